@@ -1,7 +1,8 @@
 //! What takes long asks now and then whether it is to go on.
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
-use crate::memory::Grow;
 
 /// Numbers that are copied between two questions: some milliseconds.
 pub const NUMBERS: usize = 1 << 20;
@@ -29,6 +30,25 @@ pub trait Monitor: Sync {
 /// The monitor that watches nothing.
 impl Monitor for () {}
 
+/// The pace of loops that may be long: ranges of `len` items, of which each takes as long as to copy `cost`
+/// numbers. The monitor is asked before each range is given out, so that a loop cannot forget it.
+pub fn pieces(len: usize, cost: usize, monitor: &dyn Monitor) -> impl Iterator<Item = Result<Range<usize>>> {
+    let most = (NUMBERS / cost.max(1)).max(1);
+    (0..len).step_by(most).map(move |start| monitor.pause().map(|()| start..len.min(start + most)))
+}
+
+/// The numbers below `len`, at the pace of items that hold `all` numbers together.
+pub fn paced(len: usize, all: usize, monitor: &dyn Monitor) -> impl Iterator<Item = Result<usize>> {
+    const ITEM: usize = 8; // what takes long besides
+    pieces(len, ITEM * (all / len.max(1) + 1), monitor).flat_map(|piece| {
+        let (range, error) = match piece {
+            Ok(range) => (range, None),
+            Err(error) => (0..0, Some(Err(error))),
+        };
+        range.map(Ok).chain(error)
+    })
+}
+
 /// A copy of some numbers.
 pub fn copied<T: Copy>(values: &[T], monitor: &dyn Monitor) -> Result<Vec<T>> {
     mapped(values, |&value| value, monitor)
@@ -38,18 +58,50 @@ pub fn copied<T: Copy>(values: &[T], monitor: &dyn Monitor) -> Result<Vec<T>> {
 pub fn mapped<T, U>(values: &[T], f: impl Fn(&T) -> U, monitor: &dyn Monitor) -> Result<Vec<U>> {
     let mut made = Vec::new();
     made.try_reserve_exact(values.len()).map_err(|_| Error::Memory)?;
-    for piece in values.chunks(NUMBERS) {
-        monitor.pause()?;
-        made.extend(piece.iter().map(&f));
+    for piece in pieces(values.len(), 1, monitor) {
+        made.extend(values[piece?].iter().map(&f));
     }
     Ok(made)
 }
 
+/// Replaces what a vector holds by what a function makes of the numbers from 0 on, in the room that it has.
+pub fn refill<T>(
+    values: &mut Vec<T>,
+    len: usize,
+    f: impl Fn(usize) -> T,
+    monitor: &dyn Monitor,
+) -> Result<()> {
+    values.clear();
+    values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
+    for piece in pieces(len, 1, monitor) {
+        values.extend(piece?.map(&f));
+    }
+    Ok(())
+}
+
+/// Changes numbers where they stand.
+pub fn each<T>(values: &mut [T], f: impl Fn(&mut T), monitor: &dyn Monitor) -> Result<()> {
+    for piece in pieces(values.len(), 1, monitor) {
+        values[piece?].iter_mut().for_each(&f);
+    }
+    Ok(())
+}
+
 /// Whether all numbers are as they should be.
 pub fn all<T>(values: &[T], f: impl Fn(&T) -> bool, monitor: &dyn Monitor) -> Result<bool> {
-    for piece in values.chunks(NUMBERS) {
-        monitor.pause()?;
-        if !piece.iter().all(&f) {
+    for piece in pieces(values.len(), 1, monitor) {
+        if !values[piece?].iter().all(&f) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether two slices of equal length hold the same numbers.
+pub fn same<T: PartialEq>(values: &[T], others: &[T], monitor: &dyn Monitor) -> Result<bool> {
+    for piece in pieces(values.len(), 1, monitor) {
+        let piece = piece?;
+        if values[piece.clone()] != others[piece] {
             return Ok(false);
         }
     }
@@ -59,12 +111,17 @@ pub fn all<T>(values: &[T], f: impl Fn(&T) -> bool, monitor: &dyn Monitor) -> Re
 /// A vector of `len` copies of a value.
 pub fn filled<T: Clone>(value: &T, len: usize, monitor: &dyn Monitor) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
-    while values.len() < len {
-        monitor.pause()?;
-        values.try_resize(len.min(values.len() + NUMBERS), value.clone())?;
-    }
+    refill(&mut values, len, |_| value.clone(), monitor)?;
     Ok(values)
+}
+
+/// What an interrupt has left undone is `None`.
+pub fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! `SplitMix64` (Steele, Lea, Flood 2014), keyed by (seed, epoch, partition), drives a Fisher–Yates
 //! shuffle; a bounded number is the high half of a 128-bit product.
 
+use crate::error::Result;
+use crate::monitor::{Monitor, pieces};
+
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -35,12 +38,20 @@ impl SplitMix64 {
 }
 
 /// Shuffles `order` in place.
-pub fn shuffle(order: &mut [u32], seed: u64, epoch: u64, partition: u64) {
-    let mut random = SplitMix64::of_epoch(seed, epoch, partition);
-    for i in (1..order.len()).rev() {
-        let j = random.below(i as u64 + 1) as usize;
-        order.swap(i, j);
+pub fn shuffle(
+    order: &mut [u32],
+    (seed, epoch, partition): (u64, u64, u64),
+    monitor: &dyn Monitor,
+) -> Result<()> {
+    const SWAP: usize = 16; // as two numbers that no cache holds
+    let (mut random, len) = (SplitMix64::of_epoch(seed, epoch, partition), order.len());
+    for piece in pieces(len.saturating_sub(1), SWAP, monitor) {
+        for i in piece?.map(|done| len - 1 - done) {
+            let j = random.below(i as u64 + 1) as usize;
+            order.swap(i, j);
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -65,7 +76,7 @@ mod tests {
     fn a_permutation_depends_on_seed_epoch_and_partition() {
         let draw = |seed, epoch, partition| {
             let mut order: Vec<u32> = (0..100).collect();
-            shuffle(&mut order, seed, epoch, partition);
+            shuffle(&mut order, (seed, epoch, partition), &()).expect("nobody interrupts");
             order
         };
         let first = draw(0, 0, 0);

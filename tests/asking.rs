@@ -20,8 +20,11 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Flow, Learner, Monitor, Places, Problem, scores, votes};
-use perceptron_rs::rows::{Arranged, Csr, Dense, Rows, settled};
-use perceptron_rs::structured::{Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, decode};
+use perceptron_rs::order::shuffle;
+use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix, Rows, settled};
+use perceptron_rs::structured::{
+    Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode,
+};
 
 #[derive(Default)]
 struct Asked(AtomicUsize);
@@ -250,7 +253,7 @@ fn an_epoch_of_many_sequences() {
     let chain = Chain::new(vec![0; N], sequences, None, settings).expect("labels fit");
     let zero = || Weights::zero(1, 2, false).expect("little");
     let mut run =
-        Run::start(&rows, chain, &State { weights: zero(), sums: zero(), seen: 0 }).expect("little");
+        Run::start(&rows, chain, &State { weights: zero(), sums: zero(), seen: 0 }, &()).expect("little");
     let asked = Asked::default();
     run.epoch(&rows, 0, &asked).expect("nobody interrupts");
     assert!(asked.times() >= N / 64, "{}", asked.times());
@@ -353,7 +356,7 @@ fn a_batch_of_layers() {
     let mut run = mlp::Run::start(&rows, labels, None, network, settings).expect("labels fit");
     let asked = Asked::default();
     run.epoch(&rows, 0, &asked).expect("nobody interrupts");
-    assert_eq!(asked.times(), N.div_ceil(strip));
+    assert_eq!(asked.times(), 1 + N.div_ceil(strip), "when the order is laid out, and amid the batch");
 }
 
 /// For each tile of the stored rows, which has 64 at most: when it is laid out, and when its products with
@@ -527,4 +530,112 @@ fn votes_of_many_vectors() {
     asks(&Dense::new(&[1_u8; 40], 10, 4).expect("a matrix"), 16);
     asks(&Dense::new(&[0.3; 40], 10, 4).expect("a matrix"), 16);
     asks(&Dense::new(&[0.3; 8], 2, 4).expect("a matrix"), 256);
+}
+
+/// The order of many examples: each question finds nothing learnt yet.
+#[test]
+fn an_order_of_many_examples() {
+    const N: usize = 2 * NUMBERS;
+    let labels = vec![1; N];
+    let rows = Dense::<f64>::new(&[], N, 0).expect("a matrix");
+    let settings = online::Settings { seed: Some(1), ..online::Settings::new(vec![1]) };
+    let problem = Problem::new(&rows, &labels, None, &settings).expect("a problem");
+    let start = || online::State { coef: vec![], intercept: vec![1.0], seen: vec![0], ages: None };
+    let mut run = online::Run::start(&problem, start(), &mut Perceptron, &()).expect("a run");
+    let asked = at_each_question(|monitor| {
+        let epoch = run.epoch(&problem, &mut Perceptron, 0, monitor).expect("it is kept");
+        epoch.interrupted && run.state().expect("memory").seen == [0]
+    });
+    assert!(asked >= 2 + 16 * N / NUMBERS, "{asked}");
+    let asked = at_each_question(|monitor| {
+        let mut order: Vec<u32> = (0..N as u32).collect();
+        shuffle(&mut order, (0, 0, 0), monitor).is_err()
+    });
+    assert_eq!(asked, 16 * N / NUMBERS);
+}
+
+/// Penalties that are pending on each weight for itself: what an interrupt leaves, another settles.
+#[test]
+fn penalties_at_the_end_of_an_epoch() {
+    const D: usize = NUMBERS / 2;
+    let rows = Csr::new(&[0, 1], &[7], &[1.0], D).expect("a matrix");
+    let penalty = Some(online::Penalty { l1: 0.25, l2: 0.0 });
+    let settings = online::Settings { penalty, ..online::Settings::new(vec![1]) };
+    let problem = Problem::new(&rows, &[1], None, &settings).expect("a problem");
+    let fit = |monitor: &dyn Monitor| {
+        let ages = (0..D as i64).map(|age| age % 2).collect();
+        let start =
+            online::State { coef: vec![2.0; D], intercept: vec![0.0], seen: vec![1], ages: Some(ages) };
+        let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
+        let epoch = run.epoch(&problem, &mut Perceptron, 0, monitor).expect("it is kept");
+        let state = run.finish(&problem, &mut Perceptron, &()).expect("finite");
+        let ages = state.ages.expect("a penalty");
+        let mut coef = vec![0.0; D];
+        let decay = Decay::new(1.0, 0.25, 0.0, 1).expect("in range");
+        settled(&state.coef, &ages, &decay, &(), &mut coef).expect("nobody interrupts");
+        (epoch.interrupted, state.seen[0], ages.iter().filter(|&&age| age > 0).count(), coef)
+    };
+    let whole = fit(&());
+    let mut pending = vec![];
+    let asked = at_each_question(|monitor| {
+        let (interrupted, seen, left, coef) = fit(monitor);
+        assert!(seen == 1 || coef == whole.3, "all is learnt, and nothing twice");
+        assert_eq!(interrupted, left > 0);
+        pending.push(left);
+        interrupted
+    });
+    assert!(
+        asked > 4 && pending.is_sorted_by(|before, after| before > after || *before >= D / 2),
+        "{pending:?}"
+    );
+}
+
+/// A look at many rows, of which the last is none.
+#[test]
+fn rows_of_a_large_matrix() {
+    let n = 4 * NUMBERS;
+    let (indptr, mut indices, values) = ((0..=n as i32).collect::<Vec<_>>(), vec![0; n], vec![0.5_f32; n]);
+    let asked = at_each_question(|monitor| {
+        let found = Csr::checked(&indptr, &indices, &values, 1, monitor);
+        assert!(matches!(found.as_ref().err(), None | Some(Error::Interrupted)));
+        found.is_err()
+    });
+    assert!(asked >= 8, "{asked}");
+    indices[n - 1] = 1;
+    let found = Csr::new(&indptr, &indices, &values, 1).err().expect("outside").to_string();
+    assert!(found.contains(&format!("indices of row {}", n - 1)), "{found}");
+    let dense = Dense::new(&values, n, 1).expect("a matrix");
+    assert!(
+        at_each_question(|monitor| dense.magnitude(monitor).is_err()) == 1,
+        "the first value is no integer"
+    );
+}
+
+/// What a chain begins with, ends with and gives out.
+#[test]
+fn a_chain_over_many_columns() {
+    const D: usize = NUMBERS;
+    let rows = Csr::new(&[0, 1, 2], &[0, D as i32 - 1], &[1.0; 2], D).expect("a matrix");
+    let zero = || Weights::zero(D, 2, false).expect("little");
+    let state = State { weights: zero(), sums: zero(), seen: 0 };
+    let start = |monitor: &dyn Monitor| {
+        let sequences = Sequences::new(&[2], 2).expect("it fits");
+        let settings = Settings {
+            eta: 1.0,
+            beam: None,
+            mending: Mending::Full,
+            seed: None,
+            partition: 0,
+            track_answers: false,
+        };
+        let chain = Chain::new(vec![1, 0], sequences, None, settings).expect("labels fit");
+        Run::start(&rows, chain, &state, monitor)
+    };
+    assert!(at_each_question(|monitor| start(monitor).is_err()) >= 8);
+    let mut run = start(&()).expect("a run");
+    run.epoch(&rows, 0, &()).expect("nobody interrupts");
+    assert!(at_each_question(|monitor| run.state(monitor).is_err()) >= 8);
+    assert!(at_each_question(|monitor| run.end(monitor).is_err()) >= 1);
+    let state = run.state(&()).expect("nobody interrupts");
+    assert!(at_each_question(|monitor| averages(&state, monitor).is_err()) >= 8);
 }

@@ -24,7 +24,8 @@ fn orders() {
             case.is("numbers", &whole(&drawn), "");
         } else {
             let mut order: Vec<u32> = (0..case.number("n")).collect();
-            shuffle(&mut order, seed, case.number("epoch"), case.number("partition"));
+            let key = (seed, case.number("epoch"), case.number("partition"));
+            shuffle(&mut order, key, &()).expect("nobody interrupts");
             case.is("order", &whole(&order), "");
         }
     }
@@ -118,7 +119,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
             structured::State { weights: zero().expect("memory"), sums: zero().expect("memory"), seen: 0 };
         let sequences = Sequences::new(&case.list::<i64>("lengths"), n).expect("lengths");
         let chain = Chain::new(labels.clone(), sequences, None, settings).expect("a problem");
-        let mut run = structured::Run::start(rows, chain, &start).expect("a problem");
+        let mut run = structured::Run::start(rows, chain, &start, &()).expect("a problem");
         let (mut wrong, mut tokens) = (Vec::new(), Vec::new());
         for number in first..first + most {
             let epoch = run.epoch(rows, number, &()).expect("finite");
@@ -129,14 +130,14 @@ fn sequences<T: Drawn + Default>(case: &Case) {
                 break;
             }
         }
-        run.end().expect("finite");
-        let state = run.state().expect("memory");
+        run.end(&()).expect("finite");
+        let state = run.state(&()).expect("memory");
         let stopped = if wrong.last() == Some(&0) { "clean" } else { "max_iter" };
         case.is("sequence_errors", &whole(&wrong), layout);
         case.is("token_errors", &whole(&tokens), layout);
         case.is("stopped", stopped, layout);
         case.is("seen", &state.seen.to_string(), layout);
-        let means = structured::averages(&state).expect("finite");
+        let means = structured::averages(&state, &()).expect("finite");
         let of = |prefix: &str, suffix: &str, weights: &Weights| {
             let emission = dense(&weights.emission, k);
             let pair = weights.pair.as_ref().map(|pair| dense(pair, k * k));

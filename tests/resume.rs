@@ -255,7 +255,7 @@ fn feed_interrupted_after_a_block() {
 /// What a run has learnt and remembers, and what it did, as text.
 fn told((run, learner): (&Run, &dyn Learner), epochs: &[Epoch]) -> String {
     let memory: Vec<(&str, Numbers)> = learner.memory().expect("memory");
-    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example())
+    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example(&()))
 }
 
 fn averaged(case: &Case) -> Box<dyn Learner> {

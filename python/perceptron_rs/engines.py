@@ -99,7 +99,7 @@ class Engine(Protocol):
     ARITHMETIC_VERSION: int
 
     def dense_rows(self, values: NDArray[Any]) -> Rows:
-        """Wrap a C-contiguous matrix of one of the seven storage types, without copying it."""
+        """Wrap a C-contiguous matrix of one of the nine storage types, without copying it."""
 
     def csr_rows(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int

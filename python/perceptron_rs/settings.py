@@ -301,6 +301,10 @@ class Linear(Settings):
             raise ValueError("penalty must be None for a learner that is a function of the mistakes")
 
 
+#: Of a polynomial kernel: a power is made by as many products.
+LARGEST_DEGREE = 100
+
+
 @dataclass(frozen=True, slots=True)
 class KernelSpec:
     """A kernel and its parameters; those that it has no use for are not looked at, but must be in range.
@@ -314,7 +318,7 @@ class KernelSpec:
         Above 0.
     coef0 : float
     degree : int
-        At least 1.
+        From 1 to `LARGEST_DEGREE`.
     """
 
     name: str
@@ -327,8 +331,8 @@ class KernelSpec:
             raise ValueError(f"gamma must be finite and above 0, got {self.gamma}")
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0}")
-        if self.degree < 1:
-            raise ValueError(f"degree must be at least 1, got {self.degree}")
+        if not 1 <= self.degree <= LARGEST_DEGREE:
+            raise ValueError(f"degree must be from 1 to {LARGEST_DEGREE}, got {self.degree}")
         if self.name not in KERNELS:
             raise ValueError(f"kernel must be one of {KERNELS}, got {self.name!r}")
 

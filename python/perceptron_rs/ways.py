@@ -134,7 +134,8 @@ def _forms(X: Any) -> Iterator[tuple[str, Any]]:
                 continue
         yield f"dense {dtype}", values
         for index in (np.int32, np.int64):
-            matrix = sp.csr_matrix(values)
+            matrix = sp.csr_matrix(dense.astype(np.float64))
+            matrix.data = matrix.data.astype(dtype)  # SciPy makes none of float16
             matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
             yield f"CSR {dtype}, {index.__name__} indices", matrix
     yield "CSR, rows not in order", _reversed_rows(sp.csr_matrix(dense))

@@ -77,6 +77,62 @@ macro_rules! narrow {
 }
 narrow!(f32: false, i8: true, u8: true, i16: true, u16: true, i32: true);
 
+/// The numbers of 16 bits of IEEE 754: 5 of them for the exponent.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+#[repr(transparent)]
+pub struct F16(pub u16);
+
+/// The upper half of a float32.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+#[repr(transparent)]
+pub struct Bf16(pub u16);
+
+impl F16 {
+    /// Exact. On bits, as loops over it vectorise without an instruction of its own.
+    #[inline(always)]
+    fn single(self) -> f32 {
+        const FRACTION: u32 = 10;
+        const SHIFT: u32 = 23 - FRACTION;
+        const INFINITE: u32 = 0x1F << FRACTION; // and above: NaN
+        const NORMAL: u32 = 1 << FRACTION; // the least
+        const BIAS: u32 = (127 - 15) << 23; // between the exponents
+        let (bits, sign) = (u32::from(self.0 & 0x7FFF), u32::from(self.0 & 0x8000) << 16);
+        let normal = (bits << SHIFT) + if bits >= INFINITE { 2 * BIAS } else { BIAS };
+        // Below, the fraction has no leading 1: one is put there, and taken away again.
+        let one = BIAS + (1 << 23);
+        let denormal = f32::from_bits((bits << SHIFT) + one) - f32::from_bits(one);
+        let size = if bits < NORMAL { denormal.to_bits() } else { normal };
+        f32::from_bits(size | sign)
+    }
+}
+
+impl Bf16 {
+    #[inline(always)]
+    fn single(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+}
+
+macro_rules! halved {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            const BYTE: bool = false;
+            const INTEGER: bool = false;
+
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self.single())
+            }
+
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                whole(self.widen())
+            }
+        }
+    )*};
+}
+halved!(F16, Bf16);
+
 /// The value of each entry of a CSR matrix whose stored values are all 1: it takes no room and is not read.
 #[derive(Clone, Copy, Default)]
 pub struct One;
@@ -132,6 +188,33 @@ impl Index for i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of all numbers there are, by their definition.
+    #[test]
+    fn halves_are_widened_exactly() {
+        for bits in 0..=u16::MAX {
+            let (sign, exponent, fraction) = (
+                if bits >> 15 == 0 { 1.0 } else { -1.0 },
+                i32::from(bits >> 10 & 0x1F),
+                f64::from(bits & 0x3FF),
+            );
+            let wanted = sign
+                * match exponent {
+                    0 => fraction * 2.0_f64.powi(-24),
+                    0x1F if fraction == 0.0 => f64::INFINITY,
+                    0x1F => f64::NAN,
+                    _ => (1.0 + fraction / 1024.0) * 2.0_f64.powi(exponent - 15),
+                };
+            let found = F16(bits).widen();
+            assert!(found.to_bits() == wanted.to_bits() || found.is_nan() && wanted.is_nan(), "{bits:#x}");
+            let wanted = f64::from(f32::from_bits(u32::from(bits) << 16));
+            let found = Bf16(bits).widen();
+            assert!(found.to_bits() == wanted.to_bits() || found.is_nan() && wanted.is_nan(), "{bits:#x}");
+        }
+        // 3, -100 and 2^15.
+        assert_eq!([F16(0x4200), F16(0xD640), F16(0x7800)].map(Value::to_i32), [3, -100, 1 << 15]);
+        assert_eq!([Bf16(0x4040), Bf16(0xC2C8), Bf16(0x4700)].map(Value::to_i32), [3, -100, 1 << 15]);
+    }
 
     #[test]
     fn whole_floats_become_the_integers_that_they_are() {

@@ -5,6 +5,10 @@ use crate::arith::kernel::{affine, powers, squared_distance};
 use crate::arith::tanh::tanh;
 use crate::error::{Error, Result};
 
+/// Of a polynomial: a power is made by as many products, of which one strip of kernel values must not take
+/// long.
+const LARGEST_DEGREE: u32 = 100;
+
 /// A kernel and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
@@ -30,8 +34,8 @@ impl Kernel {
         if !coef0.is_finite() {
             return invalid(format!("coef0 must be finite, got {coef0}"));
         }
-        if degree == 0 {
-            return invalid("degree must be at least 1, got 0".into());
+        if !(1..=LARGEST_DEGREE).contains(&degree) {
+            return invalid(format!("degree must be from 1 to {LARGEST_DEGREE}, got {degree}"));
         }
         match name {
             "linear" => Ok(Self::Linear),

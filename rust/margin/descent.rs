@@ -157,7 +157,7 @@ impl<'a> Descent<'a> {
     fn sweep(&mut self, work: &Work) -> Result<()> {
         let problem = self.problem;
         refill(&mut self.order, self.active.iter().copied())?;
-        shuffle(&mut self.order, 0, self.sweeps, 0);
+        shuffle(&mut self.order, (0, self.sweeps, 0), self.problem.monitor)?;
         self.sweeps += 1;
         self.visits += self.order.len() as u64;
         let strip = strip(problem.rows);

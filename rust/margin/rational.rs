@@ -7,7 +7,7 @@
 use crate::arith::sign::parts;
 use crate::arith::twofold::exponent;
 use crate::error::Result;
-use crate::memory::{Grow, collected, gathered, tried};
+use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::Monitor;
 
 /// Largest cost of a solution, in bit operations of a kind.
@@ -15,14 +15,62 @@ const LARGEST_COST: f64 = 1e10;
 /// Every prime exceeds this power of two.
 const PRIME_BITS: usize = 30;
 
+/// Linear equations. Of each, the unknowns that take part, ascending, with their factors: as large as the data
+/// that they are made of.
+pub struct System {
+    unknowns: usize,
+    ends: Vec<usize>,
+    entries: Vec<(u32, f64)>,
+}
+
+impl System {
+    pub fn new(unknowns: usize) -> Self {
+        Self { unknowns, ends: vec![], entries: vec![] }
+    }
+
+    /// Adds an equation; its factors are not 0.
+    pub fn push(&mut self, equation: impl Iterator<Item = (u32, f64)>) -> Result<()> {
+        for entry in equation {
+            self.entries.try_push(entry)?;
+        }
+        self.ends.try_push(self.entries.len())
+    }
+
+    /// How many equations there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn equation(&self, j: usize) -> &[(u32, f64)] {
+        &self.entries[if j == 0 { 0 } else { self.ends[j - 1] }..self.ends[j]]
+    }
+
+    pub fn equations(&self) -> impl Iterator<Item = &[(u32, f64)]> {
+        (0..self.len()).map(|j| self.equation(j))
+    }
+
+    /// The first of all equations that are equal, in their order.
+    pub fn distinct(self) -> Result<Self> {
+        let mut order = collected(0..self.len())?;
+        let content = |&j: &usize| self.equation(j).iter().map(|&(i, x)| (i, x.to_bits()));
+        order.sort_unstable_by(|j, other| content(j).cmp(content(other)).then(j.cmp(other)));
+        order.dedup_by(|later, first| content(later).eq(content(first)));
+        order.sort_unstable();
+        let mut distinct = Self::new(self.unknowns);
+        for j in order {
+            distinct.push(self.equation(j).iter().copied())?;
+        }
+        Ok(distinct)
+    }
+}
+
 /// The signs of the unknowns; None if there is no solution, or not one alone, or it costs too much. The last
 /// `groups` equations have the right side 1, the others 0.
-pub fn signs(system: &[Vec<f64>], groups: usize, monitor: &dyn Monitor) -> Result<Option<Vec<i32>>> {
-    let m = system.len();
-    let Some(k) = system.first().map(Vec::len) else { return Ok(None) };
+pub fn signs(system: &System, groups: usize, monitor: &dyn Monitor) -> Result<Option<Vec<i32>>> {
+    let (m, k) = (system.len(), system.unknowns);
     let (mut lowest, mut bits) = (vec![], 0);
-    for row in system {
-        let exponents = || row.iter().filter(|x| **x != 0.0).map(|x| exponent(*x));
+    for equation in system.equations() {
+        let exponents = || equation.iter().map(|(_, x)| exponent(*x));
         let (Some(low), Some(high)) = (exponents().min(), exponents().max()) else { return Ok(None) };
         lowest.try_push(low - 53)?;
         bits = bits.max((high - low + 53) as usize);
@@ -65,7 +113,7 @@ pub fn signs(system: &[Vec<f64>], groups: usize, monitor: &dyn Monitor) -> Resul
 }
 
 /// The equations and right sides modulo p.
-fn reduce(system: &[Vec<f64>], lowest: &[i32], groups: usize, p: u64) -> Result<Vec<Vec<u64>>> {
+fn reduce(system: &System, lowest: &[i32], groups: usize, p: u64) -> Result<Vec<Vec<u64>>> {
     let first_group = system.len() - groups;
     let residue = |x: f64, lowest: i32| {
         let (mantissa, exponent) = parts(x);
@@ -78,11 +126,17 @@ fn reduce(system: &[Vec<f64>], lowest: &[i32], groups: usize, p: u64) -> Result<
             if shift < 0 { mantissa >> -shift } else { mantissa } % p * pow(2, shift.max(0) as u64, p) % p;
         if x < 0.0 { (p - size) % p } else { size }
     };
-    let row = |(j, row): (usize, &Vec<f64>)| {
-        let right = if j >= first_group { 1.0 } else { 0.0 };
-        gathered(row.iter().copied().chain([right]).map(|x| residue(x, lowest[j])))
+    let row = |(j, equation): (usize, &[(u32, f64)])| {
+        let mut row = filled(0, system.unknowns + 1)?;
+        for &(i, x) in equation {
+            row[i as usize] = residue(x, lowest[j]);
+        }
+        if j >= first_group {
+            row[system.unknowns] = residue(1.0, lowest[j]);
+        }
+        Ok(row)
     };
-    tried(system.iter().enumerate().map(row))
+    tried(system.equations().enumerate().map(row))
 }
 
 /// Which equations were used, and numerators and the determinant modulo p, without the sign of the
@@ -213,6 +267,27 @@ fn is_prime(n: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn system(rows: &[Vec<f64>]) -> System {
+        let mut system = System::new(rows[0].len());
+        for row in rows {
+            let entries = (0..).zip(row.iter().copied()).filter(|(_, x)| *x != 0.0);
+            system.push(entries).expect("memory");
+        }
+        system
+    }
+
+    fn signs(rows: &[Vec<f64>], groups: usize, monitor: &dyn Monitor) -> Result<Option<Vec<i32>>> {
+        super::signs(&system(rows), groups, monitor)
+    }
+
+    #[test]
+    fn equal_equations_are_one() {
+        let rows = [[1.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 2.0], [0.0, 3.0], [1.0, 0.0]].map(Vec::from);
+        let found = system(&rows).distinct().expect("memory");
+        let wanted: [&[(u32, f64)]; 3] = [&[(0, 1.0)], &[(1, 3.0)], &[(0, 1.0), (1, 2.0)]];
+        assert_eq!(found.equations().collect::<Vec<_>>(), wanted);
+    }
     use crate::arith::twofold::power;
     use crate::monitor::tests::Asked;
     use crate::order::SplitMix64;

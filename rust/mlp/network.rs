@@ -80,6 +80,11 @@ impl Network {
 
     /// Room for the values of an example: of the input, of the layers.
     pub fn room(&self, columns: usize) -> Result<Vec<Vec<f64>>> {
+        if columns == 0 {
+            return Err(Error::Invalid(
+                "rows must have at least one column for layers of neurons, got 0".into(),
+            ));
+        }
         let layers = self.layers.iter().map(Layer::neurons);
         tried(std::iter::once(columns).chain(layers).map(|len| filled(0.0, len)))
     }

@@ -18,7 +18,8 @@ use crate::arith::environment::standard;
 use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, refill, tried};
+use crate::memory::{Grow, collected, filled, tried};
+use crate::monitor::refill;
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::Matrix;
@@ -83,9 +84,9 @@ impl Run {
 
     fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         let Self { network, labels, weights, weight, visited, settings, pass, order } = self;
-        refill(order, visited.iter().copied())?;
+        refill(order, visited.len(), |i| visited[i], monitor)?;
         if let Some(seed) = settings.seed {
-            shuffle(order, seed, number, 0);
+            shuffle(order, (seed, number, 0), monitor)?;
         }
         let strip = network.strip(rows.columns());
         let (mut total, mut mistakes) = (0.0, 0);

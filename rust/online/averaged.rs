@@ -21,7 +21,7 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
-use crate::monitor::{Monitor, NUMBERS};
+use crate::monitor::{Monitor, NUMBERS, each};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -107,9 +107,9 @@ impl Learner for Averaged {
         )))
     }
 
-    fn begin(&mut self, _problem: &Problem, _threads: usize, _monitor: &dyn Monitor) -> Result<()> {
-        self.coef.iter_mut().chain(&mut self.intercept).for_each(|u| *u = start(*u));
-        Ok(())
+    fn begin(&mut self, _problem: &Problem, _threads: usize, monitor: &dyn Monitor) -> Result<()> {
+        self.intercept.iter_mut().for_each(|u| *u = start(*u));
+        each(&mut self.coef, |u| *u = start(*u), monitor)
     }
 
     fn split<'a>(

@@ -19,7 +19,7 @@ pub fn feed(
     let block = examples.block(planes.heads.len());
     let mut log = Vec::new();
     if at.pos < end {
-        planes.level();
+        planes.level(monitor)?;
     }
     examples.prepare(visit, planes, monitor)?;
     while at.pos < end {

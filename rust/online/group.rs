@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::run::{Places, State};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::monitor::Monitor;
+use crate::monitor::{self, Monitor, unless_interrupted};
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, Weights, in_tiles};
 
 /// A plane that goes on no more.
@@ -33,7 +33,13 @@ pub(super) struct Group {
 
 impl Group {
     /// `weights` are those of the planes, out of the state.
-    pub fn new(range: Range<usize>, problem: &Problem, state: &State, weights: Vec<f64>) -> Result<Self> {
+    pub fn new(
+        range: Range<usize>,
+        problem: &Problem,
+        state: &State,
+        weights: Vec<f64>,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         let (settings, n, d) = (problem.settings, problem.examples.len(), problem.examples.columns());
         let heads = range.clone().map(|k| Head {
             plane: k as u32,
@@ -45,13 +51,13 @@ impl Group {
         });
         let decisions = problem.decision(range.end - 1) + 1 - problem.decision(range.start);
         let mut planes = Planes::new(collected(heads)?, weights, d);
-        planes.noise = problem.noise(&range)?;
+        planes.noise = problem.noise(&range, monitor)?;
         if settings.track_activations {
-            let values = filled(f64::NAN, n.saturating_mul(range.len()))?;
+            let values = monitor::filled(&f64::NAN, n.saturating_mul(range.len()), monitor)?;
             planes.activations = Some(Activations { values, first: range.start, width: range.len() });
         }
         if let (Some(decay), Some(ages)) = (problem.decay()?, &state.ages) {
-            planes.put_under(decay, &ages[range.start * d..][..d])?;
+            planes.put_under(decay, &ages[range.start * d..][..d], monitor)?;
         }
         let tally = if settings.track_mistakes { n.saturating_mul(decisions) } else { 0 };
         Ok(Self {
@@ -59,7 +65,7 @@ impl Group {
             planes,
             ended: Vec::new(),
             mistakes: filled(0, decisions)?,
-            tally: filled(0, tally)?,
+            tally: monitor::filled(&0, tally, monitor)?,
             visited: 0,
             interrupted: false,
         })
@@ -88,8 +94,12 @@ impl Group {
     ) -> Result<()> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = match &self.planes.heads[..] {
-            [head] => problem.without_weightless(head, order)?,
-            _ => None,
+            [head] => unless_interrupted(problem.without_weightless(head, order, monitor))?,
+            _ => Some(None),
+        };
+        let Some(own_order) = own_order else {
+            (self.visited, self.interrupted) = (0, true);
+            return Ok(());
         };
         let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
         rule.start_epoch(epoch);
@@ -118,9 +128,9 @@ impl Group {
             },
             monitor,
         );
-        let stop = unless_interrupted(fed)?;
-        if problem.settings.settle {
-            self.planes.settle();
+        let mut stop = unless_interrupted(fed)?;
+        if problem.settings.settle && unless_interrupted(self.planes.settle(monitor))?.is_none() {
+            stop = None; // what is pending still stays so
         }
         if stop == Some(Stop::Overflow) || !self.planes.is_finite() || !rule.is_finite() {
             return Err(Error::Overflow { epoch });
@@ -160,7 +170,7 @@ impl Group {
     pub fn end(&mut self, places: Range<usize>, monitor: &dyn Monitor) -> Result<()> {
         for i in places.rev() {
             monitor.pause()?;
-            let ages = self.planes.ages()?;
+            let ages = self.planes.ages(monitor)?;
             let (head, weights) = self.planes.remove(i)?;
             self.ended.try_push(Ended { head, weights, ages })?;
         }
@@ -183,16 +193,16 @@ impl Group {
     /// Puts the numbers of the planes where they belong.
     pub fn write(&self, places: &mut Places, d: usize, monitor: &dyn Monitor) -> Result<()> {
         for Ended { head, weights, ages } in &self.ended {
-            write_head(head, ages.as_deref(), places);
+            write_head(head, ages.as_deref(), places, monitor)?;
             if let Some(coef) = &mut places.coef {
                 let coef = &mut coef[head.plane as usize * d..][..d];
                 in_tiles(d, 1, monitor, |tile| coef[tile.clone()].copy_from_slice(&weights[tile]))?;
             }
         }
-        let ages = self.planes.ages()?;
+        let ages = self.planes.ages(monitor)?;
         for head in &self.planes.heads {
             monitor.pause()?;
-            write_head(head, ages.as_deref(), places);
+            write_head(head, ages.as_deref(), places, monitor)?;
         }
         let Some(coef) = &mut places.coef else { return Ok(()) };
         in_tiles(d, self.planes.heads.len(), monitor, |tile| {
@@ -220,19 +230,12 @@ impl Group {
 }
 
 /// All but the weights of a plane.
-fn write_head(head: &Head, ages: Option<&[i64]>, places: &mut Places) {
+fn write_head(head: &Head, ages: Option<&[i64]>, places: &mut Places, monitor: &dyn Monitor) -> Result<()> {
     let k = head.plane as usize;
     (places.intercept[k], places.seen[k]) = (head.intercept, head.seen);
     if let (Some(all), Some(ages)) = (&mut places.ages, ages) {
-        all[k * ages.len()..][..ages.len()].copy_from_slice(ages);
+        let all = &mut all[k * ages.len()..][..ages.len()];
+        in_tiles(ages.len(), 1, monitor, |tile| all[tile.clone()].copy_from_slice(&ages[tile]))?;
     }
-}
-
-/// `None` for what was interrupted.
-fn unless_interrupted<T>(done: Result<T>) -> Result<Option<T>> {
-    match done {
-        Ok(done) => Ok(Some(done)),
-        Err(Error::Interrupted) => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(())
 }

@@ -25,8 +25,8 @@ use crate::arith::average::timed;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, boxed, collected, filled};
-use crate::monitor::{Monitor, copied};
+use crate::memory::{Grow, boxed, collected};
+use crate::monitor::{Monitor, filled, mapped};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.
@@ -108,16 +108,10 @@ impl Pocket {
         let columns = state.coef.len() / state.intercept.len().max(1);
         let mut planes = Vec::new();
         for k in 0..state.intercept.len() {
-            let coef = || -> Result<Vec<f64>> {
-                let mut coef = copied(&state.coef[k * columns..][..columns], monitor)?;
-                for w in &mut coef {
-                    *w = start(*w);
-                }
-                Ok(coef)
-            };
+            let coef = || mapped(&state.coef[k * columns..][..columns], |w| start(*w), monitor);
             let intercept = start(state.intercept[k]);
             let sums = || -> Result<Sums> {
-                Ok(Sums { u: (filled(0.0, columns)?, 0.0), started: state.seen[k], finite: true })
+                Ok(Sums { u: (filled(&0.0, columns, monitor)?, 0.0), started: state.seen[k], finite: true })
             };
             planes.try_push(PlanePocket {
                 now: (coef()?, intercept),
@@ -198,7 +192,7 @@ impl PocketRule<'_> {
         let plane = &mut *self.plane;
         let Some(sums) = &plane.sums else { return Ok(()) };
         let (columns, seen) = (plane.now.0.len(), [t - sums.started]);
-        let (mut coef, mut intercept) = (filled(0.0, columns)?, [0.0]);
+        let (mut coef, mut intercept) = (filled(&0.0, columns, monitor)?, [0.0]);
         average([&plane.now.0, &sums.u.0], &seen, columns, monitor, &mut coef)?;
         average([&[plane.now.1], &[sums.u.1]], &seen, 1, monitor, &mut intercept)?;
         let [intercept] = intercept;

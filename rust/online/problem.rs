@@ -6,6 +6,7 @@ use crate::arith::decay::Decay;
 use crate::arith::step::weight;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
+use crate::monitor::{Monitor, pieces, same};
 use crate::rows::{Examples, Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
 /// How to learn.
@@ -246,9 +247,9 @@ impl<'a> Problem<'a> {
     }
 
     /// What is kept of each example while a range of planes trains.
-    pub(super) fn noise(&self, planes: &Range<usize>) -> Result<Option<Noise>> {
+    pub(super) fn noise(&self, planes: &Range<usize>, monitor: &dyn Monitor) -> Result<Option<Noise>> {
         let width = if self.is_joint() { 1 } else { planes.len() };
-        Noise::new(self.settings.tolerance, self.examples.len(), planes.start, width)
+        Noise::new(self.settings.tolerance, self.examples.len(), (planes.start, width), monitor)
     }
 
     /// A pass over all rows in their order.
@@ -274,7 +275,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
-    pub(super) fn kept(&self) -> Result<Option<Vec<u32>>> {
+    pub(super) fn kept(&self, monitor: &dyn Monitor) -> Result<Option<Vec<u32>>> {
         let settings = self.settings;
         let weightless = |row: usize| {
             if self.is_joint() {
@@ -287,7 +288,9 @@ impl<'a> Problem<'a> {
         if self.sample_weight.is_none() && !self.has_zero_class_weight() {
             return Ok(None);
         }
-        let kept = selected(0..self.examples.len() as u32, |row| !weightless(row as usize))?;
+        let cost = if self.is_joint() { 1 } else { settings.planes() };
+        let number = |row: usize| row as u32;
+        let kept = selected(self.examples.len(), number, |row| !weightless(row as usize), cost, monitor)?;
         Ok((kept.len() < self.examples.len()).then_some(kept))
     }
 
@@ -303,21 +306,31 @@ impl<'a> Problem<'a> {
     }
 
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.
-    pub(super) fn without_weightless(&self, head: &Head, order: Option<&[u32]>) -> Result<Option<Vec<u32>>> {
+    pub(super) fn without_weightless(
+        &self,
+        head: &Head,
+        order: Option<&[u32]>,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Vec<u32>>> {
         let weighs = |row: u32| self.weight(head.class_weight, head.positive, row as usize) != 0.0;
         if self.is_joint() || !head.class_weight.contains(&0.0) {
             return Ok(None);
         }
         match order {
-            Some(order) => selected(order.iter().copied(), weighs),
-            None => selected(0..self.examples.len() as u32, weighs),
+            Some(order) => selected(order.len(), |pos| order[pos], weighs, 4, monitor),
+            None => selected(self.examples.len(), |row| row as u32, weighs, 1, monitor),
         }
         .map(Some)
     }
 
     /// Ranges of planes that train together: one for each thread, and each plane with a class
     /// weight of 0 alone. Planes of a range have equal `ages` (planes x columns, or none at all).
-    pub(super) fn ranges(&self, threads: usize, ages: &[i64]) -> Result<Vec<Range<usize>>> {
+    pub(super) fn ranges(
+        &self,
+        threads: usize,
+        ages: &[i64],
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Range<usize>>> {
         let planes = self.settings.planes();
         if self.is_joint() {
             return collected(std::iter::once(0..planes));
@@ -325,11 +338,17 @@ impl<'a> Problem<'a> {
         let width = planes.div_ceil(threads.max(1)).max(1);
         let zero = |k: usize| self.settings.class_weight[k].contains(&0.0);
         let d = if ages.is_empty() { 0 } else { self.examples.columns() };
-        let alone = |k: usize| zero(k) || ages[k * d..][..d] != ages[(k - 1) * d..][..d];
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for k in 0..planes {
             match ranges.last_mut() {
-                Some(range) if range.len() < width && !alone(k) && !zero(k - 1) => range.end = k + 1,
+                Some(range)
+                    if range.len() < width
+                        && !zero(k)
+                        && !zero(k - 1)
+                        && same(&ages[k * d..][..d], &ages[(k - 1) * d..][..d], monitor)? =>
+                {
+                    range.end = k + 1;
+                }
                 _ => ranges.try_push(k..k + 1)?,
             }
         }
@@ -337,11 +356,19 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Those of the rows that are wanted.
-fn selected(rows: impl Iterator<Item = u32>, wanted: impl Fn(u32) -> bool) -> Result<Vec<u32>> {
+/// Those of the rows at `len` positions that are wanted.
+fn selected(
+    len: usize,
+    row: impl Fn(usize) -> u32,
+    wanted: impl Fn(u32) -> bool,
+    cost: usize,
+    monitor: &dyn Monitor,
+) -> Result<Vec<u32>> {
     let mut selected = Vec::new();
-    for row in rows.filter(|&row| wanted(row)) {
-        selected.try_push(row)?;
+    for piece in pieces(len, cost, monitor) {
+        for row in piece?.map(&row).filter(|&row| wanted(row)) {
+            selected.try_push(row)?;
+        }
     }
     Ok(selected)
 }

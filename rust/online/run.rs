@@ -11,8 +11,8 @@ use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
-use crate::memory::{filled, refill};
-use crate::monitor::{Monitor, NUMBERS, copied};
+use crate::memory::filled;
+use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
 
@@ -113,22 +113,17 @@ impl Run {
     ) -> Result<Self> {
         check_state(problem, &state)?;
         learner.check(&state)?;
-        check_penalty(problem, &state, learner)?;
+        check_penalty(problem, &state, learner, monitor)?;
         check_alone(problem, learner)?;
         probe_memory(memory(problem, state.coef.len()))?;
-        for coef in state.coef.chunks_mut(NUMBERS) {
-            monitor.pause()?;
-            for w in coef {
-                *w = start(*w);
-            }
-        }
+        monitor::each(&mut state.coef, |w| *w = start(*w), monitor)?;
         for b in &mut state.intercept {
             *b = start(*b);
         }
         let settings = problem.settings;
         learner.begin(problem, settings.threads, monitor)?;
         let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
-        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default())?;
+        let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default(), monitor)?;
         let columns = problem.examples.columns();
         let mut groups = Vec::new();
         groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
@@ -138,13 +133,13 @@ impl Run {
             } else {
                 copied(&state.coef[range.start * columns..range.end * columns], monitor)?
             };
-            groups.push(Group::new(range.clone(), problem, &state, weights)?);
+            groups.push(Group::new(range.clone(), problem, &state, weights, monitor)?);
         }
         Ok(Self {
             groups,
             columns,
             ranges,
-            kept: problem.kept()?,
+            kept: problem.kept(monitor)?,
             order: Vec::new(),
             epoch: 0,
             interrupted: false,
@@ -171,17 +166,20 @@ impl Run {
         monitor: &dyn Monitor,
     ) -> Result<Epoch> {
         self.epoch = number;
-        self.draw_order(problem, number)?;
-        let order = match problem.settings.seed {
-            Some(_) => Some(&self.order[..]),
-            None => self.kept.as_deref(),
-        };
         let decisions = problem.settings.decisions();
         let mut epoch = Epoch {
             mistakes: filled(0, decisions)?,
             losses: filled(0.0, decisions)?,
             objectives: filled(0.0, decisions)?,
             interrupted: false,
+        };
+        if unless_interrupted(self.draw_order(problem, number, monitor))?.is_none() {
+            (self.interrupted, epoch.interrupted) = (true, true);
+            return Ok(epoch);
+        }
+        let order = match problem.settings.seed {
+            Some(_) => Some(&self.order[..]),
+            None => self.kept.as_deref(),
         };
         {
             let rules = learner.split(&self.ranges, problem)?;
@@ -203,15 +201,14 @@ impl Run {
         Ok(epoch)
     }
 
-    fn draw_order(&mut self, problem: &Problem, number: u64) -> Result<()> {
+    fn draw_order(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<()> {
         let Some(seed) = problem.settings.seed else { return Ok(()) };
         // A permutation of positions in the kept rows, so always of a fresh ascending list.
         match &self.kept {
-            Some(kept) => refill(&mut self.order, kept.iter().copied())?,
-            None => refill(&mut self.order, 0..problem.examples.len() as u32)?,
+            Some(kept) => refill(&mut self.order, kept.len(), |i| kept[i], monitor)?,
+            None => refill(&mut self.order, problem.examples.len(), |i| i as u32, monitor)?,
         }
-        shuffle(&mut self.order, seed, number, problem.settings.partition);
-        Ok(())
+        shuffle(&mut self.order, (seed, number, problem.settings.partition), monitor)
     }
 
     /// A decision goes on no more: its weights and counters stay as they are, and its answer is checked.
@@ -246,7 +243,7 @@ impl Run {
             }
             let (mut state, weights) = (std::mem::take(&mut self.begun), self.planes() * self.columns);
             if let Some(ages) = &mut state.ages {
-                *ages = filled(0, weights)?;
+                *ages = monitor::filled(&0, weights, monitor)?;
             }
             if let [group] = &mut self.groups[..]
                 && !group.has_ended_in_part()
@@ -254,7 +251,7 @@ impl Run {
                 group.write(&mut Places { coef: None, ..state.places() }, self.columns, monitor)?;
                 state.coef = group.take_weights(monitor)?;
             } else {
-                state.coef = filled(0.0, weights)?;
+                state.coef = monitor::filled(&0.0, weights, monitor)?;
                 self.write(&mut state.places(), monitor)?;
             }
             Ok(state)
@@ -325,27 +322,34 @@ impl Run {
     }
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.
-    pub fn mistakes_per_example(&self) -> Result<Vec<i64>> {
-        side_by_side(&self.groups, Group::tally)
+    pub fn mistakes_per_example(&self, monitor: &dyn Monitor) -> Result<Vec<i64>> {
+        side_by_side(&self.groups, Group::tally, monitor)
     }
 
     /// Activations before the update, n x K; NaN where an example was not visited. Empty if they are not
     /// kept.
-    pub fn activations(&self) -> Result<Vec<f64>> {
-        side_by_side(&self.groups, Group::activations)
+    pub fn activations(&self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        side_by_side(&self.groups, Group::activations, monitor)
     }
 }
 
 /// One matrix of the columns of those of all groups (values, width), left to right.
-fn side_by_side<T: Copy>(groups: &[Group], of: fn(&Group) -> (&[T], usize)) -> Result<Vec<T>> {
+fn side_by_side<T: Copy>(
+    groups: &[Group],
+    of: fn(&Group) -> (&[T], usize),
+    monitor: &dyn Monitor,
+) -> Result<Vec<T>> {
     let parts = groups.iter().map(of);
     let mut all = Vec::new();
     let size = parts.clone().fold(0, |size, (values, _)| size + values.len());
     all.try_reserve_exact(size).map_err(|_| Error::Memory)?;
     let rows = parts.clone().map(|(values, width)| values.len() / width).max().unwrap_or(0);
-    for i in 0..rows {
-        for (values, width) in parts.clone() {
-            all.extend_from_slice(&values[i * width..][..width]);
+    let cost = parts.clone().fold(0, |cost, (_, width)| cost + width);
+    for piece in pieces(rows, cost, monitor) {
+        for i in piece? {
+            for (values, width) in parts.clone() {
+                all.extend_from_slice(&values[i * width..][..width]);
+            }
         }
     }
     Ok(all)
@@ -369,25 +373,31 @@ fn check_state(problem: &Problem, state: &State) -> Result<()> {
     Ok(())
 }
 
-fn check_penalty(problem: &Problem, state: &State, learner: &dyn Learner) -> Result<()> {
+fn check_penalty(
+    problem: &Problem,
+    state: &State,
+    learner: &dyn Learner,
+    monitor: &dyn Monitor,
+) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.settings.penalty.is_none() {
-        return if state.ages.iter().flatten().any(|&age| age != 0) {
-            invalid("state has pending penalties; pass the penalty that it was learnt with")
-        } else {
+        return if all(state.ages.as_deref().unwrap_or_default(), |&age| age == 0, monitor)? {
             Ok(())
+        } else {
+            invalid("state has pending penalties; pass the penalty that it was learnt with")
         };
     }
     if !learner.allows_penalty() {
         return invalid("penalty must be None for a learner that is a function of the mistakes");
     }
-    let fit = |ages: &&Vec<i64>| ages.len() == state.coef.len() && ages.iter().all(|&age| age >= 0);
-    let Some(ages) = state.ages.as_ref().filter(fit) else {
+    let ages = state.ages.as_deref().unwrap_or_default();
+    if ages.len() != state.coef.len() || !all(ages, |&age| age >= 0, monitor)? {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
-    };
-    let mut planes = ages.chunks(problem.examples.columns().max(1));
-    if problem.is_joint() && planes.any(|plane| plane != &ages[..plane.len()]) {
-        return invalid("ages must be the same for all classes of a joint decision");
+    }
+    for plane in ages.chunks(problem.examples.columns().max(1)).filter(|_| problem.is_joint()) {
+        if !same(plane, &ages[..plane.len()], monitor)? {
+            return invalid("ages must be the same for all classes of a joint decision");
+        }
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled};
-use crate::monitor::{Monitor, NUMBERS};
+use crate::monitor::{Monitor, each};
 use crate::rows::{Head, Mistake, Rows, Visit, strip};
 
 /// The mistakes of each plane, in the order they were made.
@@ -196,12 +196,7 @@ pub fn replay(
         )));
     }
     for numbers in [&mut sums.coef, &mut sums.intercept, &mut sums.coef_u, &mut sums.intercept_u] {
-        for piece in numbers.chunks_mut(NUMBERS) {
-            monitor.pause()?;
-            for w in piece {
-                *w = start(*w);
-            }
-        }
+        each(numbers, |w| *w = start(*w), monitor)?;
     }
     let (d, often) = (stored.columns(), strip(stored));
     if upto.len() != log.planes() {

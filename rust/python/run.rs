@@ -256,11 +256,16 @@ impl Work for Planes {
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.settings.track_mistakes {
-            let (counts, decisions) = (self.core.mistakes_per_example()?, self.settings.decisions());
+            let signals = Signals::new();
+            let counts = self.core.mistakes_per_example(&signals);
+            let (counts, decisions) = (signals.settle(counts, out.py(), false)?, self.settings.decisions());
             set_array(out, "mistakes_per_example", &counts, Some([counts.len() / decisions, decisions]))?;
         }
         if self.settings.track_activations {
-            let (activations, planes) = (self.core.activations()?, self.settings.planes());
+            let signals = Signals::new();
+            let activations = self.core.activations(&signals);
+            let (activations, planes) =
+                (signals.settle(activations, out.py(), false)?, self.settings.planes());
             set_array(out, "activations", &activations, Some([activations.len() / planes, planes]))?;
         }
         Ok(())

@@ -174,7 +174,10 @@ impl Sequenced {
         let chain = Chain::new(labels, sequences, chosen, settings)?;
         let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
         let begin = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-        let run = with_rows(rows.bind(data.py()), |rows| structured::Run::start(rows, chain, &begin))??;
+        let signals = Signals::new();
+        let run =
+            with_rows(rows.bind(data.py()), |rows| structured::Run::start(rows, chain, &begin, &signals))?;
+        let run = signals.settle(run, data.py(), false)?;
         Ok(Self { rows, run, track_answers })
     }
 }
@@ -185,12 +188,14 @@ impl Work for Sequenced {
         with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
     }
 
-    fn end(&mut self, py: Python<'_>, _: usize, _: &Signals) -> PyResult<error::Result<()>> {
-        Ok(py.detach(|| self.run.end()))
+    fn end(&mut self, py: Python<'_>, _: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+        Ok(py.detach(|| self.run.end(signals)))
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let State { weights, sums, seen } = out.py().detach(|| self.run.state())?;
+        let signals = Signals::new();
+        let state = out.py().detach(|| self.run.state(&signals));
+        let State { weights, sums, seen } = signals.settle(state, out.py(), false)?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;
         set_array(out, "seen", &[seen as i64], None)
@@ -209,7 +214,9 @@ impl Work for Sequenced {
 fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
     let learnt = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let averages = state.py().detach(|| structured::averages(&learnt))?;
+    let signals = Signals::new();
+    let averages = state.py().detach(|| structured::averages(&learnt, &signals));
+    let averages = signals.settle(averages, state.py(), false)?;
     let out = PyDict::new(state.py());
     set_weights(&out, averages, "")?;
     Ok(out)

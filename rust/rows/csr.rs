@@ -1,4 +1,4 @@
-//! CSR rows with sorted, unique columns, in any of the seven storage types and two index types.
+//! CSR rows with sorted, unique columns, in any of the nine storage types and two index types.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,7 +37,18 @@ pub struct Csr<'a, T, I> {
 impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// Checks the three arrays and learns what the leaves need to know of them.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize) -> Result<Self> {
-        let facts = Facts::find(indptr, indices, values, columns)?;
+        Self::checked(indptr, indices, values, columns, &())
+    }
+
+    /// The same of arrays that may be long.
+    pub fn checked(
+        indptr: &'a [I],
+        indices: &'a [I],
+        values: &'a [T],
+        columns: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        let facts = Facts::find(indptr, indices, values, columns, monitor)?;
         Ok(Self { indptr, indices, values, columns, facts })
     }
 
@@ -234,8 +245,8 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 }
 
 impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
-    fn magnitude(&self) -> Option<Magnitude> {
-        self.facts.magnitude
+    fn magnitude(&self, _monitor: &dyn Monitor) -> Result<Option<Magnitude>> {
+        Ok(self.facts.magnitude)
     }
 
     fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Dense rows, C-contiguous, in any of the seven storage types.
+//! Dense rows, C-contiguous, in any of the nine storage types.
 
 use std::array::from_fn;
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ use crate::arith::value::Value;
 use crate::audit;
 use crate::error::{Error, Result};
 use crate::memory::filled;
-use crate::monitor::{Monitor, all};
+use crate::monitor::{Monitor, all, pieces};
 
 #[derive(Clone, Copy)]
 pub struct Dense<'a, T> {
@@ -528,9 +528,17 @@ impl<T: Value> Rows for Dense<'_, T> {
 }
 
 impl<T: Value> Matrix for Dense<'_, T> {
-    fn magnitude(&self) -> Option<Magnitude> {
-        let rows = self.values.chunks(self.columns.max(1));
-        all_integers(self.values).then(|| rows.map(sizes).fold(Magnitude::default(), Magnitude::with))
+    fn magnitude(&self, monitor: &dyn Monitor) -> Result<Option<Magnitude>> {
+        let mut found = Magnitude::default();
+        for rows in pieces(self.len, self.columns, monitor) {
+            for row in rows?.map(|i| self.row(i)) {
+                if !all_integers(row) {
+                    return Ok(None);
+                }
+                found = found.with(sizes(row));
+            }
+        }
+        Ok(Some(found))
     }
 
     fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()> {

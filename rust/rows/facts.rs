@@ -1,11 +1,14 @@
 //! The checks of a CSR matrix, and what its leaves need to know of it.
 
+use std::ops::Range;
+
 use super::check_len;
 use super::planes::Magnitude;
 use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, pieces};
 
 /// What one pass over the arrays found out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,34 +28,54 @@ impl Facts {
         indices: &[I],
         values: &[T],
         columns: usize,
+        monitor: &dyn Monitor,
     ) -> Result<Self> {
-        check_shape(indptr, indices, values)?;
-        check_len(indptr.len() - 1)?;
-        dispatch(Look { indptr, indices, values, columns })
+        check_shape(indptr, indices, values, monitor)?;
+        let rows = indptr.len() - 1;
+        check_len(rows)?;
+        let mut found = Self { canonical: true, ones: true, magnitude: Some(Magnitude::default()) };
+        for range in pieces(rows, values.len() / rows.max(1) + 1, monitor) {
+            dispatch(Look { indptr, indices, values, columns, range: range?, found: &mut found })?;
+        }
+        Ok(found)
     }
 }
 
-/// One look at all entries, of arrays whose shapes fit.
+/// One look at the entries of some rows, of arrays whose shapes fit.
 struct Look<'a, T, I> {
     indptr: &'a [I],
     indices: &'a [I],
     values: &'a [T],
     columns: usize,
+    range: Range<usize>,
+    /// Of all rows before.
+    found: &'a mut Facts,
 }
 
 impl<T: Value, I: Index> Leaf for Look<'_, T, I> {
-    type Output = Result<Facts>;
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) -> Result<Facts> {
-        let Self { indptr, indices, values, columns } = self;
-        let canonical = check_columns(indptr, indices, columns)?;
-        let ones = all_ones(values);
-        Ok(Facts { canonical, ones, magnitude: magnitude(indptr, values, ones) })
+    fn run<S: Simd>(self, _simd: S) -> Result<()> {
+        let Self { indptr, indices, values, columns, range, found } = self;
+        let first = range.start;
+        let indptr = &indptr[first..=range.end];
+        found.canonical &= check_columns(indptr, indices, columns, first)?;
+        let ones = all_ones(&values[indptr[0].at()..indptr[range.len()].at()]);
+        found.ones &= ones;
+        if let Some(before) = found.magnitude {
+            found.magnitude = magnitude(indptr, values, ones, before);
+        }
+        Ok(())
     }
 }
 
-fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) -> Result<()> {
+fn check_shape<T: Value, I: Index>(
+    indptr: &[I],
+    indices: &[I],
+    values: &[T],
+    monitor: &dyn Monitor,
+) -> Result<()> {
     let invalid = |text: String| Err(Error::Invalid(text));
     if indices.len() != values.len() {
         return invalid(format!(
@@ -67,12 +90,14 @@ fn check_shape<T: Value, I: Index>(indptr: &[I], indices: &[I], values: &[T]) ->
     if first.at() != 0 {
         return invalid(format!("indptr must start at 0, got {}", first.at() as isize));
     }
-    if let Some(i) = indptr.windows(2).position(|pair| pair[0].at() > pair[1].at()) {
-        return invalid(format!(
-            "indptr must not be negative or decrease, got {} after {} at row {i}",
-            indptr[i + 1].at() as isize,
-            indptr[i].at() as isize
-        ));
+    for rows in pieces(indptr.len() - 1, 1, monitor) {
+        if let Some(i) = rows?.find(|&i| indptr[i].at() > indptr[i + 1].at()) {
+            return invalid(format!(
+                "indptr must not be negative or decrease, got {} after {} at row {i}",
+                indptr[i + 1].at() as isize,
+                indptr[i].at() as isize
+            ));
+        }
     }
     if last.at() != indices.len() {
         return invalid(format!(
@@ -97,13 +122,14 @@ const BLOCK: usize = 4096;
 #[inline(always)]
 fn blocks<I: Index>(indptr: &[I]) -> impl Iterator<Item = (usize, &[I])> {
     let rows = indptr.len() - 1;
-    let often = (BLOCK / (indptr[rows].at() / rows.max(1) + 1)).max(1);
+    let often = (BLOCK / ((indptr[rows].at() - indptr[0].at()) / rows.max(1) + 1)).max(1);
     (0..rows).step_by(often).map(move |first| (first, &indptr[first..=rows.min(first + often)]))
 }
 
-/// Refuses columns out of range; true if every row is sorted without duplicates.
+/// Refuses columns out of range; true if every row is sorted without duplicates. The first row has the number
+/// `offset`.
 #[inline(always)]
-fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Result<bool> {
+fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize, offset: usize) -> Result<bool> {
     let mut canonical = true;
     for (first, block) in blocks(indptr) {
         let sorted = are_sorted(block, indices);
@@ -119,7 +145,7 @@ fn check_columns<I: Index>(indptr: &[I], indices: &[I], columns: usize) -> Resul
             if let Some(j) = outside {
                 return Err(Error::Invalid(format!(
                     "indices of row {} must be at least 0 and below the number of columns, {columns}, got {}",
-                    first + i,
+                    offset + first + i,
                     j.at() as isize
                 )));
             }
@@ -149,10 +175,14 @@ fn all_ones<T: Value>(values: &[T]) -> bool {
     values.chunks(4096).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
 }
 
-/// Bounds of the values, if all are integers.
+/// Bounds of the values and of those before, if all are integers.
 #[inline(always)]
-fn magnitude<T: Value, I: Index>(indptr: &[I], values: &[T], ones: bool) -> Option<Magnitude> {
-    let mut found = Magnitude::default();
+fn magnitude<T: Value, I: Index>(
+    indptr: &[I],
+    values: &[T],
+    ones: bool,
+    mut found: Magnitude,
+) -> Option<Magnitude> {
     // Loops: a closure would be compiled without the instruction set of the leaf.
     for (_, block) in blocks(indptr) {
         if !ones && !all_integers(&values[block[0].at()..block[block.len() - 1].at()]) {

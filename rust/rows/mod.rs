@@ -1,5 +1,4 @@
-//! Examples in their storage, and the leaves: the only code that is generic over storage and
-//! instruction set.
+//! Examples in their storage, and the leaves of training and scoring, for each storage and instruction set.
 //!
 //! A leaf runs over examples until something needs attention, makes the plain update and logs the
 //! mistakes. It knows no learner; a learner never sees a storage type.
@@ -120,7 +119,7 @@ pub trait Rows: Examples {
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
 pub trait Matrix: Rows {
     /// Bounds of the values, if all are integers (rule 10). Dense rows are looked at for that.
-    fn magnitude(&self) -> Option<Magnitude>;
+    fn magnitude(&self, monitor: &dyn Monitor) -> Result<Option<Magnitude>>;
 
     /// Collects the entries of some rows that are not 0, row by row.
     fn gather(&self, rows: Range<usize>, out: &mut Entries) -> Result<()>;

@@ -2,7 +2,7 @@
 
 use crate::arith::step::{own_feature, own_weight};
 use crate::error::Result;
-use crate::memory::filled;
+use crate::monitor::{Monitor, filled};
 
 /// What a run allows. The default is the plain perceptron's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,12 @@ pub struct Noise {
 
 impl Noise {
     /// `None` if nothing is to be kept.
-    pub fn new(tolerance: Tolerance, n: usize, first: usize, width: usize) -> Result<Option<Self>> {
+    pub fn new(
+        tolerance: Tolerance,
+        n: usize,
+        (first, width): (usize, usize),
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Self>> {
         let (has_feature, most) = (tolerance.added_feature != 0.0, tolerance.max_mistakes);
         if !has_feature && most.is_none() {
             return Ok(None);
@@ -45,9 +50,9 @@ impl Noise {
         let keeps = |kept: bool| if kept { n.saturating_mul(width) } else { 0 };
         Ok(Some(Self {
             delta: tolerance.added_feature,
-            v: filled(0.0, keeps(has_feature))?,
+            v: filled(&0.0, keeps(has_feature), monitor)?,
             most: most.unwrap_or(u64::MAX),
-            made: filled(0, keeps(most.is_some()))?,
+            made: filled(&0, keeps(most.is_some()), monitor)?,
             first,
             width,
         }))

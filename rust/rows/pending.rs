@@ -6,8 +6,7 @@ use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
 use crate::error::Result;
-use crate::memory::collected;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, mapped};
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,14 +30,14 @@ pub struct Ages {
 
 impl Ages {
     /// `ages`: examples that each coordinate has not been settled for.
-    pub(super) fn new(decay: Decay, ages: &[i64]) -> Result<Self> {
-        let last = collected(ages.iter().map(|age| -age))?;
+    pub(super) fn new(decay: Decay, ages: &[i64], monitor: &dyn Monitor) -> Result<Self> {
+        let last = mapped(ages, |age| -age, monitor)?;
         let oldest = last.iter().copied().min().unwrap_or(0);
         Ok(Self { decay, now: 0, last, oldest })
     }
 
-    pub(super) fn ages(&self) -> Result<Vec<i64>> {
-        collected(self.last.iter().map(|last| self.now - last))
+    pub(super) fn ages(&self, monitor: &dyn Monitor) -> Result<Vec<i64>> {
+        mapped(&self.last, |last| self.now - last, monitor)
     }
 
     /// Every coordinate has been settled now.

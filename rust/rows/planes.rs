@@ -12,7 +12,7 @@ use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::monitor::{self, Monitor, NUMBERS};
+use crate::monitor::{self, Monitor, all, pieces};
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,58 +175,61 @@ impl Planes {
     }
 
     /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
-    pub fn put_under(&mut self, decay: Decay, ages: &[i64]) -> Result<()> {
+    pub fn put_under(&mut self, decay: Decay, ages: &[i64], monitor: &dyn Monitor) -> Result<()> {
         self.leave_exact();
         let age = ages.first().copied().unwrap_or(0);
-        let equal = ages.iter().all(|other| *other == age);
-        self.pending = Some(if decay.is_common() && equal {
+        self.pending = Some(if decay.is_common() && all(ages, |other| *other == age, monitor)? {
             Pending::Common(Common::new(decay, age))
         } else {
-            Pending::Each(Ages::new(decay, ages)?)
+            Pending::Each(Ages::new(decay, ages, monitor)?)
         });
         Ok(())
     }
 
     /// Before the first example: if one factor can stand for all that is pending, but the ages differ,
     /// everything is settled.
-    pub(crate) fn level(&mut self) {
+    pub(crate) fn level(&mut self, monitor: &dyn Monitor) -> Result<()> {
         if matches!(&self.pending, Some(Pending::Each(ages)) if ages.decay.is_common()) {
-            self.settle();
+            self.settle(monitor)?;
             if let Some(Pending::Each(ages)) = self.pending.take() {
                 self.pending = Some(Pending::Common(Common::new(ages.decay, 0)));
             }
         }
+        Ok(())
     }
 
     /// The examples pending on each coordinate, if there is a penalty.
-    pub fn ages(&self) -> Result<Option<Vec<i64>>> {
+    pub fn ages(&self, monitor: &dyn Monitor) -> Result<Option<Vec<i64>>> {
         Ok(match &self.pending {
             None => None,
-            Some(Pending::Each(ages)) => Some(ages.ages()?),
-            Some(Pending::Common(common)) => Some(filled(common.age(), self.columns)?),
+            Some(Pending::Each(ages)) => Some(ages.ages(monitor)?),
+            Some(Pending::Common(common)) => Some(monitor::filled(&common.age(), self.columns, monitor)?),
         })
     }
 
-    /// Applies all penalties that are pending.
-    pub fn settle(&mut self) {
-        let (Some(pending), d) = (&mut self.pending, self.columns) else { return };
+    /// Applies all penalties that are pending. After an interrupt some still are.
+    pub fn settle(&mut self, monitor: &dyn Monitor) -> Result<()> {
+        let (Some(pending), d) = (&mut self.pending, self.columns) else { return Ok(()) };
         let (weights, by_plane, by_column) = match &mut self.weights {
             Weights::ByPlane(w) => (w, 1, d),
             Weights::ByColumn { w, stride } => (w, *stride, 1),
-            Weights::Halves(_) | Weights::Counts { .. } => return, // put under no penalty
+            Weights::Halves(_) | Weights::Counts { .. } => return Ok(()), // put under no penalty
         };
         match pending {
+            // One factor for all: it is taken at once, or not at all. A pass over the weights, as `is_finite`.
             Pending::Common(common) => common.settle(weights),
             Pending::Each(ages) => {
-                for j in 0..d {
-                    ages.settle(
-                        j,
-                        weights[j * by_plane..].iter_mut().step_by(by_column).take(self.heads.len()),
-                    );
+                const SETTLED: usize = 8; // numbers that are copied meanwhile
+                let planes = self.heads.len();
+                for piece in pieces(d, SETTLED * planes, monitor) {
+                    for j in piece? {
+                        ages.settle(j, weights[j * by_plane..].iter_mut().step_by(by_column).take(planes));
+                    }
                 }
                 ages.all_settled();
             }
         }
+        Ok(())
     }
 
     #[must_use]
@@ -377,13 +380,12 @@ pub fn in_tiles(
     monitor: &dyn Monitor,
     mut work: impl FnMut(Range<usize>),
 ) -> Result<()> {
-    let most = NUMBERS / planes.max(1); // columns between two questions
-    let width = most.clamp(1, 64);
-    for (i, start) in (0..columns).step_by(width).enumerate() {
-        if i % (most / width).max(1) == 0 {
-            monitor.pause()?;
+    const WIDTH: usize = 64;
+    for piece in pieces(columns, planes, monitor) {
+        let Range { start, end } = piece?;
+        for start in (start..end).step_by(WIDTH) {
+            work(start..end.min(start + WIDTH));
         }
-        work(start..columns.min(start + width));
     }
     Ok(())
 }

@@ -20,7 +20,8 @@ use crate::arith::average::timed;
 use crate::arith::environment::standard;
 use crate::arith::number::Number;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, refill};
+use crate::memory::{Grow, collected};
+use crate::monitor::{all, filled, pieces, refill, unless_interrupted};
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::{Entries, Matrix};
@@ -80,23 +81,33 @@ impl Chain {
         Ok(Self { labels, sequences, chosen, settings })
     }
 
-    fn check_labels(&self, labels: usize) -> Result<()> {
-        match self.labels.iter().find(|label| **label as usize >= labels) {
-            Some(label) => Err(Error::Invalid(format!("labels must be below {labels}, got {label}"))),
-            None => Ok(()),
+    fn check_labels(&self, labels: usize, monitor: &dyn Monitor) -> Result<()> {
+        for piece in pieces(self.labels.len(), 1, monitor) {
+            if let Some(label) = self.labels[piece?].iter().find(|label| **label as usize >= labels) {
+                return Err(Error::Invalid(format!("labels must be below {labels}, got {label}")));
+            }
         }
+        Ok(())
+    }
+
+    fn draw_order(&self, order: &mut Vec<u32>, number: u64, monitor: &dyn Monitor) -> Result<()> {
+        refill(order, self.chosen.len(), |i| self.chosen[i], monitor)?;
+        let Some(seed) = self.settings.seed else { return Ok(()) };
+        shuffle(order, (seed, number, self.settings.partition), monitor)
     }
 
     /// Bound of the weights up to which all sums of a search are exact in i32, if there is one (rule 10).
-    fn limit(&self, rows: &dyn Matrix, state: &State) -> Option<i32> {
-        let (size, eta) = (rows.magnitude()?, self.settings.eta);
+    fn limit(&self, rows: &dyn Matrix, state: &State, monitor: &dyn Monitor) -> Result<Option<i32>> {
+        let (Some(size), eta) = (rows.magnitude(monitor)?, self.settings.eta) else { return Ok(None) };
         let longest = self.sequences.longest() as f64;
         let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
         let limit = (ROOM / (longest * (with_pair * size.row + 1.0) + 2.0)).floor();
         let one_sequence = longest * eta * size.value.max(1.0);
-        let integers = |w: &[f64]| w.iter().all(|w| w.fract() == 0.0 && w.abs() <= limit);
-        let is_exact = eta.fract() == 0.0 && one_sequence < ROOM / 2.0 && limit >= 1.0;
-        (is_exact && state.weights.arrays().all(integers)).then_some(limit as i32)
+        let mut is_exact = eta.fract() == 0.0 && one_sequence < ROOM / 2.0 && limit >= 1.0;
+        for w in state.weights.arrays() {
+            is_exact = is_exact && all(w, |w| w.fract() == 0.0 && w.abs() <= limit, monitor)?;
+        }
+        Ok(is_exact.then_some(limit as i32))
     }
 }
 
@@ -156,19 +167,19 @@ struct Visit<N> {
 
 impl Run {
     /// Checks labels and state against the rows.
-    pub fn start(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
-        standard(|| Self::begin(rows, chain, state))
+    pub fn start(rows: &dyn Matrix, chain: Chain, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+        standard(|| Self::begin(rows, chain, state, monitor))
     }
 
-    fn begin(rows: &dyn Matrix, chain: Chain, state: &State) -> Result<Self> {
-        state.check(rows.columns())?;
-        chain.check_labels(state.weights.labels())?;
+    fn begin(rows: &dyn Matrix, chain: Chain, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+        state.check(rows.columns(), monitor)?;
+        chain.check_labels(state.weights.labels(), monitor)?;
         let with_pair = state.weights.pair.is_some();
-        let form = match chain.limit(rows, state) {
-            Some(limit) => Form::Exact(Engine::new(Learner::new(state)?, with_pair)?, limit),
-            None => Form::Float(Engine::new(Learner::new(state)?, with_pair)?),
+        let form = match chain.limit(rows, state, monitor)? {
+            Some(limit) => Form::Exact(Engine::new(Learner::new(state, monitor)?, with_pair)?, limit),
+            None => Form::Float(Engine::new(Learner::new(state, monitor)?, with_pair)?),
         };
-        let answers = filled(0, if chain.settings.track_answers { rows.len() } else { 0 })?;
+        let answers = filled(&0, if chain.settings.track_answers { rows.len() } else { 0 }, monitor)?;
         let (scratch, order) = (Scratch::default(), Vec::new());
         Ok(Self { chain, form, scratch, order, answers, seen: state.seen, epoch: 0 })
     }
@@ -182,9 +193,8 @@ impl Run {
     fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         self.epoch = number;
         let mut order = std::mem::take(&mut self.order);
-        refill(&mut order, self.chain.chosen.iter().copied())?;
-        if let Some(seed) = self.chain.settings.seed {
-            shuffle(&mut order, seed, number, self.chain.settings.partition);
+        if unless_interrupted(self.chain.draw_order(&mut order, number, monitor))?.is_none() {
+            return Epoch::of_one_decision(0, 0.0, true);
         }
         let (mut sequences, mut tokens, mut interrupted) = (0, 0, false);
         for (i, &sequence) in order.iter().enumerate() {
@@ -239,20 +249,20 @@ impl Run {
     }
 
     /// The run goes on no more: its averages must be finite.
-    pub fn end(&self) -> Result<()> {
+    pub fn end(&self, monitor: &dyn Monitor) -> Result<()> {
         let is_finite = standard(|| match &self.form {
-            Form::Exact(engine, _) => engine.learner.average_is_finite(self.seen),
-            Form::Float(engine) => engine.learner.average_is_finite(self.seen),
+            Form::Exact(engine, _) => engine.learner.average_is_finite(self.seen, monitor),
+            Form::Float(engine) => engine.learner.average_is_finite(self.seen, monitor),
         })?;
         if is_finite { Ok(()) } else { Err(Error::Overflow { epoch: self.epoch }) }
     }
 
     /// Weights and sums: all that another run needs.
-    pub fn state(&self) -> Result<State<'static>> {
+    pub fn state(&self, monitor: &dyn Monitor) -> Result<State<'static>> {
         let seen = self.seen;
         match &self.form {
-            Form::Exact(engine, _) => engine.learner.state(seen),
-            Form::Float(engine) => engine.learner.state(seen),
+            Form::Exact(engine, _) => engine.learner.state(seen, monitor),
+            Form::Float(engine) => engine.learner.state(seen, monitor),
         }
     }
 

@@ -14,7 +14,8 @@ use super::sparse::{Builder, Sparse};
 use crate::arith::activation::{Activations, Row, learn};
 use crate::arith::number::Number;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled};
+use crate::memory::{Grow, collected};
+use crate::monitor::{Monitor, filled, paced, pieces};
 use crate::rows::prefetch;
 
 /// A weight and the sum over it.
@@ -53,18 +54,24 @@ pub(super) struct ColumnWeights<N> {
 
 impl<N: Number> ColumnWeights<N> {
     /// `planes` rows of labels, K or 1.
-    pub fn new(shape: Shape, planes: usize, (w, u): (&Sparse, &Sparse)) -> Result<Self> {
+    pub fn new(
+        shape: Shape,
+        planes: usize,
+        (w, u): (&Sparse, &Sparse),
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         let columns = w.columns();
         let mut table = Self {
             shape,
             places: planes * shape.stride,
-            heads: filled(Head::default(), columns)?,
+            heads: filled(&Head::default(), columns, monitor)?,
             entries: Vec::new(),
             free: Default::default(),
             rows: Vec::new(),
             row_sums: Vec::new(),
         };
-        for column in 0..columns {
+        for column in paced(columns, w.data.len().max(u.data.len()), monitor) {
+            let column = column?;
             for (plane, w) in w.row(column).0.iter().zip(w.row(column).1) {
                 *table.at(column, shape.padded(*plane as usize))?.0 = N::of(*w);
             }
@@ -145,16 +152,27 @@ impl<N: Number> ColumnWeights<N> {
     }
 
     /// Whether `good` holds for all weights and sums.
-    pub fn all(&self, good: impl Fn(N, f64) -> bool) -> bool {
-        self.pairs().all(|(w, u)| good(w, u))
+    pub fn all(&self, good: impl Fn(N, f64) -> bool, monitor: &dyn Monitor) -> Result<bool> {
+        let mut pairs = self.pairs();
+        for piece in pieces(self.entries.len() + self.rows.len(), 2, monitor) {
+            if !pairs.by_ref().take(piece?.len()).all(|(w, u)| good(w, u)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The weights as a matrix without padding; `value` of a weight and its sum.
-    pub fn matrix(&self, value: impl Fn(f64, f64) -> f64) -> Result<Sparse<'static>> {
+    pub fn matrix(&self, value: impl Fn(f64, f64) -> f64, monitor: &dyn Monitor) -> Result<Sparse<'static>> {
         let value = |w: N, u: f64| value(w.wide(), u);
-        let len = self.pairs().filter(|(w, u)| value(*w, *u).to_bits() != 0).count();
+        let (mut pairs, mut len, most) = (self.pairs(), 0, self.entries.len() + self.rows.len());
+        for piece in pieces(most, 2, monitor) {
+            let some = pairs.by_ref().take(piece?.len());
+            len += some.filter(|(w, u)| value(*w, *u).to_bits() != 0).count();
+        }
         let mut out = Builder::with_room(self.heads.len(), len)?;
-        for head in &self.heads {
+        for column in paced(self.heads.len(), most, monitor) {
+            let head = &self.heads[column?];
             if head.class == ROW {
                 let range = head.at as usize * self.places..(head.at as usize + 1) * self.places;
                 let row = self.rows[range.clone()].iter().zip(&self.row_sums[range]).enumerate();

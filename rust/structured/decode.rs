@@ -47,7 +47,7 @@ fn search(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    weights.check(rows.columns())?;
+    weights.check(rows.columns(), monitor)?;
     check_beam(limits.beam)?;
     let labels = weights.labels();
     for (name, given, needed) in

@@ -9,6 +9,7 @@ use crate::arith::average::average;
 use crate::arith::finite::all_finite;
 use crate::arith::number::Number;
 use crate::error::Result;
+use crate::monitor::Monitor;
 use crate::rows::Entries;
 
 #[derive(Default)]
@@ -20,12 +21,12 @@ pub(super) struct Learner<N> {
 }
 
 impl<N: Number> Learner<N> {
-    pub fn new(state: &State) -> Result<Self> {
+    pub fn new(state: &State, monitor: &dyn Monitor) -> Result<Self> {
         let State { weights, sums, .. } = state;
         let (w, u) = (Frame::new(weights)?, Frame::new(sums)?);
-        let emission = ColumnWeights::new(w.shape, 1, (&weights.emission, &sums.emission))?;
+        let emission = ColumnWeights::new(w.shape, 1, (&weights.emission, &sums.emission), monitor)?;
         let pair = weights.pair.as_ref().zip(sums.pair.as_ref());
-        let pair = pair.map(|pair| ColumnWeights::new(w.shape, w.shape.labels, pair)).transpose()?;
+        let pair = pair.map(|pair| ColumnWeights::new(w.shape, w.shape.labels, pair, monitor)).transpose()?;
         Ok(Self { w, u, emission, pair })
     }
 
@@ -90,27 +91,33 @@ impl<N: Number> Learner<N> {
         let sums = [&self.u.transition, &self.u.start, &self.u.end];
         frames.into_iter().flatten().all(|w| w.is_finite())
             && sums.into_iter().all(|u| all_finite(u))
-            && self.tables().all(|table| table.all(|w, u| w.is_finite() && u.is_finite()))
+            && self
+                .tables()
+                .all(|table| table.all(|w, u| w.is_finite() && u.is_finite(), &()).is_ok_and(|finite| finite))
     }
 
     /// Whether all averages over `seen` sequences are finite.
-    pub fn average_is_finite(&self, seen: u64) -> Result<bool> {
+    pub fn average_is_finite(&self, seen: u64, monitor: &dyn Monitor) -> Result<bool> {
         let good = |w: f64, u: f64| average(w, u, seen).is_finite();
         let frames = self.w.cut(&self.u, |w, u| average(w, u, seen))?;
-        let tables = self.tables().all(|table| table.all(|w, u| good(w.wide(), u)));
-        Ok(tables && frames.iter().all(|w| all_finite(w)))
+        for table in self.tables() {
+            if !table.all(|w, u| good(w.wide(), u), monitor)? {
+                return Ok(false);
+            }
+        }
+        Ok(frames.iter().all(|w| all_finite(w)))
     }
 
     /// Weights and sums as they are given out.
-    pub fn state(&self, seen: u64) -> Result<State<'static>> {
-        Ok(State { weights: self.weights(|w, _| w)?, sums: self.weights(|_, u| u)?, seen })
+    pub fn state(&self, seen: u64, monitor: &dyn Monitor) -> Result<State<'static>> {
+        Ok(State { weights: self.weights(|w, _| w, monitor)?, sums: self.weights(|_, u| u, monitor)?, seen })
     }
 
     /// Weights without padding; `value` of a weight and its sum.
-    fn weights(&self, value: impl Fn(f64, f64) -> f64) -> Result<Weights<'static>> {
+    fn weights(&self, value: impl Fn(f64, f64) -> f64, monitor: &dyn Monitor) -> Result<Weights<'static>> {
         let [transition, start, end] = self.w.cut(&self.u, &value)?;
-        let emission = self.emission.matrix(&value)?;
-        let pair = self.pair.as_ref().map(|pair| pair.matrix(&value)).transpose()?;
+        let emission = self.emission.matrix(&value, monitor)?;
+        let pair = self.pair.as_ref().map(|pair| pair.matrix(&value, monitor)).transpose()?;
         Ok(Weights { emission, transition, start, end, pair })
     }
 

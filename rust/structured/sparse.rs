@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
+use crate::monitor::{Monitor, paced};
 
 /// A matrix in the form CSR, of columns by planes.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +29,7 @@ impl Sparse<'_> {
     }
 
     /// Refuses what is no matrix of that shape.
-    pub fn check(&self, name: &str, (columns, planes): (usize, usize)) -> Result<()> {
+    pub fn check(&self, name: &str, (columns, planes): (usize, usize), monitor: &dyn Monitor) -> Result<()> {
         let (ends, len) = (&self.indptr[..], self.indices.len());
         let refuse = |text: String| Err(Error::Invalid(format!("{name}{text}")));
         if ends.len() != columns + 1 {
@@ -38,8 +39,8 @@ impl Sparse<'_> {
             return refuse(format!("_indptr must rise from 0 to the number of weights, {len}"));
         }
         let mut is_good = true;
-        for column in 0..columns {
-            let row = self.row(column).0;
+        for column in paced(columns, len, monitor) {
+            let row = self.row(column?).0;
             is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
             is_good &= row.first().is_none_or(|first| *first >= 0);
             is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
@@ -59,9 +60,16 @@ impl Sparse<'_> {
     }
 
     /// Another matrix of the same shape, from the weights of both; 0 by its bits is left out.
-    pub fn merge(&self, other: &Sparse, value: impl Fn(f64, f64) -> f64) -> Result<Sparse<'static>> {
-        let mut out = Builder::with_room(self.columns(), self.data.len().max(other.data.len()))?;
-        for column in 0..self.columns() {
+    pub fn merge(
+        &self,
+        other: &Sparse,
+        value: impl Fn(f64, f64) -> f64,
+        monitor: &dyn Monitor,
+    ) -> Result<Sparse<'static>> {
+        let len = self.data.len().max(other.data.len());
+        let mut out = Builder::with_room(self.columns(), len)?;
+        for column in paced(self.columns(), len, monitor) {
+            let column = column?;
             let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
             while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
                 out.push(plane, value(a.take(plane), b.take(plane)))?;

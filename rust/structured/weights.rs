@@ -7,6 +7,7 @@ use crate::arith::average::average;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled};
+use crate::monitor::Monitor;
 
 /// Weights of K labels over d columns, or sums over them.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +52,7 @@ impl Weights<'_> {
     }
 
     /// Refuses arrays that are no weights over `columns` columns.
-    pub fn check(&self, columns: usize) -> Result<()> {
+    pub fn check(&self, columns: usize, monitor: &dyn Monitor) -> Result<()> {
         let labels = self.labels();
         if labels == 0 {
             return Err(Error::Invalid("start must hold a weight for each label, got none".into()));
@@ -64,8 +65,9 @@ impl Weights<'_> {
                 )));
             }
         }
-        self.emission.check("emission", (columns, labels))?;
-        self.pair.as_ref().map_or(Ok(()), |pair| pair.check("pair", (columns, labels * labels)))
+        self.emission.check("emission", (columns, labels), monitor)?;
+        let planes = labels * labels;
+        self.pair.as_ref().map_or(Ok(()), |pair| pair.check("pair", (columns, planes), monitor))
     }
 
     /// The numbers of all arrays.
@@ -80,28 +82,28 @@ impl Weights<'_> {
 
 impl State<'_> {
     /// Refuses arrays that are no weights over `columns` columns with their sums.
-    pub fn check(&self, columns: usize) -> Result<()> {
+    pub fn check(&self, columns: usize, monitor: &dyn Monitor) -> Result<()> {
         let Self { weights, sums, .. } = self;
-        weights.check(columns)?;
+        weights.check(columns, monitor)?;
         if sums.labels() != weights.labels() || sums.pair.is_some() != weights.pair.is_some() {
             return Err(Error::Invalid("sums must have the shapes of the weights".into()));
         }
-        sums.check(columns)
+        sums.check(columns, monitor)
     }
 }
 
 /// The averaged weights of a state.
-pub fn averages(state: &State) -> Result<Weights<'static>> {
-    standard(|| means(state))
+pub fn averages(state: &State, monitor: &dyn Monitor) -> Result<Weights<'static>> {
+    standard(|| means(state, monitor))
 }
 
-fn means(state: &State) -> Result<Weights<'static>> {
-    state.check(state.weights.emission.columns())?;
+fn means(state: &State, monitor: &dyn Monitor) -> Result<Weights<'static>> {
+    state.check(state.weights.emission.columns(), monitor)?;
     let State { weights: w, sums: u, seen } = state;
     let mean = |w: &[f64], u: &[f64]| -> Result<Cow<'static, [f64]>> {
         Ok(collected(w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)))?.into())
     };
-    let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen));
+    let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen), monitor);
     Ok(Weights {
         emission: mean_of(&w.emission, &u.emission)?,
         transition: mean(&w.transition, &u.transition)?,

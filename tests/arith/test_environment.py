@@ -137,9 +137,9 @@ def test_no_bit_changes_of_anything(trainer, name):
 def test_exceptions_that_the_caller_has_unmasked_are_masked_for_us_alone():
     """A division by zero would end the process."""
     code = (
-        "from perceptron_rs import _core, float_mode; before = _core._swap_float_control(0x1D80);"
-        "entered = _core._enter_standard(); quotient = _core._swap_float_control(0x1F80); _core._leave_standard();"
-        "after = _core._swap_float_control(before); print(hex(quotient & 0xFFC0), hex(after & 0xFFC0))"
+        "from perceptron_rs import _core; before = _core._swap_float_control(0x1D80);"
+        "_core._enter_standard(); ours = _core._swap_float_control(0x1F80); _core._leave_standard();"
+        "after = _core._swap_float_control(before); print(hex(ours & 0xFFC0), hex(after & 0xFFC0))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "0x1f80 0x1d80\n"), done.stderr

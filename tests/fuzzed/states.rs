@@ -255,15 +255,15 @@ fn chain(draws: &mut Draws) {
         assert!(path.iter().all(|&label| (label as usize) < k));
         Ok((path, bits(&scores)))
     });
-    let _ = averages(&state);
+    let _ = averages(&state, &());
     let labels = draws.many(n, |draws| draws.below(k) as u32);
     let mending = draws.one_of(&[Mending::Full, Mending::Early, Mending::MaxViolation]);
     let settings =
         structured::Settings { eta: 1.0, beam, mending, seed: None, partition: 0, track_answers: true };
     let Ok(chain) = Chain::new(labels, sequences, None, settings) else { return };
-    let Ok(mut run) = structured::Run::start(&rows, chain, &state) else { return };
+    let Ok(mut run) = structured::Run::start(&rows, chain, &state, &()) else { return };
     if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {
-        let _ = run.end();
-        assert_eq!(run.state().expect("memory").weights.labels(), k);
+        let _ = run.end(&());
+        assert_eq!(run.state(&()).expect("memory").weights.labels(), k);
     }
 }

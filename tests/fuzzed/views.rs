@@ -125,7 +125,7 @@ fn answers(draws: &mut Draws, dense: &dyn Matrix, csr: &dyn Matrix) {
     };
     let (n, d) = (dense.len(), dense.columns());
     same("shape", &mut |rows| vec![rows.len() as u64, rows.columns() as u64]);
-    same("integers", &mut |rows| vec![u64::from(rows.magnitude().is_some())]);
+    same("integers", &mut |rows| vec![u64::from(rows.magnitude(&()).expect("nobody interrupts").is_some())]);
     let planes = 1 + draws.below(5);
     let (w, b) = (draws.many(planes * d, Draws::float), draws.many(planes, Draws::float));
     for threads in [1, 2] {
@@ -248,10 +248,10 @@ impl Trial {
         let mut learner = Averaged { coef, intercept, fit_intercept: self.fit_intercept };
         let (run, epochs) = learn(&problem, state, &mut learner, self.epochs)?;
         let state = run.state()?;
-        let mut floats = [state.coef, state.intercept, run.activations()?].concat();
+        let mut floats = [state.coef, state.intercept, run.activations(&())?].concat();
         floats.extend(epochs.iter().flat_map(|epoch| &epoch.losses));
         let mut learnt = [bits(&floats), remembered(&learner), state.seen].concat();
-        learnt.extend(run.mistakes_per_example()?.iter().map(|&count| count as u64));
+        learnt.extend(run.mistakes_per_example(&())?.iter().map(|&count| count as u64));
         Ok(learnt)
     }
 }

@@ -25,7 +25,7 @@ sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
 from kernels import KERNEL, kernel, kernel_cases  # noqa: E402
 from layers import LAYERS, layer_cases, layers  # noqa: E402
 from margins import MARGIN, margin_cases, margins  # noqa: E402
-from words import DRAW, FORMAT, TYPES, Case, bits, draw, floats, rows, whole  # noqa: E402
+from words import DRAW, FORMAT, HALVES, TYPES, Case, bits, draw, floats, rows, whole  # noqa: E402
 
 DOT = """
 kind=drawn: x = draw(type, x_seed, length, zeros), w = draw(float64, w_seed, length, 0).
@@ -290,6 +290,9 @@ def dot_cases() -> Iterator[Case]:
         ([1.7e308, 1.0, 1.0, 1.0, 1.7e308, -1.7e308], [1.0] * 6),
     ):
         yield {"kind": "given", "x": bits(x), "w": bits(w)}
+    for i, (dtype, length) in enumerate(itertools.product(HALVES, [1, 7, 8, 9, 33, 257, 1025])):
+        case = {"kind": "drawn", "type": dtype, "length": str(length), "zeros": str(i % 4)}
+        yield case | {"x_seed": str(2 * i + 1000), "w_seed": str(2 * i + 1001)}
 
 
 def order_cases() -> Iterator[Case]:
@@ -342,6 +345,8 @@ def fit_cases() -> Iterator[Case]:
         # Whole numbers whose sums pass 2^53 in the middle of the run.
         {"type": "int16", "n": "100", "d": "16", "eta0": bits(4096), "max_iter": "8", "shuffle": "6"},
         {"type": "int32", "n": "50", "d": "5", "max_iter": "8", "weights": "whole"},
+        *({"type": dtype, "shuffle": "17", "eta0": bits(0.1)} for dtype in HALVES),
+        *(four | {"type": dtype, "shuffle": "18"} for dtype in HALVES),
     ]
     for i, change in enumerate(changes):
         yield base | {"seed": str(1000 * (i + 1))} | change

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import scipy.sparse as sp
 
@@ -27,8 +28,11 @@ An element is 0 if ((z >> 3) & 7) < zeros; otherwise, by type (all steps are exa
   int8, uint8    the upper 8 bits of z, read as such a number
   int16, uint16  the upper 16 bits
   int32          the upper 32 bits
+  float16   ((z >> 53) - 2^10) * 2^-10 * 2^((z & 7) - 4)
+  bfloat16  ((z >> 56) - 2^7) * 2^-7 * 2^((z & 7) - 4)
 """
 TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
+HALVES = ("float16", "bfloat16")
 
 
 def bits(values: Any) -> str:
@@ -55,16 +59,21 @@ def draw(dtype: str, seed: int, shape: tuple[int, ...], zeros: int = 0) -> np.nd
         values = ((z >> np.uint64(11)).astype(np.int64) - 2**52) * 2.0**-52 * scale
     elif dtype == "float32":
         values = ((z >> np.uint64(40)).astype(np.int64) - 2**23) * 2.0**-23 * scale
+    elif dtype in HALVES:
+        bits = 10 if dtype == "float16" else 7
+        values = ((z >> np.uint64(63 - bits)).astype(np.int64) - 2**bits) * 2.0**-bits * scale
     else:
         width = 8 * np.dtype(dtype).itemsize
         values = (z >> np.uint64(64 - width)).astype(f"uint{width}").view(dtype)
     kept = (z >> np.uint64(3)) & np.uint64(7) >= np.uint64(zeros)
-    return np.where(kept, values, 0).astype(dtype).reshape(shape)
+    stored = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+    return np.where(kept, values, 0).astype(stored).reshape(shape)
 
 
 def rows(engine: Engine, X: np.ndarray, layout: str) -> Any:
     """Wrap X; the layouts are dense, int32 and int64 (the indices of CSR)."""
     if layout == "dense":
         return engine.dense_rows(X)
-    csr = sp.csr_matrix(X)
-    return engine.csr_rows(csr.indptr.astype(layout), csr.indices.astype(layout), csr.data, X.shape[1])
+    csr = sp.csr_matrix(X.astype(np.float64))
+    values = csr.data.astype(X.dtype)
+    return engine.csr_rows(csr.indptr.astype(layout), csr.indices.astype(layout), values, X.shape[1])

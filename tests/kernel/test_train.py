@@ -152,7 +152,8 @@ def test_what_is_not_finite_ends_the_run(engine):
         ({"name": "poly", "gamma": 0.0}, "gamma must be finite and above 0, got 0"),
         ({"name": "rbf", "gamma": np.inf}, "gamma must be finite and above 0, got inf"),
         ({"name": "poly", "coef0": np.nan}, "coef0 must be finite, got"),
-        ({"name": "poly", "degree": 0}, "degree must be at least 1, got 0"),
+        ({"name": "poly", "degree": 0}, "degree must be from 1 to 100, got 0"),
+        ({"name": "poly", "degree": 101}, "degree must be from 1 to 100, got 101"),
         ({"name": "cubic"}, "kernel must be .*cubic"),
         (
             {"name": "precomputed"},

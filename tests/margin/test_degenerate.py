@@ -181,3 +181,18 @@ def test_bad_labels(engine):
         separate(engine, XOR, [1, 0, 0])
     with pytest.raises(ValueError, match="rows must hold at least one row"):
         separate(engine, XOR[:0], [])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e-9, 1.0, 1e9, 1e13, 1e15, 1e30, 1e300])
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_with_a_constant_feature_of_any_size(engine, label, scale):
+    """The plane that looks at the constant alone separates it; the rows' hull holds 0, or the rows are far."""
+    for X in ([[1.0, -2.0], [-1.0, 2.0]], [[3.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [0.0, 0.0]]):
+        X = np.array(X) * scale
+        solution = separate(engine, X, np.full(len(X), label), bias="augmented")
+        assert solution["status"] == "separable"
+        assert 0 < solution["lower"] <= solution["upper"]
+        w, b, sign = solution["coef"], Fraction(solution["intercept"]), 2 * label - 1
+        for row in X:
+            a = sum((Fraction(x) * Fraction(v) for x, v in zip(row, w, strict=True)), b)
+            assert sign * a > 0

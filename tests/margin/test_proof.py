@@ -12,6 +12,8 @@ from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.rational import signs
 
+from .problems import separate
+
 
 def problem(X, y, bias):
     rows = reference.dense_rows(np.array(X, dtype=np.float64))
@@ -84,3 +86,11 @@ def solve(rows, groups):
             if i != j:
                 rows[i] = [a - rows[i][j] * b for a, b in zip(rows[i], rows[j], strict=True)]
     return None if any(row[k] != 0 for row in rows[k:]) else [row[k] for row in rows[:k]]
+
+
+def test_columns_that_say_the_same_are_one_equation(engine):
+    """The unit vectors and minus their sum, each column 2000 times: as many equations would cost too much."""
+    X = np.repeat(np.vstack([np.eye(20), -np.ones(20)]), 2000, axis=1)
+    solution = separate(engine, X, np.ones(21, dtype=int), bias="none")
+    assert (solution["status"], solution["proof"]) == ("non_separable", "verified")
+    assert solution["support"].tolist() == list(range(21))

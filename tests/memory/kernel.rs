@@ -68,7 +68,7 @@ fn run(problem: &Problem, columns: usize, learner: &mut dyn Learner) -> Result<R
     for number in 0..2 {
         run.epoch(problem, learner, number, &())?;
     }
-    run.mistakes_per_example()?;
+    run.mistakes_per_example(&())?;
     Ok(run)
 }
 

@@ -66,8 +66,8 @@ fn fit(problem: &Problem, state: &State, rule: Rule) -> Result<State> {
     for decision in (0..problem.settings.decisions()).rev() {
         run.end(problem, &mut *learner, decision, &())?;
     }
-    run.mistakes_per_example()?;
-    run.activations()?;
+    run.mistakes_per_example(&())?;
+    run.activations(&())?;
     learner.memory()?;
     run.state()
 }

@@ -31,12 +31,12 @@ fn fits(
         let start = State { weights: zero()?, sums: zero()?, seen: 0 };
         let chosen = Some(collected(0..8)?);
         let chain = Chain::new(collected(labels.iter().copied())?, sequences, chosen, settings)?;
-        let mut run = Run::start(rows, chain, &start)?;
+        let mut run = Run::start(rows, chain, &start, &())?;
         for number in 0..2 {
             run.epoch(rows, number, &())?;
         }
-        run.end()?;
-        let means = averages(&run.state()?)?;
+        run.end(&())?;
+        let means = averages(&run.state(&())?, &())?;
         let sequences = Sequences::new(&lengths, N)?;
         decode(rows, &sequences, &means, Limits { beam, ..Limits::default() }, 1, &())?;
         decode(rows, &sequences, &means, Limits { forbidden: Some(&forbidden), ..Limits::default() }, 1, &())

@@ -350,3 +350,14 @@ def test_scores_of_large_activations_are_probabilities(engine):
     layers = {"coef_0": layers["coef_0"][:1], "intercept_0": np.zeros(1)}
     p = engine.mlp_scores(rows, layers, activation="tanh", probabilities=True, threads=1)
     assert p.tolist() == [[1], [0], [0.5]]
+
+
+def test_layers_over_no_columns(engine):
+    layers = {"coef_0": np.ones((1, 0)), "intercept_0": np.zeros(1)}
+    words = "at least one column for layers of neurons, got 0"
+    with pytest.raises(ValueError, match=words):
+        fit(engine, np.ones((3, 0)), [0, 1, 0], layers)
+    with pytest.raises(ValueError, match=words):
+        engine.mlp_scores(
+            rows_of(engine, np.ones((3, 0))), layers, activation="tanh", probabilities=True, threads=1
+        )

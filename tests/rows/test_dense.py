@@ -1,9 +1,10 @@
 """Dense rows: what can be read in place, and what is refused."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
+TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "float16", ml_dtypes.bfloat16]
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -34,7 +35,8 @@ def test_read_in_place(trainer):
 @pytest.mark.parametrize(
     "dtype",
     [
-        "float16",
+        ">f2",
+        ml_dtypes.float8_e5m2,
         "longdouble",
         "complex128",
         "bool",

@@ -42,7 +42,7 @@ impl Report {
     }
 
     pub fn per_example(&self) -> Vec<i64> {
-        self.run.mistakes_per_example().expect("memory")
+        self.run.mistakes_per_example(&()).expect("memory")
     }
 
     pub fn floats(&self, name: &str) -> Vec<f64> {

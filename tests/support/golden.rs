@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use perceptron_rs::arith::value::{Bf16, F16};
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Matrix};
@@ -87,6 +88,25 @@ impl Drawn for f32 {
     }
 }
 
+impl Drawn for F16 {
+    fn from_bits_of(z: u64) -> Self {
+        let value = scaled((z >> 53) as f64, 10, z);
+        if value == 0.0 {
+            return Self(0);
+        }
+        // At least 2^-14, the least normal number.
+        let exponent = (value.to_bits() >> 52 & 0x7FF) as u16 - 1023 + 15;
+        let fraction = (value.to_bits() >> 42 & 0x3FF) as u16;
+        Self(u16::from(value < 0.0) << 15 | exponent << 10 | fraction)
+    }
+}
+
+impl Drawn for Bf16 {
+    fn from_bits_of(z: u64) -> Self {
+        Self(((scaled((z >> 56) as f64, 7, z) as f32).to_bits() >> 16) as u16)
+    }
+}
+
 macro_rules! upper_bits {
     ($($type:ty),*) => {$(
         impl Drawn for $type {
@@ -116,6 +136,8 @@ macro_rules! with_type {
             "int16" => $function::<i16>($case),
             "uint16" => $function::<u16>($case),
             "int32" => $function::<i32>($case),
+            "float16" => $function::<perceptron_rs::arith::value::F16>($case),
+            "bfloat16" => $function::<perceptron_rs::arith::value::Bf16>($case),
             other => panic!("type={other}"),
         }
     };

@@ -280,6 +280,6 @@ pub fn fractions(count: usize, zeros: u64, seed: u64) -> Vec<f64> {
 /// 0 … n-1 in some order.
 pub fn shuffled(n: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
-    perceptron_rs::order::shuffle(&mut order, seed, 0, 0);
+    perceptron_rs::order::shuffle(&mut order, (seed, 0, 0), &()).expect("nobody interrupts");
     order
 }

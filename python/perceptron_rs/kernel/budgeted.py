@@ -65,7 +65,7 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         With "projectron", a mistake whose distance from the span of those kept is at most this is projected
         even if there is room, in [0, inf).
     degree : int, default=3
-        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
+        Degree d of the "poly" kernel, from 1 to 100. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient :math:`\gamma` of "poly", "rbf" and "sigmoid", in (0, inf). "scale" is
         ``1 / (n_features * X.var())``, or 1 if the variance is 0; "auto" is ``1 / n_features``.

@@ -18,7 +18,7 @@ from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts, take_rows, take_scores
 from perceptron_rs.models.values import Tensors, is_count
-from perceptron_rs.settings import check_kept
+from perceptron_rs.settings import LARGEST_DEGREE, check_kept
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
 
@@ -86,8 +86,10 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
     _check_reports(left, history, decisions)
     scores = take_scores(left, (history["n_iter"], decisions))
     gamma, coef0, degree = take(left, "kernel", np.float64, (3,)).tolist()
-    if not 1 <= degree < 2**31 or degree != int(degree):
-        raise ValueError(f"the degree of its kernel must be a whole number of at least 1, got {degree}")
+    if not 1 <= degree <= LARGEST_DEGREE or degree != int(degree):
+        raise ValueError(
+            f"the degree of its kernel must be a whole number up to {LARGEST_DEGREE}, got {degree}"
+        )
     spec = KernelSpec(estimator.kernel, gamma, coef0, int(degree))
     rows = _rows(left, history["n_features"], precomputed=spec.name == "precomputed")
     take_mistakes = _take_members if _on_budget(estimator) else _take_log

@@ -67,7 +67,7 @@ class KernelPerceptron(KernelLearner):
         misclassified example, when they are needed, and again only if ``cache_size`` is too small to keep
         them. It must return the same values each time.
     degree : int, default=3
-        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
+        Degree d of the "poly" kernel, from 1 to 100. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient :math:`\gamma` of "poly", "rbf" and "sigmoid", in (0, inf). "scale" is
         ``1 / (n_features * X.var())``, or 1 if the variance is 0; "auto" is ``1 / n_features``.

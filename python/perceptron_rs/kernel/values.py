@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.settings import LARGEST_DEGREE
 
 __all__ = [
     "KERNELS",
@@ -35,8 +36,8 @@ def check_kernel(estimator: Any) -> None:
     kernel, gamma, degree, coef0 = estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0
     if not (callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS)):
         raise ValueError(f"kernel must be one of {KERNELS} or callable, got {kernel!r:.80}")
-    if not isinstance(degree, Integral) or not 1 <= int(degree) < 2**31:
-        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r:.80}")
+    if not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
+        raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
     if not (isinstance(gamma, str) and gamma in ("scale", "auto")) and not is_number(gamma, above_zero=True):
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite float64 above 0, got {gamma!r:.80}")
     if not is_number(coef0):

@@ -74,7 +74,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
     degree : int, default=3
-        Degree d of the "poly" kernel, at least 1. Ignored by other kernels.
+        Degree d of the "poly" kernel, from 1 to 100. Ignored by other kernels.
     coef0 : float, default=0.0
         Constant of "poly", in [0, inf).
     inseparable : {"raise", "warn"}, default="raise"

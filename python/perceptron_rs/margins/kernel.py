@@ -27,6 +27,7 @@ from perceptron_rs.margins.exact.numbers import integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Bias, Problem, Solver, read
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.settings import LARGEST_DEGREE
 from perceptron_rs.typed import Gamma
 
 __all__ = [
@@ -58,8 +59,8 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
     is_number = isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < math.inf
     if not is_number and not (isinstance(gamma, str) and gamma in ("scale", "auto")):
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {gamma!r:.80}")
-    if isinstance(degree, bool) or not isinstance(degree, Integral) or not 1 <= int(degree) < 2**31:
-        raise ValueError(f"degree must be a whole number of at least 1, got {degree!r:.80}")
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
+        raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
     if isinstance(coef0, bool) or not isinstance(coef0, Real) or not 0 <= float(coef0) < math.inf:
         raise ValueError(
             f"coef0 must be a finite number of at least 0, got {coef0!r:.80}; below 0 the kernel need not "

@@ -66,7 +66,7 @@ def max_margin(
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", from 1 to 100.
     coef0 : float, default=0.0
         Constant of "poly", in [0, inf).
     engine : {"rust", "reference"}, default="rust"
@@ -164,7 +164,7 @@ def is_separable(
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", from 1 to 100.
     coef0 : float, default=0.0
         Constant of "poly", in [0, inf).
     engine : {"rust", "reference"}, default="rust"

@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::signals::Signals;
-use crate::memory::{collected, filled};
-use crate::monitor::{self, Monitor, NUMBERS};
+use crate::memory::{Grow, collected, filled};
+use crate::monitor::{self, Monitor, NUMBERS, pieces};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -82,9 +82,15 @@ pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResul
 /// The numbers of an array.
 pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> PyResult<Vec<T>> {
     let signals = Signals::new();
-    let done = match in_c_order(array) {
-        Some(values) => monitor::copied(values, &signals),
-        None => collected(array.as_array().iter().copied()),
+    let done = if let Some(values) = in_c_order(array) {
+        monitor::copied(values, &signals)
+    } else {
+        const APART: usize = 16; // numbers in a row of a cache
+        let (array, mut values) = (array.as_array(), Vec::new());
+        let mut numbers = array.iter().copied();
+        let mut pieces = pieces(array.len(), APART, &signals);
+        let done = pieces.try_for_each(|piece| values.try_extend(numbers.by_ref().take(piece?.len())));
+        done.map(|()| values)
     };
     signals.settle(done, array.py(), false)
 }

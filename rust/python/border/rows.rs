@@ -7,17 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
-    Element, PyArray, PyArray1, PyArrayMethods, PyReadonlyArray, PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
+    PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
+use super::in_place::read;
+use super::signals::Signals;
 use crate::arith::environment::standard;
-use crate::arith::value::{Index, Value};
+use crate::arith::value::{Bf16, F16, Index, Value};
 use crate::rows::{Csr, Dense, Facts, Matrix};
 
-/// A C-contiguous matrix of one of the seven storage types, not copied.
+/// A C-contiguous matrix of one of the nine storage types, not copied.
 #[pyclass(frozen, module = "perceptron_rs._core")]
 pub struct DenseRows {
     values: Py<PyAny>,
@@ -41,6 +44,13 @@ macro_rules! with_value_type {
     ($array:expr, $D:ident, |$typed:ident| $body:expr) => {{
         let array = $array;
         with_value_type!(@ array, $D, $typed, $body, f64, f32, i8, u8, i16, u16, i32);
+        if let Some((name, bits)) = halved(array)? {
+            let array = &bits;
+            match name {
+                "float16" => with_value_type!(@ array, $D, $typed, $body, F16),
+                _ => with_value_type!(@ array, $D, $typed, $body, Bf16),
+            }
+        }
         Err(not_stored(array, $D::NDIM)?)
     }};
     (@ $array:ident, $D:ident, $typed:ident, $body:expr, $($T:ty),*) => {
@@ -50,9 +60,43 @@ macro_rules! with_value_type {
     };
 }
 
+/// Numbers of 16 bits that `NumPy` has no type for, or the crate none: a view of their bits, as uint16, and the
+/// name of their type.
+fn halved<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<(&'static str, Bound<'py, PyAny>)>> {
+    let Ok(untyped) = array.cast::<PyUntypedArray>() else { return Ok(None) };
+    let dtype = untyped.dtype();
+    let name = dtype.getattr("name")?;
+    let name = ["float16", "bfloat16"].into_iter().find(|known| name.eq(*known).unwrap_or(false));
+    match name {
+        Some(name) if dtype.itemsize() == 2 && dtype.is_native_byteorder() != Some(false) => {
+            Ok(Some((name, array.call_method1("view", ("uint16",))?)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Arrays of them are views of uint16, made by [`halved`], after which alone they are asked for.
+macro_rules! as_bits {
+    ($($T:ty),*) => {$(
+        // SAFETY: a `$T` is laid out as the u16 in it, and any bits are one. It holds no object of Python.
+        unsafe impl Element for $T {
+            const IS_COPY: bool = true;
+
+            fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
+                u16::get_dtype(py)
+            }
+
+            fn clone_ref(&self, _py: Python<'_>) -> Self {
+                *self
+            }
+        }
+    )*};
+}
+as_bits!(F16, Bf16);
+
 fn not_stored(values: &Bound<'_, PyAny>, axes: Option<usize>) -> PyResult<PyErr> {
     let (dtype, shape) = (values.getattr("dtype")?, values.getattr("shape")?);
-    let types = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"];
+    let types = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "float16", "bfloat16"];
     if let (Some(axes), true) = (axes, types.contains(&&*dtype.str()?.to_cow()?)) {
         return Ok(PyValueError::new_err(format!(
             "values must have {axes} axes, got shape {shape}; reshape it"
@@ -138,8 +182,7 @@ pub fn with_many_or_few<R: Send>(
     })
 }
 
-/// The same for a C-contiguous matrix, not detached; nothing is borrowed, which for a few numbers would take
-/// longer than to learn from them.
+/// The same for a C-contiguous matrix, not detached.
 pub fn with_matrix<R: Send>(
     values: &Bound<'_, PyAny>,
     f: impl FnOnce(&dyn Matrix) -> R + Send,
@@ -150,9 +193,7 @@ pub fn with_matrix<R: Send>(
                 return Err(PyValueError::new_err("values must be C-contiguous"));
             }
             let (len, columns) = (values.shape()[0], values.shape()[1]);
-            // SAFETY: no reference outlives this call, in which no Python code runs while they are read.
-            let rows = Dense::new(unsafe { values.as_slice()? }, len, columns)?;
-            guarded(values.py(), false, &rows, f)
+            read(values, |numbers| guarded(values.py(), false, &Dense::new(numbers, len, columns)?, f))
         })
     })
 }
@@ -180,14 +221,15 @@ fn read_here<T: Value + Element, I: Index + Element>(
     columns: usize,
     f: Reader,
 ) -> PyResult<()> {
-    // SAFETY: no reference outlives this call, in which no Python code runs while they are read.
-    let (p, i, v) = unsafe { (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?) };
-    caught(indptr.py(), false, || {
-        let csr = Csr::new(p, i, v, columns)?;
-        refuse_unsorted(csr.facts())?;
-        f(&csr);
-        Ok(())
-    })?
+    let mut work = |p: &[I], i: &[I], v: &[T]| {
+        caught(indptr.py(), false, || {
+            let csr = Csr::new(p, i, v, columns)?;
+            refuse_unsorted(csr.facts())?;
+            f(&csr);
+            Ok(())
+        })?
+    };
+    read(indptr, |p| read(indices, |i| read(values, |v| work(p, i, v))))
 }
 
 fn refuse_unsorted(facts: Facts) -> PyResult<()> {
@@ -217,8 +259,9 @@ fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyRe
     caught(py, detached, || f(rows))
 }
 
-/// Runs the core. A failed bounds check becomes a `RuntimeError`: its panic would reach Python as an
-/// exception that `except Exception` misses.
+/// Runs the core. A failed check becomes a `RuntimeError`: its panic would reach Python as an exception that
+/// `except Exception` misses. Whose fault it is cannot be known: ours, or of a thread that has written to
+/// arrays which are read.
 fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
     let done = if detached { py.detach(work) } else { work() };
@@ -226,7 +269,8 @@ fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Se
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
         PyRuntimeError::new_err(format!(
-            "a check of the core failed ({text}); arrays that are read must not be changed during the call"
+            "a check of the core failed ({text}); if no other thread has written to the arrays meanwhile, this \
+             is a fault of perceptron_rs: please report it with this message"
         ))
     })
 }
@@ -263,7 +307,7 @@ fn read_indices<T: Value, I: Index + Element>(
     guarded(py, detached, &Csr::again(p, i, values, csr.columns, csr.facts), f)
 }
 
-/// Wrap a C-contiguous matrix of one of the seven storage types, without copying it.
+/// Wrap a C-contiguous matrix of one of the nine storage types, without copying it.
 #[pyfunction]
 pub fn dense_rows(values: &Bound<'_, PyAny>) -> PyResult<DenseRows> {
     let Ok(array) = values.cast::<PyUntypedArray>() else {
@@ -317,7 +361,11 @@ fn check<T: Value, I: Index + Element>(
     let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    Ok(indptr.py().detach(|| standard(|| Csr::new(p, i, values, n_columns).map(|csr| csr.facts())))?)
+    let signals = Signals::new();
+    let found = indptr
+        .py()
+        .detach(|| standard(|| Csr::checked(p, i, values, n_columns, &signals).map(|csr| csr.facts())));
+    signals.settle(found, indptr.py(), false)
 }
 
 #[pymethods]

@@ -12,9 +12,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyListMethods, PyString};
 
-use crate::error::Result;
 use crate::memory::{collected, filled};
 use crate::python::border::arrays::{to_matrix, to_vector};
+use crate::python::border::in_place::read;
 
 pub type Name = Py<PyString>;
 
@@ -24,20 +24,12 @@ pub fn get<'py>(attributes: &Bound<'py, PyDict>, name: &Name) -> PyResult<Bound<
         .ok_or_else(|| PyTypeError::new_err(format!("the estimator lacks {name}; fit it first")))
 }
 
-/// The numbers of a matrix where they stand.
-///
-/// # Safety
-/// Nothing may write to the array, and no Python code may run, while they are read.
-pub unsafe fn numbers<'a>(
-    array: &'a Bound<'_, PyArray2<f64>>,
-    planes: usize,
-    columns: usize,
-) -> PyResult<&'a [f64]> {
-    if array.shape() != [planes, columns] || !array.is_c_contiguous() {
-        return Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"));
+/// Refuses an array that is no matrix of that shape in C order.
+pub fn check(array: &Bound<'_, PyArray2<f64>>, planes: usize, columns: usize) -> PyResult<()> {
+    if array.shape() == [planes, columns] && array.is_c_contiguous() {
+        return Ok(());
     }
-    // SAFETY: the caller promises it.
-    Ok(unsafe { array.as_slice() }?)
+    Err(PyTypeError::new_err("an array has another shape or order than one_pass takes"))
 }
 
 pub fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<T>> {
@@ -62,29 +54,22 @@ fn mapped<T: Element + Copy, U>(
     if array.shape() != [planes] {
         return Err(PyTypeError::new_err("an array has another shape than one_pass takes"));
     }
-    with_slice(array, |values| collected(values.iter().map(|&value| f(value))))
-}
-
-/// Calls `f` on the numbers of an array, which for few of them takes less time than to borrow it.
-fn with_slice<T: Element, D: Dimension, R>(
-    array: &Bound<'_, PyArray<T, D>>,
-    f: impl FnOnce(&[T]) -> Result<R>,
-) -> PyResult<R> {
-    // SAFETY: as in `PyArrayMethods::to_vec`: no reference outlives this call, in which no Python code runs.
-    Ok(f(unsafe { array.as_slice() }?)?)
+    read(array, |values| Ok(collected(values.iter().map(|&value| f(value)))?))
 }
 
 /// Index of each label among the classes; both hold the same kind of labels.
 pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let unknown = || PyTypeError::new_err("y holds a label that is not in classes_");
     if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
-        // SAFETY: no Python code runs while they are read.
-        let (classes, y) = unsafe { (classes.as_slice()?, y.as_slice()?) };
-        let mut labels = filled(0, y.len())?;
-        for (place, label) in labels.iter_mut().zip(y) {
-            *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
-        }
-        return Ok(labels);
+        return read(classes, |classes| {
+            read(y, |y| {
+                let mut labels = filled(0, y.len())?;
+                for (place, label) in labels.iter_mut().zip(y) {
+                    *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
+                }
+                Ok(labels)
+            })
+        });
     }
     let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
     if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
@@ -201,14 +186,14 @@ impl<'a, 'py> Changes<'a, 'py> {
 pub fn is_alone<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>) -> bool {
     const NEEDED: i32 = NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
     // References of the estimator and of the caller. Without the interpreter's lock the count may be of the
-    // past.
+    // past, and another thread may ask the estimator for the array while it is written to.
     // SAFETY: the array is alive.
     let (references, flags) =
         unsafe { (pyo3::ffi::Py_REFCNT(array.as_ptr()), (*array.as_array_ptr()).fields.flags) };
-    cfg!(feature = "abi3") && references == 2 && flags & NEEDED == NEEDED
+    cfg!(not(Py_GIL_DISABLED)) && references == 2 && flags & NEEDED == NEEDED
 }
 
 /// Whether an array of as many values, in C order, has these bits.
 fn holds<T: Scalar, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, values: &[T]) -> bool {
-    with_slice(array, |now| Ok(bytes(now) == bytes(values))).unwrap_or(false)
+    read(array, |now| Ok(bytes(now) == bytes(values))).unwrap_or(false)
 }

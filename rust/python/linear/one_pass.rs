@@ -1,8 +1,8 @@
 //! Passes on the attributes of an estimator.
 //!
 //! One crossing does all: for a single example, reading the settings of a run and making its report
-//! takes many times longer than learning. The interpreter is held, so no Python code runs while arrays are
-//! read in place, nor from the last look for signals on until all that has been learnt is published.
+//! takes many times longer than learning. The interpreter is held, so this thread runs no Python code while
+//! arrays are read in place, nor from the last look for signals on until all that has been learnt is published.
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
@@ -10,6 +10,7 @@
 //! All weights of a large model take long: a first look at them asks for signals, before anything else is
 //! read, and what would copy them all is left to a run.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{
@@ -21,7 +22,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::attributes::{Changes, Name, counts, get, labels, numbers, vector};
+use super::attributes::{Changes, Name, check, counts, get, labels, vector};
 use super::weights::{Array, Known, Place, Renewed, gathered};
 use crate::arith::decay::Decay;
 use crate::error::{Error, Result};
@@ -31,6 +32,7 @@ use crate::online::perceptron::Perceptron;
 use crate::online::{Learner, Penalty, Problem, Run, Settings, State};
 use crate::python::border::arrays::{self, copied, pairs};
 use crate::python::border::choices::{parse_joint, parse_tie};
+use crate::python::border::in_place::read;
 use crate::python::border::rows::{entries, shape, with_arrays, with_many_or_few, with_matrix};
 use crate::python::border::signals::Handler;
 use crate::rows::{Matrix, Tolerance};
@@ -216,39 +218,34 @@ impl OnePass {
         let columns = coef.shape()[1];
         let labels = self.labels(y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
-        let intercept_u =
-            self.intercept_u.as_ref().map(|intercept| vector(&get(attributes, intercept)?, planes));
+        let intercept_u = self
+            .intercept_u
+            .as_ref()
+            .map(|intercept| vector(&get(attributes, intercept)?, planes))
+            .transpose()?;
         let seen = counts(&get(attributes, &self.seen)?, planes)?;
         let second = second.as_ref();
-        let recorded;
-        let settings = if activations.is_some() {
-            recorded = Settings { track_activations: true, ..self.settings.clone() };
-            &recorded
-        } else {
-            &self.settings
-        };
-        // SAFETY: nothing is written to the arrays before these are gone, and no Python code runs until then
-        // but to make an error, after which they are not read.
-        let (weights, beside) = unsafe {
-            (
-                numbers(&coef, planes, columns)?,
-                second.map(|second| numbers(second, planes, columns)).transpose()?,
-            )
-        };
-        let given = Given {
-            weights,
-            beside: beside.unwrap_or_default(),
-            intercept: vector(&get(attributes, &self.intercept)?, planes)?,
-            intercept_u: intercept_u.transpose()?,
-            few: known.as_ref().is_some_and(|known| self.is_local(known, &seen, labels.len())),
-            seen,
-            columns,
-            labels: &labels,
-            sample_weight: of_examples.as_deref(),
-            settings,
-        };
+        let settings = &*self.settings_of(activations.is_some());
+        let intercept = vector(&get(attributes, &self.intercept)?, planes)?;
         let before = if products > SHORT { Some(self.state(attributes)?) } else { None };
-        let Some(learnt) = given.learn_from(rows)? else { return Ok(false) };
+        let learn = |weights: &[f64], beside: &[f64]| {
+            let given = Given {
+                weights,
+                beside,
+                intercept,
+                intercept_u,
+                few: known.as_ref().is_some_and(|known| self.is_local(known, &seen, labels.len())),
+                seen,
+                columns,
+                labels: &labels,
+                sample_weight: of_examples.as_deref(),
+                settings,
+            };
+            given.learn_from(rows)
+        };
+        let Some(learnt) = with_numbers(&coef, second, planes, learn)? else {
+            return Ok(false);
+        };
         if let Some(before) = before {
             // Now, as nothing has been changed. A handler that sets parameters is as one after the pass.
             handler.noted(attributes.py().check_signals())?;
@@ -311,6 +308,14 @@ impl OnePass {
         }
         *self.known() = next.or(known);
         Ok(true)
+    }
+
+    fn settings_of(&self, track_activations: bool) -> Cow<'_, Settings> {
+        if track_activations {
+            Cow::Owned(Settings { track_activations, ..self.settings.clone() })
+        } else {
+            Cow::Borrowed(&self.settings)
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, Option<Known>> {
@@ -416,6 +421,22 @@ impl OnePass {
     }
 }
 
+/// Calls `f` on the numbers of the weights, and of the second matrix if there is one.
+fn with_numbers<R>(
+    coef: &Array<'_>,
+    second: Option<&Array<'_>>,
+    planes: usize,
+    f: impl FnOnce(&[f64], &[f64]) -> PyResult<R>,
+) -> PyResult<R> {
+    let columns = coef.shape()[1];
+    check(coef, planes, columns)?;
+    second.map_or(Ok(()), |second| check(second, planes, columns))?;
+    read(coef, |weights| match second {
+        Some(second) => read(second, |beside| f(weights, beside)),
+        None => f(weights, &[]),
+    })
+}
+
 /// Attributes by name.
 type Held<'a, 'py> = Vec<(&'a Name, Bound<'py, PyAny>)>;
 
@@ -517,8 +538,8 @@ impl Given<'_> {
         let mistakes = run.epoch(&problem, learner, 0, &())?.mistakes;
         let passed = Passed {
             mistakes,
-            activations: run.activations()?,
-            mistakes_per_example: run.mistakes_per_example()?,
+            activations: run.activations(&())?,
+            mistakes_per_example: run.mistakes_per_example(&())?,
         };
         let state = run.finish(&problem, learner, &())?;
         let (beside, intercept_u) = match (sums, &state.ages) {

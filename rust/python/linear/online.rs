@@ -108,10 +108,12 @@ fn permutation(
     {
         let mut order = order.readwrite();
         let order = order.as_slice_mut()?;
-        py.detach(|| {
+        let signals = Signals::new();
+        let done = py.detach(|| {
             order.iter_mut().zip(0..n).for_each(|(place, row)| *place = row);
-            shuffle(order, seed, epoch, partition);
+            shuffle(order, (seed, epoch, partition), &signals)
         });
+        signals.settle(done, py, false)?;
     }
     Ok(order)
 }

@@ -10,6 +10,7 @@ use crate::arith::finite::{largest_if_sound, largest_of};
 use crate::error::Result;
 use crate::memory::{collected, matrix};
 use crate::python::border::arrays::{borrowed, to_matrix};
+use crate::python::border::in_place::read;
 use crate::python::border::signals::{Handler, Signals};
 use crate::rows::Chosen;
 
@@ -60,8 +61,7 @@ impl<'py> Renewed<'py> {
         ours: bool,
     ) -> PyResult<Option<Self>> {
         let in_place = ours && is_alone(array);
-        // SAFETY: nothing is written to the array while this is read, and no Python code runs.
-        let same = same(unsafe { array.as_slice() }?, columns, values, place);
+        let same = read(array, |now| Ok(same(now, columns, values, place)))?;
         Ok((!same).then(|| Self { array: array.clone(), in_place }))
     }
 
@@ -69,15 +69,15 @@ impl<'py> Renewed<'py> {
     pub fn copied(mut self) -> PyResult<Self> {
         if !self.in_place {
             let shape = [self.array.shape()[0], self.array.shape()[1]];
-            // SAFETY: as in `new`.
-            self.array = to_matrix(self.array.py(), unsafe { self.array.as_slice() }?, shape)?;
+            self.array = read(&self.array, |now| to_matrix(self.array.py(), now, shape))?;
         }
         Ok(self)
     }
 
     pub fn write(self, values: &[f64], place: &Place) {
         let columns = self.array.shape()[1];
-        // SAFETY: nobody but the estimator has the array, or it is new. It is in C order.
+        // SAFETY: nobody but the estimator has the array, and this thread has the lock; or it is new. It is in C
+        // order.
         let Ok(all) = (unsafe { self.array.as_slice_mut() }) else { return };
         match place {
             Place::All => all.copy_from_slice(values),

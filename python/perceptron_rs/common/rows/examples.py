@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
-from perceptron_rs.common.rows.storage import is_masked, refuse_type, to_stored
+from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["Examples", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
@@ -125,7 +125,7 @@ def assert_width(estimator: Any, n_features: int) -> None:
 
 
 def _is_plain(X: Any) -> bool:
-    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype.kind in "biuf"
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
 
 
 def _is_plain_csr(X: Any) -> bool:
@@ -139,7 +139,7 @@ def _is_plain_csr(X: Any) -> bool:
         and X.ndim == 2
         and min(X.shape) > 0
         and type(X.data) is np.ndarray
-        and X.data.dtype.kind in "biuf"
+        and holds_numbers(X.data.dtype)
     )
 
 

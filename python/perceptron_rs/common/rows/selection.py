@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["chosen", "chosen_columns", "joined", "matrix_of", "part", "rows_of"]
@@ -17,7 +18,7 @@ Arrays = dict[str, NDArray[Any]]
 def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
     """Return the rows with these numbers, as copies."""
     if "rows" in stored:
-        return {"rows": stored["rows"][numbers]}
+        return {"rows": lasting(stored["rows"][numbers])}
     indptr = stored["rows_indptr"]
     starts = indptr[numbers].astype(np.int64)
     lengths = indptr[numbers + 1] - starts
@@ -28,8 +29,13 @@ def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
     return {
         "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
         "rows_indices": stored["rows_indices"][places],
-        "rows_values": stored["rows_values"][places],
+        "rows_values": lasting(stored["rows_values"][places]),
     }
+
+
+def lasting(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values in a type of NumPy, which a model can be saved and shown with: bfloat16 as float32."""
+    return values if values.dtype in STORED else values.astype(np.float32)
 
 
 def part(stored: Arrays, begin: int, end: int) -> Arrays:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STORED", "is_masked", "refuse_type", "to_stored"]
+__all__ = ["STORED", "holds_numbers", "is_masked", "is_stored", "refuse_type", "to_stored"]
 
-#: Types that the engines read in place.
-STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4"))
+#: Types of NumPy that the engines read in place. They read bfloat16 so, too, which NumPy has not.
+STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "f2"))
 #: Those of them that hold integers, in the order in which they are chosen.
 _INTEGERS = tuple(np.iinfo(name) for name in ("u1", "i1", "u2", "i2", "i4"))
 
@@ -23,9 +23,24 @@ def is_masked(values: Any) -> bool:
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
+def is_stored(dtype: np.dtype[Any]) -> bool:
+    """Whether the engines read the type in place."""
+    return (dtype in STORED and dtype.isnative) or _is_bfloat16(dtype)
+
+
+def holds_numbers(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a type of real numbers, of NumPy or bfloat16."""
+    return dtype.kind in "biuf" or _is_bfloat16(dtype)
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    """Whether it is the type of ml_dtypes; that nobody need import it, it is known by its name."""
+    return dtype.name == "bfloat16" and dtype.itemsize == 2 and dtype.isnative
+
+
 def refuse_type(dtype: np.dtype[Any], name: str) -> None:
     """Raise for a type that holds no real numbers."""
-    if dtype.kind in "biufO":
+    if dtype.kind == "O" or holds_numbers(dtype):
         return
     if dtype.kind == "c":
         raise ValueError(
@@ -40,15 +55,15 @@ def refuse_type(dtype: np.dtype[Any], name: str) -> None:
 
 
 def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
-    """Return ``values`` as a C-contiguous array of one of the seven stored types.
+    """Return ``values`` as a C-contiguous array of one of the stored types.
 
     An array that already is one is returned as it is. Everything else is converted once:
-    bool to uint8 (the same bytes), float16 to float32, other integers to the smallest of these types that
+    bool to uint8 (the same bytes), other integers to the smallest of these types that
     holds them all and else to float64, other real types to float64; another byte order or layout is copied.
     """
     refuse_type(values.dtype, name)
     flags = values.flags
-    if flags.c_contiguous and flags.aligned and values.dtype in STORED and values.dtype.isnative:
+    if flags.c_contiguous and flags.aligned and is_stored(values.dtype):
         return values
     if values.dtype == np.bool_:
         as_bytes = values.view(np.uint8)
@@ -60,10 +75,8 @@ def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
 
 def _stored_type(values: NDArray[Any]) -> np.dtype[Any]:
     dtype = values.dtype.newbyteorder("=")
-    if dtype in STORED:
+    if is_stored(dtype):
         return dtype
-    if dtype == np.float16:
-        return np.dtype(np.float32)
     if dtype.kind in "iu" and values.size:
         least, most = values.min(), values.max()
         for integers in _INTEGERS:

@@ -33,6 +33,11 @@ def decide(
     problem: Problem, lengths: Lengths, solution: Solution, found: Found, tol: float, work: Work
 ) -> Solution:
     """Return a solution that is decided, if one of the other problems is; else the given one."""
+    if problem.bias == "augmented" and (problem.y == problem.y[0]).all():
+        # All on one side of a plane that the features have no part in.
+        coef = np.zeros(problem.d)
+        lower, b = lower_end(problem, lengths, coef, float(problem.y[0]) / 2.0)
+        return {**solution, "status": "separable", "lower": lower, "coef": coef, "intercept": b}
     for other in _others(problem, found):
         if not work.left():
             break

@@ -41,13 +41,13 @@ def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str,
 
 
 def _system(problem: Problem, x: Vector, numbers: NDArray[np.int64]) -> Vector:
-    """Return the equations as rows: one for each column that is not 0, one for each group."""
-    u = problem.y[numbers][:, np.newaxis] * (x + 0.0)
-    touched = np.flatnonzero((u != 0.0).any(axis=0))
-    rows = [u[:, j] for j in touched]
+    """Return the equations as rows: those of the columns, each once and none of zeros; one for each group."""
+    u = problem.y[numbers][:, np.newaxis] * x + 0.0
     if problem.bias == "augmented":
-        rows.append(problem.y[numbers])
-    rows += [(problem.group[numbers] == g).astype(np.float64) for g in range(problem.groups)]
+        u = np.column_stack([u, problem.y[numbers]])
+    u = u[:, (u != 0.0).any(axis=0)]
+    rows = list(dict.fromkeys(map(tuple, u.T.tolist())))
+    rows += [tuple((problem.group[numbers] == g).astype(np.float64)) for g in range(problem.groups)]
     return np.array(rows)
 
 

@@ -23,16 +23,15 @@ def signs(system: NDArray[np.float64], groups: int) -> NDArray[np.int64] | None:
     The last ``groups`` equations have the right side 1, the others 0.
     """
     m, k = system.shape
-    rows, bits = [], 0
-    for j, row in enumerate(system):
-        exponents = [math.frexp(float(value))[1] for value in row if value != 0.0]
-        lowest, width = min(exponents) - 53, max(exponents) - min(exponents) + 53
-        bits = max(bits, width)
-        numbers = [_scaled(float(value), lowest) for value in row]
-        right = _scaled(1.0, lowest) if j >= m - groups else 0
-        rows.append([*numbers, right])
+    exponents = [[math.frexp(float(value))[1] for value in row if value != 0.0] for row in system]
+    bits = max(max(own) - min(own) + 53 for own in exponents)
     if float(k) * float(k) * float(m) * (float(k) * float(bits + 8)) > LARGEST_COST or m < k:
         return None
+    rows = []
+    for j, row in enumerate(system):
+        lowest = min(exponents[j]) - 53
+        right = _scaled(1.0, lowest) if j >= m - groups else 0
+        rows.append([*(_scaled(float(value), lowest) for value in row), right])
     previous = 1
     for j in range(k):
         p = next((i for i in range(j, m) if rows[i][j] != 0), None)

@@ -126,6 +126,8 @@ def from_state(state: State, rows: Any) -> tuple[list[Array], list[Array]]:
     """Return copies of the layers; ValueError if they do not follow each other, from these rows on."""
     check_canonical(rows)
     W, b, before = list[Array](), list[Array](), rows.shape[1]
+    if before == 0:
+        raise ValueError("rows must have at least one column for layers of neurons, got 0")
     while not W or f"coef_{len(W)}" in state:
         for name in (f"coef_{len(W)}", f"intercept_{len(W)}"):
             if name not in state:

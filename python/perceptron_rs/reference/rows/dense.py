@@ -12,8 +12,17 @@ from perceptron_rs.reference import arith
 
 __all__ = ["STORAGE_TYPES", "Dense", "Row", "check_canonical", "check_storage", "dense_rows"]
 
-STORAGE_TYPES = tuple(
-    np.dtype(name) for name in ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32")
+#: By name, for NumPy has no bfloat16 (ml_dtypes has).
+STORAGE_TYPES = (
+    "float64",
+    "float32",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "float16",
+    "bfloat16",
 )
 
 
@@ -59,7 +68,7 @@ def dense_rows(values: NDArray[Any]) -> Dense:
     Parameters
     ----------
     values : C-contiguous array of shape (n, d)
-        float64, float32, int8, uint8, int16, uint16 or int32.
+        float64, float32, int8, uint8, int16, uint16, int32, float16 or bfloat16.
 
     Raises
     ------
@@ -74,8 +83,8 @@ def dense_rows(values: NDArray[Any]) -> Dense:
 
 def check_storage(name: str, values: NDArray[Any], n_axes: int) -> None:
     """Refuse arrays that cannot be read in place."""
-    if values.dtype not in STORAGE_TYPES:
-        types = ", ".join(str(dtype) for dtype in STORAGE_TYPES)
+    if values.dtype.name not in STORAGE_TYPES or not values.dtype.isnative:
+        types = ", ".join(STORAGE_TYPES)
         raise TypeError(f"{name} has dtype {values.dtype}; convert it to one of {types}")
     check_layout(name, values, n_axes)
 
