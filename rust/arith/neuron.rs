@@ -103,7 +103,9 @@ pub fn is_mistake(z: &[f64], label: usize) -> bool {
 #[inline(always)]
 #[must_use]
 pub fn weigh(errors: &mut [f64], loss: f64, weight: f64) -> f64 {
-    errors.iter_mut().for_each(|error| *error *= weight);
+    for error in errors {
+        *error *= weight;
+    }
     loss * weight
 }
 

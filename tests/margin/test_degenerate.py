@@ -186,7 +186,7 @@ def test_bad_labels(engine):
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e-9, 1.0, 1e9, 1e13, 1e15, 1e30, 1e300])
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_with_a_constant_feature_of_any_size(engine, label, scale):
-    """The plane that looks at the constant alone separates it; the rows' hull holds 0, or the rows are far."""
+    """The plane that looks at the constant alone separates it; the rows' hull holds 0, or is far."""
     for X in ([[1.0, -2.0], [-1.0, 2.0]], [[3.0, 1.0]], [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [0.0, 0.0]]):
         X = np.array(X) * scale
         solution = separate(engine, X, np.full(len(X), label), bias="augmented")
