@@ -36,8 +36,8 @@ def decide(
     if problem.bias == "augmented" and (problem.y == problem.y[0]).all():
         # All on one side of a plane that the features have no part in.
         coef = np.zeros(problem.d)
-        lower, b = lower_end(problem, lengths, coef, float(problem.y[0]) / 2.0)
-        return {**solution, "status": "separable", "lower": lower, "coef": coef, "intercept": b}
+        lower, half = lower_end(problem, lengths, coef, float(problem.y[0]) / 2.0)
+        return {**solution, "status": "separable", "lower": lower, "coef": coef, "intercept": half}
     for other in _others(problem, found):
         if not work.left():
             break
