@@ -66,6 +66,7 @@ class Learning:
         self.lines = [text + "\n" for text in (records if arguments.json else texts)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples
+        self.untold: list[tuple[int, int]] = []  # examples and mistakes of a block
         self.bad: list[str] = []
 
     def all(self) -> None:
@@ -74,9 +75,10 @@ class Learning:
         for data in blocks(self.arguments.data, self.wish, check=self.check, bad=self.refuse):
             for part, answers, errors in self.answered(data):
                 self.learnt += len(part)
-                self.counts.add(len(part), errors)
+                self.untold.append((len(part), errors))
                 sys.stdout.write("".join(map(self.lines.__getitem__, answers)))
                 sys.stdout.flush()
+                self.tell()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
         if self.bad and not self.learnt:
@@ -114,8 +116,14 @@ class Learning:
             raise CommandError(text)
         self.bad.append(text) if not self.bad else self.bad.append("")
 
+    def tell(self) -> None:
+        """Count what has been answered, also where a signal came with the answer."""
+        while self.untold:
+            self.counts.add(*self.untold.pop())
+
     def end(self) -> None:
         """Say how it went, and write what was learnt, if there is anything new."""
+        self.tell()
         self.counts.say()
         if self.bad and not self.arguments.quiet and sys.stderr is not None:
             print(f"{len(self.bad)} lines were skipped, the first: {self.bad[0]}", file=sys.stderr)
