@@ -224,4 +224,6 @@ def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str
 def _shown(value: Any) -> str:
     if isinstance(value, str):
         return f"{value:.80}"
-    return float(value).hex() if isinstance(value, np.floating) else repr(value)
+    if isinstance(value, np.floating):
+        return float(value).hex()
+    return repr(value.item() if isinstance(value, np.generic) else value)

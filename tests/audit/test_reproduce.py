@@ -111,6 +111,18 @@ def test_another_entry_or_label_is_named(learner, tmp_path):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+def test_swapped_and_renamed_classes_are_named(learner):
+    model = fitted(learner)
+    before = digest(model)
+    model.classes_ = model.classes_[[1, 0, 2]]
+    text = "classes_ is ['ham', 'egg', 'spam'] in the model, and every training sorts classes"
+    refused(reproduce(model, X, Y), "numbers", re.escape(text))
+    assert digest(model) != before
+    model.classes_ = np.array(["egg", "hum", "spam"])
+    refused(reproduce(model, X, Y), "data", "has the label 'ham', which is no class of the model")
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
 def test_another_order_is_other_data(learner):
     model = fitted(learner)
     refused(reproduce(model, X[::-1], Y[::-1]), "data", "rows 0 to 1299 differ in their entries or labels")

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
@@ -49,7 +50,8 @@ class Reproduction:
     digest : str
         The `digest` of the model.
     digest_again : str or None
-        The `digest` of the model trained again; None if it was not trained, because the data differs.
+        The `digest` of the model trained again; None if it was not trained, because the data or the order of
+        the classes differs.
     """
 
     equal: bool
@@ -136,6 +138,9 @@ def reproduce(
     check_is_fitted(model)
     calls = _calls(model)
     own = learnt(model).digest
+    if not np.array_equal(model.classes_, np.unique(model.classes_)):
+        found = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
+        return Reproduction(False, "numbers", f"other numbers: {found}", own, None)
     key = _key(model, calls, audit_key)
     given = given_of(model, calls, X, y, sample_weight, lengths, encoder, key)
     found = given.difference()
