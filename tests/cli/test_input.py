@@ -305,3 +305,13 @@ def test_labels_of_text_are_text_unless_all_are_integers(call, tmp_path, monkeyp
             answer = call("train", data, "--tokens", "--model", tmp_path / "m", "--quiet", *options)
             assert answer.status == 0, answer.err
             assert load(tmp_path / "m").classes_.tolist() == classes
+
+
+def test_raw_text_without_its_option(refused, call, stdin, model, tmp_path):
+    (tmp_path / "a.txt").write_text("ham\tmilk bread\nspam\twin money\n")
+    for stream in ((), ("--stream",)):
+        said = refused("train", tmp_path / "a.txt", "--model", tmp_path / "m", *stream)
+        assert said.startswith(f'{tmp_path}/a.txt, line 1, column 1: "ham" is not a number, as the label of')
+        assert "say --tokens" in said
+    stdin((tmp_path / "a.txt").read_bytes())
+    assert "say --tokens" in refused("evaluate", model, "-")

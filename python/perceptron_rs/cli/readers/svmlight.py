@@ -22,6 +22,7 @@ __all__ = ["SvmlightLines", "read_svmlight"]
 
 _CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
 _COLUMN = re.compile(r"(, line \d+, column )(\d+)")
+_NO_LABEL = re.compile(r"(.*, line \d+, column 1: .* is not a number);")
 _LABEL = b"0 "
 _MOST = 2**31  # of int32
 
@@ -96,6 +97,11 @@ def _load(paths: tuple[str, ...], wanted: Wanted) -> tuple[Any, NDArray[np.float
 
 
 def _explain(error: ValueError, name: str, wanted: Wanted) -> None:
+    if no_label := _NO_LABEL.match(str(error)):
+        raise CommandError(
+            f"{no_label[1]}, as the label of svmlight text is; of raw text, a label, a tab and words on each "
+            f"line, say --tokens, and of a table or arrays --format"
+        ) from error
     if wanted.base_of_model and "has the column 0" in str(error):
         raise CommandError(
             f"{name}: has a column 0, but the model counts columns from 1, like the file it was trained on; "
