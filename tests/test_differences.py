@@ -114,6 +114,23 @@ def warm_start():
         one.fit(X, y)
         assert equal(one, two) == (Model is Perceptron)
         assert (one.t_ > before) == (Model is Perceptron)
+    peer, ours = (Model(max_iter=1, tol=None, warm_start=True).fit(X, y) for Model in BOTH)
+    one_class = np.full(len(y), y[0])
+    assert ours.fit(X, one_class).classes_.tolist() == np.unique(y).tolist()
+    with pytest.raises(ValueError, match="number of classes"):
+        peer.fit(X, one_class)
+
+
+def early_stopping():
+    X, y = integers()
+    y = np.where(np.arange(len(y)) % 3 == 0, 1 - y, y)  # noisy: the last epoch is not the best
+    options = {"early_stopping": True, "validation_fraction": 0.25, "max_iter": 12, "tol": None}
+    peer, ours = (Model(**options).fit(X, y) for Model in BOTH)
+    best = int(ours.validation_scores_[:, 0].argmax()) + 1
+    assert best < ours.n_iter_
+    n_learnt_from = len(y) - -(-len(y) // 4)
+    assert ours.t_ - 1 == best * n_learnt_from
+    assert peer.t_ - 1 == peer.n_iter_ * len(y)  # it counts those held out, too, and keeps the last epoch
 
 
 def examples_of_weight_0():
@@ -295,6 +312,7 @@ TRIED = {
     "end of a fit": end_of_a_fit,
     "``partial_fit``": partial_fit,
     "``warm_start``": warm_start,
+    "``early_stopping``": early_stopping,
     "examples of weight 0": examples_of_weight_0,
     "negative weights": negative_weights,
     '``penalty="l2"``': penalty_l2,
