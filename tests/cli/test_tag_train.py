@@ -91,21 +91,47 @@ def test_a_run_goes_on_from_its_checkpoint(call, data, tmp_path):
     assert same(tmp_path / "m", whole)
 
 
-def test_another_column_of_tags(call, tmp_path):
-    path = tmp_path / "a.tsv"
+@pytest.mark.parametrize("how", [(), ("--stream",)], ids=str)
+def test_the_model_keeps_the_column_of_the_tags(call, tmp_path, how):
+    """It is told once: to the training. What is told afterwards goes before."""
+    path, model = tmp_path / "a.tsv", tmp_path / "m"
     path.write_text(text(40, tag_first=True))
     column = ("--tag-column", 1)
-    for how in ((), ("--stream",)):
-        options = ("--columns", "2", "--model", tmp_path / "m", *FOUR)
-        assert call("tag-train", path, *column, *how, *options).status == 0
-        assert call("reproduce", tmp_path / "m", path, *column).status == 0
-        assert call("reproduce", tmp_path / "m", path).status == 1
+    assert call("tag-train", path, *column, *how, "--columns", "2", "--model", model, *FOUR).status == 0
+    assert load(model).template_["tag"] == 1
+    assert "columns 2; tag in column 1\n" in call("inspect", model).out
+    for again in ((), column):
+        assert call("reproduce", model, path, *again).status == 0
+        told = call("tag-evaluate", model, path, "--json", *again).json
+        assert told["token_accuracy"] > 0.8
+    assert call("reproduce", model, path, "--tag-column", 2).status == 1
+    more = ("--continue", model, "--model", tmp_path / "more", "--epochs", 2, "--quiet")
+    assert call("tag-train", path, *how, *more).status == 0
+    assert load(tmp_path / "more").template_ == load(model).template_
+    assert call("reproduce", tmp_path / "more", path).status == 0
+    found = call("tag", model, path).out.splitlines()
+    assert [line.split("\t")[1:] for line in found[:-1] if line] == [
+        line.split("\t")[1:] for line in path.read_text().splitlines() if line
+    ]
+    assert sum(a == b for a, b in zip(found, path.read_text().splitlines(), strict=False)) > 100
+
+
+def test_a_file_none_of_whose_tags_is_known_is_refused(refused, call, data, tmp_path):
+    model, other = tmp_path / "m", tmp_path / "b.tsv"
+    assert call("tag-train", data, "--model", model, *FOUR).status == 0
+    other.write_text("the\tdet\ndog\tnoun\n\nbarks\tverb\n")
+    said = refused("tag-evaluate", model, other)
+    assert "none of its tags is known to the model, 'det' first" in said
+    assert "name that by --tag-column" in said
+    other.write_text("the\tD\ndog\tnoun\n")
+    assert call("tag-evaluate", model, other, "--json").json["token_errors"] >= 1
 
 
 @pytest.mark.parametrize(
     ("options", "status", "error"),
     [
         (["--continue", "MODEL", "--window", "1"], 2, "--window is kept in the model"),
+        (["--continue", "MODEL", "--tag-column", "1"], 2, "--tag-column is kept in the model"),
         (["--continue", "MODEL", "--hash-columns", "8"], 2, "--hash-columns is kept in the model"),
         (["--cache", "c"], 2, "--cache has no effect without --stream"),
         (["--stream", "--held-out", "0.5"], 2, "--held-out cannot be combined with --stream"),

@@ -215,7 +215,7 @@ def _again(command: argparse.ArgumentParser) -> None:
         "--tag-column",
         type=kinds.positive,
         metavar="N",
-        help="of tagged sentences, the column that holds the tag, from 1 (the last)",
+        help="of tagged sentences, the column that holds the tag, from 1 (as in the training)",
     )
     command.add_argument(
         "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"

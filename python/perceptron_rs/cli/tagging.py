@@ -16,7 +16,7 @@ from perceptron_rs.cli.readers.source import Place, files_of, name_of
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["attributes", "blocks", "load_tagger", "positions", "tagged", "tagged_source"]
+__all__ = ["attributes", "blocks", "load_tagger", "positions", "tag_column", "tagged", "tagged_source"]
 
 BLOCK = 1000  # sentences; the answers do not depend on it
 
@@ -38,6 +38,12 @@ def load_tagger(path: Path, threads: int | None) -> Any:
 def positions(template: dict[str, Any]) -> list[int]:
     """Return the numbers, from 1, of a template's columns: the first ones unless it says others."""
     found: list[int] = template.get("positions") or list(range(1, template["columns"] + 1))
+    return found
+
+
+def tag_column(template: dict[str, Any], told: int | None) -> int | None:
+    """Return the number, from 1, of the column of the tags: as told, else as in training; None: the last."""
+    found: int | None = told or template.get("tag")
     return found
 
 

@@ -158,7 +158,7 @@ def _template(description: Any) -> dict[str, Any]:
     """Return what the command line keeps to make attributes from columns."""
     if (
         not isinstance(description, dict)
-        or set(description) - {"positions"} != {"kind", "window", "columns"}
+        or set(description) - {"positions", "tag"} != {"kind", "window", "columns"}
         or description["kind"] not in ("words", "columns")
         or not all(is_count(description[name]) for name in ("window", "columns"))
         or description["columns"] < 1
@@ -170,4 +170,7 @@ def _template(description: Any) -> dict[str, Any]:
         raise ValueError("the positions of its template must be one for each column")
     if not all(is_count(place) and place > 0 for place in places):
         raise ValueError("the positions of its template must be numbers from 1")
+    tag = description.get("tag", 1)
+    if not (is_count(tag) and tag > 0):
+        raise ValueError(f"the tag of its template must be the number of a column, got {tag!r:.80}")
     return description

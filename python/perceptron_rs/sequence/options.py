@@ -110,7 +110,10 @@ def _tag(command: argparse.ArgumentParser) -> None:
     """Add what tag takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
     kinds.add_data(command, "sentences without tags", piped=True)
-    _add_tag_column(command, "column of DATA to write the tag to, from 1 (a new one behind the last)")
+    _add_tag_column(
+        command,
+        "column of DATA to write the tag to, from 1 (as in the training; a new one if there is none such)",
+    )
     command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
     kinds.add_threads(command)
 
@@ -119,7 +122,7 @@ def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
     command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
     kinds.add_data(command, "tagged sentences")
-    _add_tag_column(command, "column that holds the true tag, from 1 (the last)")
+    _add_tag_column(command, "column that holds the true tag, from 1 (as in the training)")
     kinds.add_threads(command)
 
 

@@ -80,7 +80,12 @@ def as_text(story: dict[str, Any]) -> str:
     ]
     if template is not None:
         window = f", window {template['window']}" if template["kind"] == "words" else ""
-        lines.append(f"template    {template['kind']}{window}; columns of a line: {template['columns']}")
+        columns = (
+            ", ".join(map(str, template["positions"])) if "positions" in template else template["columns"]
+        )
+        what = "columns" if "positions" in template else "columns of a line:"
+        tag = f"; tag in column {template['tag']}" if "tag" in template else ""
+        lines.append(f"template    {template['kind']}{window}; {what} {columns}{tag}")
     lines += [
         f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}",
         f"mistakes    tokens by epoch: {shown}",

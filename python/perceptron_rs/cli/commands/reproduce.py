@@ -25,7 +25,7 @@ from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tag_column, tagged_source
 from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.input import ScaleFit
@@ -150,7 +150,8 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
 
 
 def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
-    least = max(*positions(model.template_), arguments.tag_column or 1)
+    column = tag_column(model.template_, arguments.tag_column)
+    least = max(*positions(model.template_), column or 1)
 
     def read() -> Iterator[Sentence]:
         return sentences(
@@ -160,7 +161,7 @@ def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> 
     first = next(read(), None)
     if first is None:
         raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
-    tag = arguments.tag_column or len(first.tokens[0])
+    tag = column or len(first.tokens[0])
     source = tagged_source(arguments.data, read, model.template_, tag)
     if _is_streamed(calls):
         return {"X": source}

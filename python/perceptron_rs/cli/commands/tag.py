@@ -11,7 +11,7 @@ from typing import Any
 
 from perceptron_rs.cli.readers.sentences import Sentence, batches
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tagged
+from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tag_column, tagged
 
 __all__ = ["run"]
 
@@ -19,9 +19,9 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print each line with its tag, and an empty line behind each sentence."""
     model = load_tagger(Path(arguments.model), arguments.threads)
-    last = max(positions(model.template_))
+    last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
     # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag goes.
-    is_exact = arguments.tag_column is None and "positions" not in model.template_
+    is_exact = column is None and "positions" not in model.template_
     found = batches(
         arguments.data,
         last if is_exact else None,
@@ -31,12 +31,12 @@ def run(arguments: Namespace) -> int:
     )
     for batch in found:
         for block in blocks(batch):
-            sys.stdout.writelines(_answers(model, block, arguments))
+            sys.stdout.writelines(_answers(model, block, arguments, column))
         sys.stdout.flush()
     return Status.SUCCESS
 
 
-def _answers(model: Any, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
+def _answers(model: Any, block: list[Sentence], arguments: Namespace, column: int | None) -> Iterator[str]:
     some = [sentence for sentence in block if sentence.tokens]
     answers = iter(
         model.predict([attributes(sentence, model.template_) for sentence in some]) if some else ()
@@ -52,5 +52,5 @@ def _answers(model: Any, block: list[Sentence], arguments: Namespace) -> Iterato
         else:
             rest = iter(tags)
             for line, is_token in sentence.lines:
-                yield (tagged(line, next(rest), arguments.tag_column) if is_token else line) + "\n"
+                yield (tagged(line, next(rest), column) if is_token else line) + "\n"
             yield "\n"

@@ -14,7 +14,7 @@ from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions
+from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tag_column
 
 __all__ = ["figures", "run"]
 
@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> int:
     """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
     model = load_tagger(Path(arguments.model), arguments.threads)
     known = set(model.classes_.tolist())
-    last, column = max(positions(model.template_)), arguments.tag_column
+    last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
     is_exact = column is None and "positions" not in model.template_
     least = max(last, column) if column is not None else last + 1
     data = sentences(
@@ -43,6 +43,11 @@ def run(arguments: Namespace) -> int:
     if not truth:
         raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
+    if len(unknown) == sum(map(len, truth)):
+        raise CommandError(
+            f"{name_of(arguments.data)}: none of its tags is known to the model, {unknown[0]!r} first; if "
+            f"the tags are in another column, name that by --tag-column"
+        )
     if unknown:
         warnings.warn(
             f"{name_of(arguments.data)}: {len(unknown)} tokens have tags that the model does not know, "

@@ -21,7 +21,7 @@ from perceptron_rs.cli.readers.sentences import Sentence, sentences
 from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tagged_source
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tag_column, tagged_source
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.registry import LEARNERS
 
@@ -87,7 +87,15 @@ def _check(arguments: Namespace) -> None:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
     if arguments.tag_column is not None and arguments.tag_column in (arguments.columns or ()):
         raise UsageError(f"--tag-column {arguments.tag_column} is one of --columns; leave it out there")
-    for name in ("columns", "template", "window", "min_count", "hash_columns", "transition_features"):
+    for name in (
+        "tag_column",
+        "columns",
+        "template",
+        "window",
+        "min_count",
+        "hash_columns",
+        "transition_features",
+    ):
         if arguments.continued is not None and given.get(name) is not None:
             raise UsageError(
                 f"--{name.replace('_', '-')} is kept in the model, so it cannot be combined with --continue"
@@ -148,7 +156,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
 
 
 def _sentences(arguments: Namespace, before: Any) -> Iterator[Sentence]:
-    of_model = [] if before is None else positions(before.template_)
+    of_model = [] if before is None else [*positions(before.template_), before.template_.get("tag", 0)]
     least = max(2, *(arguments.columns or ()), *of_model, arguments.tag_column or 0)
     name, columns = name_of(arguments.data), 0
     for sentence in sentences(arguments.data, max_ratio=arguments.max_ratio):
@@ -187,9 +195,11 @@ def _check_tags(arguments: Namespace, tags: set[str], before: Any) -> None:
 def _template(arguments: Namespace, before: Any, first: Sentence) -> tuple[dict[str, Any], int]:
     """Return what the attributes are made of, and the column of the tag.
 
-    There are positions only where the columns are not the first ones.
+    There are positions only where the columns are not the first ones, and a tag only where it need not be
+    the last one.
     """
-    tag = len(first.tokens[0]) if arguments.tag_column is None else arguments.tag_column
+    told = tag_column({} if before is None else before.template_, arguments.tag_column)
+    tag = told or len(first.tokens[0])
     chosen = list(arguments.columns or range(1, tag)) if before is None else positions(before.template_)
     if not chosen:
         raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
@@ -198,11 +208,13 @@ def _template(arguments: Namespace, before: Any, first: Sentence) -> tuple[dict[
     if before is not None:
         return before.template_, tag
     kind = arguments.template or "words"
-    found = {
+    found: dict[str, Any] = {
         "kind": kind,
         "window": 0 if kind == "columns" else _or(arguments.window, WINDOW),
         "columns": len(chosen),
     }
+    if told is not None:
+        found["tag"] = told
     return found if chosen == list(range(1, len(chosen) + 1)) else found | {"positions": chosen}, tag
 
 
