@@ -156,9 +156,10 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--holdout",
-        type=kinds.fraction,
+        type=kinds.held_out,
         metavar="F",
-        help="hold out this share of the examples, evenly spaced, and say how well they are predicted",
+        help="hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
+        "--continue that of the model, else 0)",
     )
     if LEARNERS[_learner(command)].in_streams:
         add_stream(command, one_pass=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,14 @@ class Input:
         The share of the examples that was not learnt from.
     missing : tuple of str
         Cells of a table that stand for a missing value.
+    target : str or None
+        The column of a table that held the labels; None: the last.
+    delimiter : str or None
+        What separated the columns; None: what its format says.
+    header : bool or None
+        Whether the first line held names; None: it had to.
+    drop : tuple of str
+        Columns that were no features, of a table whose columns have no names to keep.
     """
 
     format: str
@@ -102,6 +110,10 @@ class Input:
     scale: Scale | None = None
     holdout: float | None = None
     missing: tuple[str, ...] = ()
+    target: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    drop: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -120,14 +132,23 @@ class Input:
             },
             "holdout": self.holdout,
             "missing": list(self.missing),
+            "target": self.target,
+            "delimiter": self.delimiter,
+            "header": self.header,
+            "drop": list(self.drop),
         }
 
     @classmethod
     def from_json(cls, description: Any, n_features: int) -> Input:
         """Return what ``to_json`` wrote of a model with so many columns; ValueError if it did not."""
-        names = ("format", "hash_bits", "columns", "texts", "scale", "holdout", "missing")
+        names = [part.name for part in fields(cls)]
         if not isinstance(description, dict) or set(description) != set(names):
             raise ValueError(f"its input must hold {', '.join(names)}")
+        for name in ("target", "delimiter"):
+            if not (description[name] is None or (isinstance(description[name], str) and description[name])):
+                raise ValueError(f"the {name} of its input must be a string, got {description[name]!r:.80}")
+        if description["header"] not in (None, True, False) or type(description["header"]) is int:
+            raise ValueError(f"the header of its input must be a boolean, got {description['header']!r:.80}")
         form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))
         if form not in FORMATS:
             raise ValueError(f"the format of its input must be one of {', '.join(FORMATS)}, got {form!r:.80}")
@@ -147,6 +168,10 @@ class Input:
             _scale(description["scale"], n_features),
             holdout,
             _names(description["missing"]) or (),
+            description["target"],
+            description["delimiter"],
+            description["header"],
+            _names(description["drop"]) or (),
         )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
@@ -31,11 +30,6 @@ def run(arguments: Namespace) -> int:
     y = data.labels
     same_kind(y, model.classes_, name_of(arguments.data))
     unknown = ~np.isin(y, model.classes_)
-    if unknown.all():
-        raise CommandError(
-            f"{name_of(arguments.data)}: none of its labels is known to the model, {label_text(y[0])!r} "
-            f"first; if the labels are in another column, name that by --target"
-        )
     if unknown.any():
         warnings.warn(
             f"{name_of(arguments.data)}: {np.count_nonzero(unknown)} examples have labels that the model "

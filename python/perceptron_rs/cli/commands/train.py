@@ -21,6 +21,7 @@ from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_s
 from perceptron_rs.cli.modelfile import (
     Weights,
     check_writable,
+    input_of,
     keep_base,
     keep_input,
     load_model,
@@ -52,6 +53,9 @@ def run(arguments: Namespace) -> int:
     check_writable(out, arguments.data)
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
+    if arguments.holdout is None:  # what was held out is not learnt from later
+        arguments.holdout = getattr(input_of(before), "holdout", None)
+    arguments.holdout = arguments.holdout or None
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     if wish.hash_bits is not None:
         hasher(wish.hash_bits, "string")
@@ -105,9 +109,9 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
         model.fit(data.X, data.labels, **first)
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
-    columns, texts = data.hashed or (wish.columns if wish.hash_bits else None, wish.texts)
+    columns, texts = data.hashed or (wish.columns, wish.texts)
     form = format_of(arguments.data, wish)
-    how = Input(form, wish.hash_bits, columns, texts, scale, arguments.holdout, wish.missing)
+    how = Input(form, wish.hash_bits, columns, texts, scale, arguments.holdout, **_of_table(wish, data.names))
     result = None if held is None else _judged(model, [whole.chosen(held)])
     return Fitted(model, (len(data), data.shape[1]), data.zero_based, how, result, seconds)
 
@@ -138,10 +142,22 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     data, wish = stream.data, stream.wanted
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
-    columns = data.hashed[0] if data.hashed else None
-    how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout, wish.missing)
+    columns = data.hashed[0] if data.hashed else wish.columns
+    table = _of_table(wish, data.names)
+    how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout, **table)
     result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
     return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
+
+
+def _of_table(wish: Wanted, names: Any) -> dict[str, Any]:
+    """Return what need not be said again of tables; columns are chosen by their names, if they have some."""
+    return {
+        "missing": wish.missing,
+        "target": wish.target or wish.usual_target,
+        "delimiter": wish.delimiter or wish.usual_delimiter,
+        "header": wish.header,
+        "drop": wish.drop if names is None and wish.columns is None and not wish.hash_bits else (),
+    }
 
 
 def _classes(arguments: Namespace) -> NDArray[Any]:

@@ -40,7 +40,8 @@ class TableLines:
     """
 
     def __init__(self, name: str, form: str, wanted: Wanted) -> None:
-        delimiter = wanted.delimiter or ("\t" if form == "tsv" else ",")
+        usual = wanted.usual_delimiter if form == wanted.usual else None
+        delimiter = wanted.delimiter or usual or ("\t" if form == "tsv" else ",")
         self.text = CsvText(name, delimiter, header=wanted.header, missing=wanted.missing, words=COMMAND)
         self._name, self._wanted, self._rows = name, wanted, 0
         self._layout: Layout | None = None
@@ -177,7 +178,8 @@ def _layout(
     index = index_columns(schema)
     known = [n for n in names if n not in index]
     twice = next((n for n in names if names.count(n) > 1), None)
-    guess = wanted.target if wanted.target is not None or not known else known[-1]
+    told = wanted.target or wanted.usual_target
+    guess = told if told is not None or not known else known[-1]
     is_known = wanted.names is not None and all(column(n) in names for n in wanted.names)
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=wanted.hash_bits is not None)
@@ -228,6 +230,15 @@ def _target(path: str, names: list[str], wanted: Wanted, named: bool) -> str | N
             return None
         raise CommandError(
             f"{path}: has no column {wanted.target!r} for --target; its columns are {shown(names)}"
+        )
+    if wanted.usual_target is not None and wanted.beside is None:
+        if wanted.usual_target in names:
+            return wanted.usual_target
+        if not wanted.labels:
+            return None
+        raise CommandError(
+            f"{path}: has no column {wanted.usual_target!r}, which held the labels in the training; name "
+            f"another one with --target; its columns are {shown(names)}"
         )
     if wanted.beside is not None or not names:
         return None

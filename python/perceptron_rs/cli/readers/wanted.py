@@ -29,8 +29,10 @@ class Wanted:
     labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
     classes: Any = None  # of the model
     format: str | None = None  # None: by the suffix
-    usual: str | None = None  # the format of what has no suffix
+    usual: str | None = None  # the format of what has no suffix: that of the training
     target: str | None = None
+    usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
+    usual_delimiter: str | None = None  # of tables in the usual format
     #: Whether the first line of CSV holds names; None: it must, and what looks like an example is refused.
     header: bool | None = None
     delimiter: str | None = None  # of a table; None: by its format
@@ -99,6 +101,11 @@ def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         found |= {"hash_bits": kept.hash_bits, "scale": kept.scale, "texts": kept.texts}
         if not given["missing"]:
             found["missing"] = kept.missing
+        if given["header"] is None:
+            found["header"] = kept.header
+        if given["columns"] is None and not given["drop"]:
+            found["drop"] = kept.drop
+        found |= {"usual_target": kept.target, "usual_delimiter": kept.delimiter}
         if given["columns"] is None and kept.columns is not None:
             found["columns"] = kept.columns
         found["usual"] = kept.format

@@ -220,6 +220,11 @@ def fraction(text: str) -> float:
     return _real(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
 
 
+def held_out(text: str) -> float:
+    """Return a number of at least 0 and below 1."""
+    return _real(text, "a number of at least 0 and below 1", lambda value: 0 <= value < 1)
+
+
 def bound(text: str) -> float:
     """Return a number above 1, which may be infinite."""
     return _real(text, "a number above 1", lambda value: value > 1)
