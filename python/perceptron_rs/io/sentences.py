@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from perceptron_rs.io.conll import ConllParser, Layout, Sentence
-from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
 
@@ -75,8 +75,7 @@ def open_sentences(
     ['D', 'N', 'V']
     """
     files, max_ratio = tuple(map(Path, paths_of(path))), check_ratio(max_ratio)
-    for file in files:
-        file.stat()  # says now that it is missing
+    again = can_be_read_again(*files)
 
     def batches() -> Iterator[Batch]:
         X: list[list[Any]] = []
@@ -96,7 +95,8 @@ def open_sentences(
     return Source(
         batches=batches,
         cut=partial(_cut, files, attributes, tag_column),
-        files=files,
+        files=files if again else (),
+        again=again,
         reading=f"sentences, tag_column={tag_column}",
         name=str(files[0]),
     )

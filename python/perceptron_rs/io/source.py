@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
+from mmap import mmap
 from numbers import Integral
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,10 +29,13 @@ __all__ = [
     "Source",
     "as_source",
     "byte_ranges",
+    "can_be_read_again",
     "evenly",
     "joined",
     "open_arrays",
     "paths_of",
+    "refuse_cut",
+    "refuse_pipe",
     "stamps",
 ]
 
@@ -79,6 +84,8 @@ class Source:
     advise : callable, default=None
         Is called with ``first``, ``last`` and whether these examples will be needed soon, if ``between``
         maps them into memory.
+    check : callable, default=None
+        Raises if the files that ``between`` maps were cut. It is called before each block is learnt.
     cut : callable, default=None
         Makes the parts for `partitions`.
     n_rows : int, default=None
@@ -117,6 +124,7 @@ class Source:
     batches: Callable[[], Iterator[Any]]
     between: Callable[[int, int], Batch] | None = None
     advise: Callable[[int, int, bool], None] | None = None
+    check: Callable[[], None] | None = None
     cut: Cut | None = None
     n_rows: int | None = None
     n_in_batch: int | None = None
@@ -165,6 +173,15 @@ class Source:
             )
         return self.cut(n)
 
+    def assert_whole(self) -> None:
+        """Raise ValueError if a file that is mapped into memory was cut.
+
+        A process that reads what is gone is ended by the system (SIGBUS). This is asked before each block is
+        learnt; between that and the reading nothing can help.
+        """
+        if self.check is not None:
+            self.check()
+
     def mapped(self, change: Callable[[Batch], Batch], n_features: int) -> Source:
         """Return a source of the batches after a change.
 
@@ -184,6 +201,7 @@ class Source:
             self,
             batches=lambda: (change(Batch(*batch)) for batch in self.batches()),
             between=None,
+            check=None,
             cut=None,
             n_features=n_features,
             feature_names=None,
@@ -277,7 +295,14 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     if ends is not None and ends[-1] != X.shape[0]:
         raise ValueError(f"lengths must add up to the number of rows of X, {X.shape[0]}, got {ends[-1]}")
 
+    maps = [part for part in (*parts_of(X), y, sample_weight, lengths) if isinstance(part, np.memmap)]
+
+    def check() -> None:
+        for array in maps:
+            refuse_cut(str(array.filename), array._mmap, array.offset + array.nbytes)  # type: ignore[attr-defined]
+
     def between(first: int, last: int) -> Batch:
+        check()
         a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
         weights = None if sample_weight is None else _rows(sample_weight, a, b)
         some = None if lengths is None else _rows(lengths, first, last)
@@ -302,6 +327,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     return Source(
         batches=lambda: iter([between(0, n_rows)]),
         between=between,
+        check=check if maps else None,
         cut=cut,
         n_rows=n_rows,
         n_features=X.shape[1],
@@ -309,6 +335,20 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         files=tuple(files),
         name=str(files[0]) if files else "the arrays",
     )
+
+
+def parts_of(X: Any) -> tuple[Any, ...]:
+    """Return the arrays that hold the examples."""
+    return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+
+
+def refuse_cut(name: str, mapped: mmap, n_bytes: int) -> None:
+    """Raise if a file is shorter now than what is mapped of it."""
+    if mapped.size() < n_bytes:
+        raise ValueError(
+            f"{name} was cut to {mapped.size()} bytes while it was in use, and {n_bytes} are mapped; start "
+            f"again when nobody writes to it"
+        )
 
 
 def _column(part: Any, files: list[Path]) -> Any:
@@ -327,6 +367,21 @@ def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
 def evenly(total: int, n: int) -> list[tuple[int, int]]:
     """Cut a range into n of about the same length."""
     return list(pairwise(np.linspace(0, total, n + 1).astype(np.int64).tolist()))
+
+
+def can_be_read_again(*files: Any) -> bool:
+    """Whether all are names of regular files, which open at their beginning; OSError if one is missing."""
+    modes = [Path(file).stat().st_mode if isinstance(file, str | os.PathLike) else 0 for file in files]
+    return all(map(S_ISREG, modes))
+
+
+def refuse_pipe(file: PathLike, what: str) -> None:
+    """Raise unless a file can be opened again and again; opening a pipe would wait, deaf to Ctrl-C."""
+    if not can_be_read_again(file) and not Path(file).is_dir():
+        raise ValueError(
+            f"{os.fspath(file)!s}: is no regular file, and can be read only once, but {what} more than once; "
+            f"write it to a file"
+        )
 
 
 def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int, int]]]:
@@ -379,6 +434,7 @@ def _mapped(part: Any, files: list[Path]) -> Any:
     if not isinstance(part, (str, os.PathLike)):
         return part
     path = Path(part)
+    refuse_pipe(path, "arrays are mapped into memory, and read")
     files.append(path)
     try:
         try:

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
-from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, joined, paths_of
+from perceptron_rs.io.source import (
+    Batch,
+    PathLike,
+    Source,
+    byte_ranges,
+    can_be_read_again,
+    joined,
+    paths_of,
+)
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.text import open_text
@@ -187,7 +195,8 @@ def open_svmlight(
     ----------
     path : str, path-like or binary file, or list of them
         Files, read as if they were one: as for `load_svmlight`.
-        A file that is already open, such as ``sys.stdin.buffer``, can be passed through only once.
+        A named pipe, or a file that is already open, such as ``sys.stdin.buffer``, can be passed through
+        only once.
     n_features : int, default=None
         Number of features seen during ``fit``. If None, a first pass counts them.
     zero_based : bool or "auto", default="auto"
@@ -226,9 +235,7 @@ def open_svmlight(
     files = _files(path)
     base = _check_options(n_features, zero_based, query_id)
     max_ratio = check_ratio(max_ratio)
-    named = tuple(Path(file) for file in files if isinstance(file, str))
-    for file in named:
-        file.stat()  # says now that it is missing
+    again = can_be_read_again(*files)
 
     def batches() -> Iterator[Batch]:
         for file in files:
@@ -245,8 +252,8 @@ def open_svmlight(
         n_features=n_features,
         is_shifted=None if base is None else False,
         cut=partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id),
-        files=named,
-        again=len(named) == len(files),
+        files=tuple(map(Path, files)) if again else (),
+        again=again,
         reading=f"svmlight, zero_based={base}",
         name=_name_of(files[0]),
     )

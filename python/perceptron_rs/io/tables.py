@@ -12,7 +12,7 @@ from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
-from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of
+from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
@@ -163,12 +163,7 @@ def open_csv(
 def _check_files(files: Sequence[str]) -> None:
     """Refuse what cannot be read twice; the errors for missing files name them."""
     for file in files:
-        path = Path(file)
-        path.stat()
-        if not path.is_file():
-            raise ValueError(
-                f"{file}: can be read only once, but tables are read more than once; write it to a file"
-            )
+        refuse_pipe(file, "tables are read")
 
 
 def _records(file: str, text: CsvText, max_ratio: float) -> Iterator[bytes]:
@@ -299,6 +294,16 @@ class _Parquet:
         return next(self.file.iter_batches(batch_size=1), self.schema.empty_table())
 
 
+def _refuse_cut(sizes: dict[str, int]) -> None:
+    """Raise if a file that is mapped is shorter than it was."""
+    for file, size in sizes.items():
+        if Path(file).stat().st_size < size:
+            raise ValueError(
+                f"{file} was cut while it was in use, and {size} bytes are mapped; start again when nobody "
+                f"writes to it"
+            )
+
+
 class _Ipc:
     """A file of Arrow, mapped."""
 
@@ -387,7 +392,11 @@ def open_arrow(
     pyarrow = arrow()
     wanted = _Wanted(target, sample_weight, columns, drop, n_features)
     if not hasattr(data, "__arrow_c_stream__"):
-        return _of_files(paths_of(data), _Ipc, wanted, "arrow")
+        files = paths_of(data)
+        source = _of_files(files, _Ipc, wanted, "arrow")
+        return replace(
+            source, check=partial(_refuse_cut, {file: Path(file).stat().st_size for file in files})
+        )
     once = isinstance(data, pyarrow.RecordBatchReader)
 
     def stream() -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -183,31 +185,50 @@ def _result(future: Future[Any]) -> Any:
 def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
     """Give the items, of which the next ones are made on a thread meanwhile.
 
-    A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken.
+    A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
+    waits for it either, as for the threads of an executor.
     """
     end = object()
+    asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
 
-    def step() -> Any:
-        with standard():
-            return next(items, end)
+    def work() -> None:
+        while (future := asked.get()) is not None:
+            try:
+                with standard():
+                    found = end if is_over else next(items, end)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(found)
+                del found
+            del future  # or the item would be there beside the next one
+
+    def ask() -> Future[Any]:
+        future: Future[Any] = Future()
+        asked.put(future)
+        return future
 
     def given() -> Iterator[T]:
-        waiting = deque(thread.submit(step) for _ in range(_WAITING))
+        waiting = deque(ask() for _ in range(_WAITING))
         while (item := _result(waiting.popleft())) is not end:
-            waiting.append(thread.submit(step))
+            waiting.append(ask())
             yield item
             del item  # or it would be there beside the next one
 
-    thread, waits = ThreadPoolExecutor(1, "perceptron-rs-reader"), True
+    thread, waits, is_over = Thread(target=work, name="perceptron-rs-reader", daemon=True), True, False
+    thread.start()
     try:
         yield given()
     except BaseException as error:
         waits = isinstance(error, Exception)
         raise
     finally:
-        thread.shutdown(wait=waits, cancel_futures=True)
-        if waits and hasattr(items, "close"):
-            items.close()
+        is_over = True
+        asked.put(None)
+        if waits:
+            thread.join()
+            if hasattr(items, "close"):
+                items.close()
 
 
 def of_same_columns(source: Source) -> Source:

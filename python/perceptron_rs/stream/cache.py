@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32, smallest
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.io.source import Batch, PathLike, Source, changed, stamps
+from perceptron_rs.io.source import Batch, PathLike, Source, changed, refuse_cut, stamps
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
@@ -167,6 +167,7 @@ class _Mapped:
             of,
             batches=lambda: map(self.batch, range(len(self.ends) - 1)),
             between=self.between,
+            check=self.check,
             advise=self.advise if len(self.memory) > _KEPT and hasattr(mmap, "MADV_DONTNEED") else None,
             is_shifted=False,
             n_rows=self.ends[-1],
@@ -174,6 +175,10 @@ class _Mapped:
             again=True,
             name=str(self.path),
         )
+
+    def check(self) -> None:
+        """Raise if the file was cut."""
+        refuse_cut(f"cache {str(self.path)!r}", self.memory, len(self.memory))
 
     def between(self, first: int, last: int) -> Batch:
         """Return examples ``first`` to ``last - 1``: without a copy if they are of one batch."""
@@ -189,6 +194,7 @@ class _Mapped:
 
     def batch(self, number: int) -> Batch:
         """Return a batch; its checksum is compared the first time."""
+        self.check()
         listed = self.index["batches"][number]
         arrays = {name: self._array(*place) for name, place in listed["arrays"].items()}
         if number not in self.checked:

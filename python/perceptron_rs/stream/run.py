@@ -129,6 +129,7 @@ class StreamRun:
         try:
             with ahead(self._blocks(order, skip)) as blocks:
                 for block in blocks:
+                    self.stream.source.assert_whole()
                     state, so_far, interrupted = self._learn(number, block, so_far)
                     # At once: Ctrl-C finds what was learnt and what is told of it in step.
                     self.place = replace(
@@ -276,6 +277,7 @@ class StreamRun:
         numbers = range(stream.n_blocks) if order is None else order.tolist()
         with stream.unchanged():
             for number in numbers[skip:]:
+                stream.source.assert_whole()
                 if stream.source.advise is not None:
                     stream.source.advise(*stream.ends(number), True)
                 block = self.known.get(number)
