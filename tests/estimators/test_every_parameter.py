@@ -312,3 +312,25 @@ def test_it_does_something_or_is_refused_in_a_warm_start(learner, name):
 def test_it_does_something_or_is_refused_in_partial_fit(learner, name):
     if name not in OF_EPOCHS:
         assert go_on(learner, "partial_fit", name)
+
+
+@pytest.mark.parametrize(
+    "learner", [learner for learner in LEARNERS if "n_jobs" in learner._get_param_names()]
+)
+def test_threads_are_used_by_fit_or_its_documentation_says_by_what(learner, monkeypatch):
+    asked = []
+
+    def effective_n_jobs(n_jobs):
+        asked.append(n_jobs)
+        return n_jobs or 1
+
+    monkeypatch.setattr("joblib.effective_n_jobs", effective_n_jobs)
+    monkeypatch.setattr("perceptron_rs.margins.problem.effective_n_jobs", effective_n_jobs)
+    model = learn(made(learner, n_jobs=3))
+    if 3 not in asked:
+        text = re.search(r"\n    n_jobs : .*?(?=\n    \w+ : )", learner.__doc__, re.DOTALL)
+        assert text is not None
+        assert re.search(r"threads (that predict|of predictions)", text[0])
+    asked.clear()
+    outcome(model)
+    assert asked == [3] * len(asked) != []

@@ -145,7 +145,7 @@ def start_of(state: State, vocabulary: Iterable[str] | None = None) -> str:
         found = hashlib.blake2b(digest_size=16)
         for name, array in sorted(state.items()):
             found.update(repr((name, array.dtype.str, array.shape)).encode())
-            found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         said = f"weights with the digest {found.hexdigest()}"
     if vocabulary is not None:
         found = hashlib.blake2b(digest_size=16)
