@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_read(refused, text_file, tmp_path):
         ({"X": X[:, :0], "y": Y}, "contains no examples"),
         ({"X": X.astype(str), "y": Y}, "X must hold real numbers"),
         ({"X": X, "y": Y + 0.5}, "must be whole numbers or strings"),
-        ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, "nan or infinite"),
+        ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, ": the label is nan"),
         ({"X": X, "y": Y.astype(complex)}, "labels must be numbers or strings"),
         ({"X": X.astype(object), "y": Y}, "allow_pickle"),
         ({**PARTS, "shape": np.array([6]), "y": Y}, "shape must be two numbers"),

@@ -44,7 +44,7 @@ BAD_Y = {
     "complex": (Y + 1j, ValueError, "[Cc]omplex"),
     "datetime": (Y.astype("M8[D]"), TypeError, "datetime64"),
     "bytes": (Y.astype("S1"), TypeError, "bytes"),
-    "objects": (Y.astype(object), ValueError, "Unknown label type"),
+    "objects": (np.array([1, "a"] * (N // 2), dtype=object), ValueError, "Unknown label type"),
     "mixed objects": (np.array(["a", 1, None] * 4, dtype=object), (ValueError, TypeError), ""),
     "sparse": (sp.csr_matrix(Y), TypeError, "[Ss]parse"),
     "masked": (np.ma.masked_equal(Y, 0), ValueError, "masked"),

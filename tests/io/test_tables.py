@@ -280,3 +280,27 @@ def test_labels_keep_their_type(kind):
     frame = pd.DataFrame({"x": [1.0, -1.0, 2.0], "y": pd.Series(values).astype(kind)})
     (batch,) = open_arrow(frame, target="y").batches()
     assert batch.y.tolist() == ([str(value) for value in values] if kind == "string" else values)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 1.0], [1, 2, 1]),
+        ([1.0, float("nan"), 2.0], "row 2: the label in column 'y' is missing"),
+        ([1.0, 2.0, 0.5], "row 3: the label in column 'y' is 0.5; labels must be whole numbers"),
+        ([1.0, 2.0, float("inf")], "row 3: the label in column 'y' is inf"),
+        ([Decimal("1.0"), Decimal("2.5"), Decimal("3.0")], "row 2: the label in column 'y' is 2.5"),
+    ],
+)
+def test_labels_that_are_floats_are_whole_numbers(tmp_path, values, expected):
+    pa.parquet.write_table(pa.table({"x": [1.0, 2.0, 3.0], "y": values}), tmp_path / "a.parquet")
+
+    def by_source():
+        return next(open_parquet(tmp_path / "a.parquet", target="y").batches()).y
+
+    for read in (by_source, lambda: examples.load(str(tmp_path / "a.parquet"), Wanted()).y):
+        if isinstance(expected, str):
+            with pytest.raises(Exception, match=expected):
+                read()
+        else:
+            assert (read().tolist(), read().dtype) == (expected, np.int64)

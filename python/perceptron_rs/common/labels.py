@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -11,11 +14,29 @@ from numpy.typing import NDArray
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.storage import is_masked
 
-__all__ = ["check_classes", "encode", "encode_again", "encode_new", "label_array", "new_classes"]
+__all__ = [
+    "check_classes",
+    "encode",
+    "encode_again",
+    "encode_new",
+    "joined_labels",
+    "label_array",
+    "new_classes",
+    "of_one_type",
+]
 
 Labels = NDArray[np.uint32]
 _SORT_BELOW = 512  # below, sorting costs less than the passes
 _TABLE = 1 << 16
+#: The first type that a label is of says what it counts as.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "bool": (bool, np.bool_),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "Decimal": (Decimal,),
+    "str": (str,),
+    "bytes": (bytes,),
+}
 
 
 def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
@@ -29,14 +50,7 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     if is_masked(y):
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
-        if type(y) is list:  # for a short one, scikit-learn's look takes longer than learning
-            y = np.asarray(y)
-        if not (type(y) is np.ndarray and y.ndim == 1):
-            from sklearn.utils import column_or_1d
-
-            y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
-            y = y.astype(object)
+        y = _one_dimension(y)
         kind = y.dtype.kind
         if kind == "c":
             raise ValueError("Complex data not supported")
@@ -44,12 +58,12 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             raise TypeError(
                 f"{name} must hold class labels, got the dtype {y.dtype}; encode them as integers"
             )
-        if kind == "S" or (kind == "O" and len(y) and isinstance(y[0], bytes)):
+        if kind == "S":
             raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
-        if kind == "O" or (kind == "f" and not np.isfinite(y).all()):
-            from sklearn.utils import assert_all_finite
-
-            assert_all_finite(y, input_name=name, estimator_name=type(estimator).__name__)
+        if kind == "O":
+            y = _of_objects(y, name)
+        elif kind == "f":
+            _refuse_missing(y, name)
         if n_samples is not None and len(y) != n_samples:
             raise ValueError(
                 f"inconsistent numbers of samples: X has {n_samples} rows, but {name} has {len(y)} entries"
@@ -58,12 +72,130 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
             y = y.astype(y.dtype.newbyteorder("="))
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
-        if kind == "O":
-            from sklearn.utils.multiclass import check_classification_targets
-
-            #  a string type by itself is always discrete
-            check_classification_targets(y)
     return cast("NDArray[Any]", y)
+
+
+def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return labels of several parts as one array; integers stay integers, where NumPy would round them."""
+    return np.concatenate(of_one_type(parts))
+
+
+def of_one_type(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return labels of several parts in one type, that of all of them."""
+    kind = np.result_type(*parts)
+    are_mixed = kind.kind == "f" and any(part.dtype.kind in "iu" for part in parts)
+    if are_mixed and any(_is_rounded(part.astype(kind)) for part in parts):
+        kind = _of_objects(np.concatenate([part.astype(object) for part in parts]), "y").dtype
+    return [part.astype(kind, copy=False) for part in parts]
+
+
+def _one_dimension(y: Any) -> NDArray[Any]:
+    """Return y as an array of one dimension, without a change of any label.
+
+    scikit-learn makes floats of the nullable types of pandas.
+    """
+    if type(y) is not np.ndarray:
+        given, y = y, np.asarray(y)
+        if y.ndim == 0:  # a sparse matrix, or no array at all: scikit-learn says it
+            y = given
+        if isinstance(given, list | tuple):
+            # NumPy makes the string "nan" of a NaN beside strings, and floats of integers beside floats.
+            is_made = y.dtype.kind == "U" and not all(isinstance(label, str) for label in given)
+            if y.ndim == 1 and (is_made or _is_rounded(y)):
+                y = np.fromiter(given, dtype=object, count=len(given))
+    if getattr(y, "ndim", 0) != 1:
+        from sklearn.utils import column_or_1d
+
+        y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
+        y = y.astype(object)
+    return y
+
+
+def _is_rounded(y: NDArray[Any]) -> bool:
+    """Whether floats may stand for integers that they do not tell apart."""
+    return y.dtype.kind == "f" and bool((np.abs(y) >= 2.0**53).any())
+
+
+def _refuse_missing(y: NDArray[Any], name: str) -> None:
+    """Refuse NaN and infinity among floats, in scikit-learn's words and with the row."""
+    is_finite = np.isfinite(y)
+    if not is_finite.all():
+        row = int(np.argmin(is_finite))
+        if np.isnan(y).any():
+            _refuse_row(int(np.argmax(np.isnan(y))), name)
+        raise ValueError(
+            f"Input {name} contains infinity or a value too large for {y.dtype!r}: "
+            f"the label in row {row} (counted from 0) is {y[row]}"
+        )
+
+
+def _refuse_row(row: int, name: str) -> None:
+    raise ValueError(
+        f"Input {name} contains NaN: the label in row {row} (counted from 0) is missing; "
+        f"drop this example, or label it"
+    )
+
+
+def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return labels that are objects in the type that they have in common; refuse those that have none."""
+    values = y.tolist()
+    if all(type(label) is str for label in values):
+        return y
+    row = next((row for row, label in enumerate(values) if _is_missing(label)), None)
+    if row is not None:
+        _refuse_row(row, name)
+    kinds = {_kind(label) for label in values}
+    if kinds == {"str"}:
+        return y
+    if kinds == {"bool"}:
+        return np.array([bool(label) for label in values], dtype=np.bool_)
+    if kinds == {"float"}:
+        found = np.array(values, dtype=np.float64)
+        _refuse_missing(found, name)
+        return found
+    if kinds <= {"int", "float", "Decimal"}:
+        return _integers(values, name)
+    if "bytes" in kinds:
+        raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
+    shown = " and ".join(sorted(kinds))
+    raise ValueError(
+        f"Unknown label type: {name} holds objects of the type {shown}; labels must be all integers, all "
+        f"booleans or all strings, so convert them, for instance to str"
+    )
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether it stands for nothing: None, NaN, and what pandas has for them."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating | Decimal) and label != label
+
+
+def _kind(label: Any) -> str:
+    """Return the name of the type that a label counts as."""
+    for name, types in _KINDS.items():
+        if isinstance(label, types):
+            return name
+    return type(label).__name__
+
+
+def _integers(values: list[Any], name: str) -> NDArray[Any]:
+    """Return whole numbers of several types as integers."""
+    odd = next((label for label in values if not math.isfinite(label) or label != int(label)), None)
+    if odd is not None:
+        raise ValueError(
+            f"Unknown label type: continuous: found {odd}; classes must be whole numbers, booleans or "
+            f"strings, so round or bin a regression target first"
+        )
+    whole = [int(label) for label in values]
+    low, high = min(whole), max(whole)
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return np.array(whole, dtype=kind)
+    raise ValueError(
+        f"{name} holds labels from {low} to {high}, more than integers of 64 bits hold; convert them to str"
+    )
 
 
 def encode_new(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.driver import Report, Schedule, follow
+from perceptron_rs.common.labels import joined_labels
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.distributed.partition import Encoding, Facts, Parse
@@ -210,5 +211,5 @@ def check_columns(facts: Sequence[Facts]) -> None:
 def all_labels(facts: Sequence[Facts]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the labels of all partitions, and how often each is among them; some more than once."""
     of_rows = [fact for fact in facts if fact.examples]
-    labels = np.concatenate([fact.classes for fact in of_rows] or [np.zeros(0)])
+    labels = joined_labels([fact.classes for fact in of_rows] or [np.zeros(0)])
     return labels, np.concatenate([fact.counts for fact in of_rows] or [np.zeros(0, dtype=np.int64)])

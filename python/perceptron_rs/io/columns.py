@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -214,18 +215,35 @@ def labels(column: Any, name: str) -> NDArray[Any]:
     kind = column.type
     if is_text(kind):
         return np.array(column.to_pylist(), dtype=str)
-    if types.is_decimal(kind):
-        values = column.to_pylist()
-        odd = next((row for row, value in enumerate(values) if value != int(value)), None)
-        if odd is not None:
-            raise CellError(odd, f"the label {values[odd]} in column {name!r} is not a whole number")
-        return np.array([int(value) for value in values])
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+    if types.is_decimal(kind) or types.is_floating(kind):
+        return _whole(column.to_pylist(), name)
+    if not (types.is_integer(kind) or types.is_boolean(kind)):
         raise CellError(
             None, f"the labels in column {name!r} are {_in_words(kind)}; they must be numbers or strings"
         )
     found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return found
+
+
+def _whole(values: list[Any], name: str) -> NDArray[np.int64]:
+    """Return labels that are whole, as integers."""
+    for row, value in enumerate(values):
+        if value != value:
+            raise CellError(
+                row, f"the label in column {name!r} is missing; drop this row, or fill the label in"
+            )
+        if not (math.isfinite(value) and value == int(value)):
+            raise CellError(
+                row,
+                f"the label in column {name!r} is {value}; labels must be whole numbers or strings, so round "
+                f"or bin a regression target first",
+            )
+    try:
+        return np.array([int(value) for value in values], dtype=np.int64)
+    except OverflowError:
+        raise CellError(
+            None, f"column {name!r} has labels beyond integers of 64 bits; store them as strings"
+        ) from None
 
 
 def is_text(kind: Any) -> bool:

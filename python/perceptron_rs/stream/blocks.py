@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.labels import encode, encode_new, label_array
+from perceptron_rs.common.labels import encode, encode_new, joined_labels, label_array, of_one_type
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import Csr, is_sparse
 from perceptron_rs.common.weights import refuse_odd_weights
@@ -384,6 +384,7 @@ def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
     for name in ("y", "sample_weight", "lengths"):
         if getattr(batches[0], name) is not None:
             found[name] = [getattr(batch, name) for batch in batches]
+    found["y"] = of_one_type(found["y"])
     kinds = {name: np.result_type(*parts) for name, parts in found.items()}
     return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
 
@@ -455,7 +456,7 @@ class Survey:
         if source.n_features is not None and width > source.n_features:
             raise ValueError(f"n_features is {source.n_features}, but {source.name} needs {width}; raise it")
         _same_kind(self.labels)
-        every = np.concatenate(self.labels)
+        every = joined_labels(self.labels)
         if classes is None:
             classes = encode_new(every, n_samples=self.n_rows, least=self.least)[0]
         counts = np.zeros(len(classes), dtype=np.int64)

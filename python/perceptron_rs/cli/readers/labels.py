@@ -32,8 +32,12 @@ def read_labels(path: Path) -> NDArray[Any]:
 def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
     """Return float labels that are whole as integers, so that 1.0 in a file and 1 are one class."""
     if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise CommandError(f"{where}: holds labels that are nan or infinite; drop these examples")
+        is_finite = np.isfinite(y)
+        if not is_finite.all():
+            row = int(np.argmin(is_finite))
+            raise CommandError(
+                f"{where}: row {row + 1}: the label is {y[row]}; labels must be finite, so drop this example"
+            )
         if not (np.trunc(y) == y).all():
             value = y[np.trunc(y) != y][0]
             raise CommandError(

@@ -1,0 +1,132 @@
+"""Labels of any type and container: none is rounded, and a missing one names its row."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, MultilayerPerceptron, Perceptron
+from perceptron_rs.common.labels import joined_labels, label_array
+
+BIG = 2**53
+X = np.array([[1.0], [-1.0], [2.0]])
+
+#: Each makes a column of three labels of what is given.
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda values: np.array(values, dtype=object),
+    "pandas": lambda values: pd.Series(values, dtype=object),
+    "nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "nullable array": lambda values: pd.Series(values).convert_dtypes().array,
+    "nullable frame": lambda values: pd.DataFrame({"y": pd.Series(values).convert_dtypes()}),
+    "arrow in pandas": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "category": lambda values: pd.Series(values, dtype=object).astype("category"),
+    "arrow": pa.array,
+    "arrow chunks": lambda values: pa.chunked_array([values[:1], values[1:]]),
+    "polars": lambda values: pl.Series(values, strict=False),
+}
+LABELS = {
+    "integers": ([BIG, BIG + 1, BIG], "iu"),
+    "booleans": ([True, False, True], "b"),
+    "strings": (["a", "b", "a"], "OU"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron])
+def test_labels_keep_their_type_and_value(container, labels, learner):
+    values, kinds = LABELS[labels]
+    model = learner(max_iter=3).fit(X, CONTAINERS[container](values))
+    assert model.classes_.dtype.kind in kinds
+    assert model.classes_.tolist() == sorted(set(values))
+    assert model.score(X, CONTAINERS[container](values)) == model.score(X, values)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("learner", [Perceptron, MultilayerPerceptron])
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_a_missing_label_names_its_row(container, labels, learner):
+    values = LABELS[labels][0]
+    y = CONTAINERS[container]([values[0], None, values[1]])
+    model = learner()
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=r"y contains NaN: the label in row 1 \(counted from 0\) is missing"):
+        model.fit(X, y)
+    assert vars(model) == before
+    with pytest.raises(ValueError, match=r"row 1 \(counted from 0\) is missing"):
+        model.fit_stream([(X, y)]) if hasattr(model, "fit_stream") else model.partial_fit(
+            X, y, classes=values
+        )
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), Decimal("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize("beside", ["a", 1, True])
+def test_what_stands_for_nothing(missing, beside):
+    for y in ([beside, beside, missing], np.array([beside, beside, missing], dtype=object)):
+        with pytest.raises(ValueError, match=r"row 2 \(counted from 0\) is missing"):
+            label_array(None, y, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, np.int8(2), np.uint64(BIG + 1)], [1, 2, BIG + 1]),
+        ([BIG + 1, 1.0, 2], [BIG + 1, 1, 2]),
+        ([Decimal(1), Decimal("2.0"), 3], [1, 2, 3]),
+        ([2**63 + 5, 2**63 + 6, 1], [2**63 + 5, 2**63 + 6, 1]),
+        ([1.0, 2.0, 1.0], [1.0, 2.0, 1.0]),
+        ([np.True_, False, True], [True, False, True]),
+    ],
+)
+def test_objects_that_are_numbers(values, expected):
+    found = label_array(None, np.array(values, dtype=object), 3)
+    assert found.dtype.kind in "iufb"
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([1, "a", 2], "Unknown label type: y holds objects of the type int and str"),
+        ([True, 2, 0], "of the type bool and int"),
+        ([date(2020, 1, 1)] * 3, "of the type date"),
+        ([1, 2.5, 3], "Unknown label type: continuous: found 2.5"),
+        ([2**70, 1, 2], "more than integers of 64 bits hold"),
+        ([-1, 2**63, 2], "more than integers of 64 bits hold"),
+        ([1, float("inf"), 2], "continuous: found inf"),
+        ([{}, {}, {}], "of the type dict"),
+        ([[1], [2, 3], [4]], "of the type list"),
+    ],
+)
+def test_objects_that_are_no_labels(values, text):
+    y = np.empty(3, dtype=object)
+    y[:] = values
+    with pytest.raises(ValueError, match=text):
+        Perceptron().fit(X, y)
+
+
+def test_strings_beside_numbers_are_not_made_alike():
+    with pytest.raises(ValueError, match="of the type int and str"):
+        label_array(None, ["1", 1, 2], 3)
+
+
+def test_labels_of_batches_are_not_rounded():
+    parts = (
+        [np.array([BIG + 1, 1]), np.array([2.0, 1.0])],
+        [np.array([2**63 + 1], dtype=np.uint64), np.array([7])],
+    )
+    for given, expected in zip(parts, ([BIG + 1, 1, 2, 1], [2**63 + 1, 7]), strict=True):
+        assert joined_labels(given).tolist() == expected
+    batches = [(X, np.array([BIG, BIG + 1, 1])), (X, np.array([1.0, 2.0, 1.0]))]
+    model = AveragedPerceptron(max_iter=1, tol=None).fit_stream(batches)
+    assert model.classes_.tolist() == [1, 2, BIG, BIG + 1]
