@@ -139,8 +139,8 @@ def reproduce(
     calls = _calls(model)
     own = learnt(model).digest
     if not np.array_equal(model.classes_, np.unique(model.classes_)):
-        found = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
-        return Reproduction(False, "numbers", f"other numbers: {found}", own, None)
+        order = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
+        return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _key(model, calls, audit_key)
     given = given_of(model, calls, X, y, sample_weight, lengths, encoder, key)
     found = given.difference()
