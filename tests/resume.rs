@@ -169,8 +169,9 @@ impl Monitor for BreakAt {
     }
 }
 
-/// Questions when the weights of a small model are taken, and when its only plane ends.
-const START: usize = 1;
+/// Questions when the weights of a small model are taken and examples of weight 0 are looked for, and when its
+/// only plane ends.
+const START: usize = 2;
 const END: usize = 2;
 
 /// Labels are drawn, so no epoch is clean; the blocks of 16 rows come from wide rows.

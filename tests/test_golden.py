@@ -57,4 +57,4 @@ def test_the_cases_cover_every_way_to_stop():
     for file in ("perceptron", "averaged"):
         stops = {reason for case in cases(file) for reason in case["stopped"].split(",")}
         assert stops == {"clean", "tol", "max_iter"}
-    assert {case["type"] for case in cases("averaged")} == set(make.TYPES)
+    assert {case["type"] for case in cases("averaged")} == {*make.TYPES, *make.HALVES}

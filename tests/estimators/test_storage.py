@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import Perceptron
+from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.sparse import canonical
 from perceptron_rs.common.rows.storage import STORED, to_stored
@@ -300,3 +300,18 @@ def test_scores_of_any_number_of_rows(dtype, bytes_of_row):
     for start in range(3):
         for stop in range(start + 1, 12):
             assert model.decision_function(X[start:stop]).tobytes() == expected[start:stop].tobytes()
+
+
+@pytest.mark.parametrize("learner", [VotedPerceptron, KernelPerceptron, BudgetedKernelPerceptron])
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_rows_of_16_bits_are_kept_in_a_type_that_files_have(tmp_path, learner, dtype):
+    X = np.random.default_rng(0).integers(-8, 8, (60, 7)) / 4
+    y = X[:, 0] + X[:, 1] > 0
+    wanted = learner().fit(X, y).decision_function(X).tobytes()
+    sparse = sp.csr_matrix(X)
+    sparse.data = sparse.data.astype(dtype)
+    for given in (X.astype(dtype), np.asfortranarray(X.astype(dtype)), sparse):
+        model = learner().fit(given, y)
+        assert model.decision_function(given).tobytes() == wanted
+        model.save(tmp_path / "model")
+        assert load(tmp_path / "model").decision_function(X).tobytes() == wanted

@@ -95,7 +95,7 @@ impl Drawn for F16 {
             return Self(0);
         }
         // At least 2^-14, the least normal number.
-        let exponent = (value.to_bits() >> 52 & 0x7FF) as u16 - 1023 + 15;
+        let exponent = (value.to_bits() >> 52 & 0x7FF) as u16 + 15 - 1023;
         let fraction = (value.to_bits() >> 42 & 0x3FF) as u16;
         Self(u16::from(value < 0.0) << 15 | exponent << 10 | fraction)
     }

@@ -34,8 +34,9 @@ def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
 
 
 def lasting(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values in a type of NumPy, which a model can be saved and shown with: bfloat16 as float32."""
-    return values if values.dtype in STORED else values.astype(np.float32)
+    """Return values in a type that SciPy and model files have: numbers of 16 bits as float32."""
+    is_half = values.dtype == np.float16 or values.dtype not in STORED
+    return values.astype(np.float32) if is_half else values
 
 
 def part(stored: Arrays, begin: int, end: int) -> Arrays:
@@ -66,7 +67,7 @@ def matrix_of(stored: Arrays, columns: int) -> Any:
         return stored["rows"]
     from scipy.sparse import csr_matrix
 
-    parts = stored["rows_values"], stored["rows_indices"], stored["rows_indptr"]
+    parts = lasting(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 
@@ -116,5 +117,5 @@ def _sparse(stored: Arrays) -> Arrays:
         return stored
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(stored["rows"])
+    matrix = csr_matrix(lasting(stored["rows"]))
     return {"rows_indptr": matrix.indptr, "rows_indices": matrix.indices, "rows_values": matrix.data}
