@@ -403,3 +403,11 @@ def test_first_lines_with_text_that_look_like_examples(tmp_path, capsys, text, i
         assert "pass --no-header if the first line is an example" in capsys.readouterr().err
         assert main([*argv, "--no-header", "--json"]) == 0
         assert '"n_samples": 3' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [(), ("--stream",)])
+def test_more_classes_than_half_of_the_examples_are_told(tmp_path, capsys, options):
+    path = tmp_path / "a.csv"
+    path.write_text("x,id\n" + "".join(f"{i % 7},{i}\n" for i in range(50)))
+    assert main(["train", str(path), "--model", str(tmp_path / "m"), "--epochs", "1", *options]) == 0
+    assert "unique classes is greater than 50% of the number of samples" in capsys.readouterr().err

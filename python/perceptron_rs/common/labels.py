@@ -109,7 +109,7 @@ def _one_dimension(y: Any) -> NDArray[Any]:
         y = column_or_1d(y, warn=True)
     if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
         y = y.astype(object)
-    return y
+    return cast("NDArray[Any]", y)
 
 
 def _is_rounded(y: NDArray[Any]) -> bool:
