@@ -455,7 +455,8 @@ fn threads_on_a_budget() {
     });
     assert_eq!(learnt[0], learnt[1]);
     assert!(learnt[0].0.len() > N / 4, "{} are kept", learnt[0].0.len());
-    assert_eq!(seen.0.lock().expect("no panic").len(), 2);
+    // Each call starts a thread of its own.
+    assert!(seen.0.lock().expect("no panic").len() >= 2);
 }
 
 /// Before each few of the planes that read them.
