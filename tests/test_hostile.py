@@ -245,7 +245,7 @@ def test_nobody_is_asked_while_a_short_pass_reads_the_weights():
     assert Asked.asked == []
     assert model.n_seen_ == 3
     learn = passes._prepared[id(model)].learn
-    assert not learn(vars(model), (X.indptr, X.indices, X.data, Number()), label)
+    assert not learn(model, (X.indptr, X.indices, X.data, Number()), label)
     assert Asked.asked == []
 
 

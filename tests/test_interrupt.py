@@ -194,7 +194,7 @@ def learn_while_a_signal_waits(model, rows, labels, handler):
     if sp.issparse(rows):
         rows = rows.indptr, rows.indices, rows.data, rows.shape[1]
     learn = passes._prepared[id(model)].learn
-    call = partial(learn, vars(model), rows, np.array(labels, dtype=np.uint32), True, None, None)
+    call = partial(learn, model, rows, np.array(labels, dtype=np.uint32), True, None, None)
     previous = signal.signal(signal.SIGALRM, handler)
     try:  # nothing of Python runs between the two calls of the map
         return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]

@@ -102,13 +102,14 @@ class Run:
 class OnePass:
     def learn(
         self,
-        attributes: dict[str, Any],
+        estimator: Any,
         rows: Any,
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
         also: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
     ) -> bool: ...
 
 def one_pass(

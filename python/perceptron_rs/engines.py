@@ -82,13 +82,14 @@ class OnePass(Protocol):
 
     def learn(
         self,
-        attributes: dict[str, Any],
+        estimator: Any,
         rows: Any,
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
         also: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change."""
 

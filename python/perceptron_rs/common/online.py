@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, label_array, new_classes
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.turns import Turn, consistent
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.typed import ConvergenceWarning
@@ -44,6 +44,7 @@ class OnlineClassifier(Scoring):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each example."""
 
+    @consistent
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example.
 
@@ -107,9 +108,9 @@ class OnlineClassifier(Scoring):
         >>> errors
         2
         """
-        activations, labels = self._pass(X, y, classes, sample_weight, track_activations=True)
+        activations, labels, known = self._pass(X, y, classes, sample_weight, track_activations=True)
         index = self._decide(activations)
-        return self.classes_[index], int(np.count_nonzero(index != labels))
+        return known[index], int(np.count_nonzero(index != labels))
 
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the index of the class that the scores (n, 1) or (n, K) speak for."""
@@ -123,27 +124,29 @@ class OnlineClassifier(Scoring):
 
     def _pass(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, track_activations: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Run one pass; return activations, if they are tracked, and class indices."""
-        with restored_on_error(self) as turn, standard():
-            engine = get_engine(self.engine)
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[Any]]:
+        """Run one pass; return activations, if they are tracked, class indices, and the classes."""
+        with Turn(self) as turn, standard():
             first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data = examples(self, engine, X, reset=first)
-            y = label_array(self, y, data.rows.shape[0])
+            model = turn.twin() if first else self
+            engine = get_engine(self.engine)
+            given = new_classes(classes, model)
+            data = examples(model, engine, X, reset=first)
+            y = label_array(model, y, data.rows.shape[0])
             if first:
-                self.classes_ = given
-                self._n_epochs = 0
-                begin_record(self)
-            labels = encode(y, self.classes_)
+                model.classes_ = given
+                model._n_epochs = 0
+                begin_record(model)
+            known = model.classes_
+            labels = encode(y, known)
             activations = self._learn(
                 turn, engine, data, labels, sample_weight, first=first, track_activations=track_activations
             )
-        return activations, labels
+        return activations, labels, known
 
     def _learn(
         self,
-        turn: restored_on_error,
+        turn: Turn,
         engine: Engine,
         data: Examples,
         labels: NDArray[np.uint32],
@@ -153,24 +156,26 @@ class OnlineClassifier(Scoring):
         track_activations: bool = False,
     ) -> NDArray[np.float64]:
         """Learn in one call of the engine if that can be, else in a run; return activations, if tracked."""
-        if not first:
-            turn.forget()  # a copy of the attributes would keep the engine from learning where they stand
-        activations = self._learn_quickly(data, labels, sample_weight, track_activations, first)
+        # Not on a twin: as long as that has the arrays, too, the engine cannot learn where they stand.
+        model = turn.twin() if first else self
+        activations: NDArray[np.float64] | None = model._learn_quickly(
+            data, labels, sample_weight, track_activations, first
+        )
         if activations is not None:
+            if first:
+                turn.publish()
             return activations
-        if not first:
-            turn.remember()
-        report = self._learn_pass(
+        report = turn.twin()._learn_pass(
             engine, data, labels, sample_weight, first=first, track_activations=track_activations
         )
-        if report.activations is None:
-            return np.zeros((0, 1))
-        if np.isnan(report.activations).any():
+        found = np.zeros((0, 1)) if report.activations is None else report.activations
+        if np.isnan(found).any():
             raise ValueError(
                 "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
                 "visited; use predict and partial_fit instead"
             )
-        return report.activations
+        turn.publish()
+        return found
 
     def _learn_quickly(
         self,

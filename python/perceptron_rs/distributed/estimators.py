@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar, Self
 
-from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.turns import learning
 from perceptron_rs.distributed.fitting import Cluster, Family, PartitionReport, fit
 from perceptron_rs.distributed.linear import LINEAR
 from perceptron_rs.distributed.sequences import SEQUENCES
@@ -45,15 +45,14 @@ class ClusterLearner(BaseEstimator):
 
     def _fit_to(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""
-        learner: Any = self
-        with restored_on_error(self):
-            learner._check_parameters()
+        with learning(self) as model:
+            model._check_parameters()
             with standard():
-                report = fit(self, self._family, cluster, checkpoint, resume=resume)
+                report = fit(model, self._family, cluster, checkpoint, resume=resume)
             if self._family is LINEAR:
-                learner._warn(report.stopped)
+                model._warn(report.stopped)
             else:
-                warn_of_interrupt(self, report.stopped, stacklevel=5)
+                warn_of_interrupt(model, report.stopped, stacklevel=5)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
@@ -114,29 +114,29 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
             if Ctrl-C ended it.
         """
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            warm = bool(self.warm_start) and hasattr(self, "classes_")
-            data = examples(self, get_engine(self.engine), X, reset=not warm)
-            given = label_array(self, y, data.rows.shape[0])
+        with learning(self) as model, standard():
+            model._check_parameters()
+            warm = bool(model.warm_start) and hasattr(model, "classes_")
+            data = examples(model, get_engine(model.engine), X, reset=not warm)
+            given = label_array(model, y, data.rows.shape[0])
             if warm:
-                labels = encode_again(given, self.classes_)
+                labels = encode_again(given, model.classes_)
             else:
-                self.classes_, labels = encode_new(given)
+                model.classes_, labels = encode_new(given)
             report = learn(
-                self,
+                model,
                 data,
                 labels,
                 sample_weight,
                 first=not warm,
                 method="fit",
-                max_iter=int(self.max_iter),
-                tol=None if self.tol is None else float(self.tol),
-                shuffle=bool(self.shuffle),
-                early_stopping=bool(self.early_stopping),
+                max_iter=int(model.max_iter),
+                tol=None if model.tol is None else float(model.tol),
+                shuffle=bool(model.shuffle),
+                early_stopping=bool(model.early_stopping),
             )
-            self._n_epochs += self.n_iter_
-            self._warn(report.stopped)
+            model._n_epochs += model.n_iter_
+            model._warn(report.stopped)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
@@ -197,6 +197,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         )
 
     @property
+    @consistent
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
         return (
@@ -205,6 +206,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             | {"origin": self._vectors["origin"], "gamma": np.array(self._spec.gamma)}
         )
 
+    @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the normalized vote on each example, or the activation of the vector that predicts.
 

@@ -17,6 +17,7 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
@@ -333,6 +334,7 @@ class KernelPerceptron(KernelLearner):
         return numbers
 
     @property
+    @consistent
     def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, begin_record, next_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error, turns
 from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
@@ -17,6 +16,7 @@ from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.turns import Turn, consistent, is_taken, learning
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
@@ -117,11 +117,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
             if Ctrl-C ended it.
         """
-        with restored_on_error(self):
-            self._warn(self._fit(X, y, coef_init, intercept_init, sample_weight))
+        with learning(self) as model:
+            model._warn(model._fit(X, y, coef_init, intercept_init, sample_weight))
         return self
 
-    # Inside restored_on_error: callbacks are torn down before an error takes away what they need.
     @with_callbacks
     @standard()
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
@@ -210,7 +209,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        at_once = not check_input and not (turns and id(self) in turns)
+        at_once = not (check_input or is_taken(self))
         if at_once and learn_pass(self, X, y, sample_weight):
             return self
         if check_input or not hasattr(self, "classes_"):
@@ -218,14 +217,15 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             return self
         if not are_accepted(self):
             self._check_parameters(for_partial_fit=True)
-        with restored_on_error(self) as turn:
+        with Turn(self) as turn:
             engine = get_engine(self.engine)
             data = unchecked(self, engine, X)
             labels = encode(y, self.classes_)
             if labels.shape != (data.rows.shape[0],):
                 labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)
             if at_once and not self.audit:
-                self._learn_pass(engine, data, labels, sample_weight, first=False)
+                turn.twin()._learn_pass(engine, data, labels, sample_weight, first=False)
+                turn.publish()
             else:
                 self._learn(turn, engine, data, labels, sample_weight)
         return self
@@ -251,7 +251,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             record = next_record(self, data.stored, labels, sample_weight)
         activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
         wanted = activations if track_activations else None
-        done = learn_pass(self, data.rows, labels, sample_weight, True, wanted, record)
+        done = learn_pass(self, data.rows, labels, sample_weight, True, wanted, record, in_turn=True)
         return activations if done else None
 
     def _learn_pass(
@@ -284,6 +284,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             track_activations=track_activations,
         )
 
+    @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the activation w.x + b of each example.
 
@@ -339,6 +340,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         return engine.scores(data.rows, coef, intercept, threads=n_threads(self, n))
 
     @property
+    @consistent
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}

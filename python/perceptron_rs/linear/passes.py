@@ -9,6 +9,7 @@ changed.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 from weakref import finalize
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.common.turns import Turn, turns
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
 from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
@@ -40,6 +42,8 @@ _STALE = ("validation_scores_", "loss_curve_")
 _prepared: dict[int, OnePass] = {}
 #: Types whose ``format`` is known: to ask for it takes as long as a fiftieth of a pass over one row.
 _csr: set[type] = set()
+#: Whether a call of the engine is one step for other threads.
+_IS_ONE_STEP: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 def learn_pass(
@@ -50,16 +54,25 @@ def learn_pass(
     encoded: bool = False,
     activations: NDArray[np.float64] | None = None,
     record: tuple[Call, ...] | None = None,
+    *,
+    in_turn: bool = False,
 ) -> bool:
     """Learn from X in its order. False: that is left to a run, and nothing has been changed.
 
     ``X`` is a matrix, or rows of the engine; ``y`` are labels, or indices of classes (uint32) if they are
     ``encoded``. The activations of the examples before they are learnt from are put into ``activations``,
     float64 of shape (n, K). Any ``sample_weight`` may be given; float64 arrays of numbers above 0 alone
-    are not left to a run. With ``audit`` the new ``record`` is needed, too.
+    are not left to a run. With ``audit`` the new ``record`` is needed, too. ``in_turn``: the caller has the
+    turn of the estimator; otherwise, a pass that another call would take away is left to a run.
     """
     if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
         return False
+    if not _IS_ONE_STEP:
+        return False
+    if estimator.engine == "reference" and not in_turn:  # whose passes are many steps
+        with Turn(estimator):
+            return learn_pass(estimator, X, y, sample_weight, in_turn=True)
+    others = None if in_turn else turns
     try:
         if encoded or isinstance(X, ndarray):
             rows = X
@@ -74,7 +87,7 @@ def learn_pass(
     one_pass = _prepared.get(key)
     # The call is written out: with its arguments in a tuple it takes a tenth of a microsecond more.
     if one_pass is not None and one_pass.learn(
-        estimator.__dict__, rows, y, encoded, activations, sample_weight, also
+        estimator, rows, y, encoded, activations, sample_weight, also, others
     ):
         return True
     try:
@@ -86,7 +99,7 @@ def learn_pass(
     if key not in _prepared:
         finalize(estimator, _prepared.pop, key).atexit = False
     _prepared[key] = one_pass
-    return one_pass.learn(estimator.__dict__, rows, y, encoded, activations, sample_weight, also)
+    return one_pass.learn(estimator, rows, y, encoded, activations, sample_weight, also, others)
 
 
 def _is_csr(X: Any) -> bool:

@@ -15,6 +15,7 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
@@ -331,6 +332,7 @@ class VotedPerceptron(LinearLearner):
         return numbers
 
     @property
+    @consistent
     def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)
@@ -341,6 +343,7 @@ class VotedPerceptron(LinearLearner):
         logs = np.split(self._vectors["log_origin"], self._vectors["log_start"][1:-1])
         return [np.append(first, log) for first, log in zip(self._vectors["first_row"], logs, strict=True)]
 
+    @consistent
     def vectors(self, *, class_index: int = 0) -> Iterator[tuple[NDArray[np.float64], float, int]]:
         """Yield each weight vector of the run, with its intercept and its votes, from the first to the last.
 
@@ -478,6 +481,7 @@ class VotedPerceptron(LinearLearner):
         return engine.scores(rows, *self._predicting(), threads=n_threads(self))
 
     @property
+    @consistent
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
         if self.prediction == "vote":

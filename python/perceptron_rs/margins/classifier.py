@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
 from perceptron_rs.float_mode import standard
@@ -259,23 +259,25 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             If no separating hyperplane was found, and ``inseparable="warn"``.
         """
-        with restored_on_error(self), standard():
-            self._check_parameters()
-            options = check_options(self.bias, self.tol, self.max_steps, self.solver)
-            engine = get_engine(self.engine)
+        with learning(self) as model, standard():
+            model._check_parameters()
+            options = check_options(model.bias, model.tol, model.max_steps, model.solver)
+            engine = get_engine(model.engine)
             refuse_rounded(X)
-            data = examples(self, engine, X, reset=True)
-            classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
-            begin_record(self)
+            data = examples(model, engine, X, reset=True)
+            classes, index = encode_new(label_array(model, y, data.rows.shape[0]))
+            begin_record(model)
             planes = range(len(classes)) if len(classes) > 2 else (1,)
-            with recorded(self, "fit", data.stored, index, None):
+            with recorded(model, "fit", data.stored, index, None):
                 problems = [
-                    Problem(engine, data, (index == k).astype(np.uint32), (False, True), threads(self.n_jobs))
+                    Problem(
+                        engine, data, (index == k).astype(np.uint32), (False, True), threads(model.n_jobs)
+                    )
                     for k in planes
                 ]
                 space = None
-                if self.kernel != "linear":
-                    space = gram(problems[0], self.kernel, self.gamma, self.degree, self.coef0)
+                if model.kernel != "linear":
+                    space = gram(problems[0], model.kernel, model.gamma, model.degree, model.coef0)
                 fits = []
                 for k, problem in zip(planes, problems, strict=True):
                     result = (
@@ -286,28 +288,28 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
                     if result.radius == 0:
                         raise ValueError("X must not be all zeros; there is nothing to separate")
                     if result.status != "separable":
-                        self._complain(result, classes, k)
+                        model._complain(result, classes, k)
                     plane = (
                         _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
                     )
                     fits.append((result, *plane, result.upper))
-            self.classes_ = classes
-            self.results_ = [fit[0] for fit in fits]
-            self.intercept_ = np.array([fit[2] for fit in fits])
+            model.classes_ = classes
+            model.results_ = [fit[0] for fit in fits]
+            model.intercept_ = np.array([fit[2] for fit in fits])
             ends = np.array([fit[3:] for fit in fits])
-            self.margin_, self.margin_interval_ = ends[:, 0].copy(), ends
+            model.margin_, model.margin_interval_ = ends[:, 0].copy(), ends
             for name in ("coef_", "_spec", "_stored_support"):
-                vars(self).pop(name, None)
+                vars(model).pop(name, None)
             weights = np.stack([fit[1] for fit in fits])
             if space is None:
-                self.coef_ = weights
-                self._keep_support([problem.labels == 1 for problem in problems])
+                model.coef_ = weights
+                model._keep_support([problem.labels == 1 for problem in problems])
             else:
-                self._spec = space.spec
-                self.support_ = np.flatnonzero(weights.any(axis=0))
-                self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
-                is_stored = self.kernel != "precomputed"
-                self._stored_support = chosen(data.stored, self.support_) if is_stored else {}
+                model._spec = space.spec
+                model.support_ = np.flatnonzero(weights.any(axis=0))
+                model.dual_coef_ = np.ascontiguousarray(weights[:, model.support_])
+                is_stored = model.kernel != "precomputed"
+                model._stored_support = chosen(data.stored, model.support_) if is_stored else {}
         return self
 
     def _check_parameters(self) -> None:
@@ -362,6 +364,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         return matrix_of(self._stored_support, self.n_features_in_)
 
     @property
+    @consistent
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
         if self._spec is None:
@@ -373,6 +376,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
             "gamma": np.array(self._spec.gamma),
         }
 
+    @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score w.x + b of each example, in the space of the kernel.
 
@@ -441,6 +445,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
                 engine.kernel_matrix(rows, others, kernel=self._spec, threads=threads(self.n_jobs))
             )
 
+    @consistent
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example.
 

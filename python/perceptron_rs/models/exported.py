@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.typed import check_is_fitted
 
@@ -60,6 +61,7 @@ def _family(estimator: Any) -> ModuleType:
 class Exported:
     """The methods ``to_sklearn`` and ``to_onnx``."""
 
+    @consistent
     def to_sklearn(self) -> Any:
         """Return a fitted estimator of scikit-learn that predicts the same.
 
@@ -84,6 +86,7 @@ class Exported:
         check_is_fitted(self)
         return _family(self).to_sklearn(self)
 
+    @consistent
     def to_onnx(self, *, exact: bool = False) -> Any:
         """Return a model in the ONNX format that predicts the same.
 

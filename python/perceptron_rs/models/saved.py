@@ -6,6 +6,7 @@ import os
 
 from perceptron_rs.audit.key import KeyParameter
 from perceptron_rs.common.errors import FittedAttributes
+from perceptron_rs.common.turns import consistent
 
 __all__ = ["Saved"]
 
@@ -18,6 +19,7 @@ class Saved(FittedAttributes):
     def _check_parameters(self) -> None:
         """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
 
+    @consistent
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted estimator to a file that `perceptron_rs.load` reads.
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import (
     check_classes,
     encode,
@@ -26,6 +25,7 @@ from perceptron_rs.common.labels import (
 from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced, refuse_early_stopping
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
@@ -289,32 +289,32 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None.
         """
-        with restored_on_error(self), standard():
-            engine = get_engine(self.engine)
-            going_on = self.warm_start and hasattr(self, "classes_")
-            data = examples(self, engine, X, reset=True)
-            y = label_array(self, y, data.rows.shape[0])
-            seed = draw_seed(self.random_state)
+        with learning(self) as model, standard():
+            engine = get_engine(model.engine)
+            going_on = model.warm_start and hasattr(model, "classes_")
+            data = examples(model, engine, X, reset=True)
+            y = label_array(model, y, data.rows.shape[0])
+            seed = draw_seed(model.random_state)
             if going_on:
-                labels = encode_again(y, self.classes_)
-                check_same_problem(self)
+                labels = encode_again(y, model.classes_)
+                check_same_problem(model)
             else:
-                self.classes_, labels = encode_new(y)
-                self._start(engine, seed)
+                model.classes_, labels = encode_new(y)
+                model._start(engine, seed)
             stopped = learn(
-                self,
+                model,
                 engine,
                 data,
                 labels,
                 sample_weight,
                 method="fit",
                 seed=seed,
-                shuffle=bool(self.shuffle),
-                max_iter=int(self.max_iter),
-                tol=self.tol,
-                early_stopping=bool(self.early_stopping),
+                shuffle=bool(model.shuffle),
+                max_iter=int(model.max_iter),
+                tol=model.tol,
+                early_stopping=bool(model.early_stopping),
             )
-            self._n_epochs += self.n_iter_
+            model._n_epochs += model.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
                 f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
@@ -353,24 +353,25 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        with restored_on_error(self), standard():
-            engine = get_engine(self.engine)
-            refuse_balanced(self.class_weight)
-            refuse_early_stopping(self.early_stopping)
-            first = not hasattr(self, "classes_")
-            given = new_classes(classes, self)
-            data = examples(self, engine, X, reset=first)
-            y = label_array(self, y, data.rows.shape[0])
+        with learning(self) as model, standard():
+            engine = get_engine(model.engine)
+            refuse_balanced(model.class_weight)
+            refuse_early_stopping(model.early_stopping)
+            first = not hasattr(model, "classes_")
+            given = new_classes(classes, model)
+            data = examples(model, engine, X, reset=first)
+            y = label_array(model, y, data.rows.shape[0])
             if first:
-                self.classes_ = given
-                self._start(engine, draw_seed(self.random_state))
-            check_same_problem(self)
-            labels = encode(y, self.classes_)
+                model.classes_ = given
+                model._start(engine, draw_seed(model.random_state))
+            check_same_problem(model)
+            labels = encode(y, model.classes_)
             method: Method = "partial_fit"
             once: dict[str, Any] = {"seed": 0, "shuffle": False, "max_iter": 1, "tol": None}
-            learn(self, engine, data, labels, sample_weight, method=method, **once)
+            learn(model, engine, data, labels, sample_weight, method=method, **once)
         return self
 
+    @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the activations of the output neurons.
 
@@ -387,6 +388,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         z = self._outputs(X, probabilities=False)
         return z.reshape(-1) if z.shape[1] == 1 else z
 
+    @consistent
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example.
 
@@ -405,6 +407,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
         return cast("NDArray[Any]", self.classes_[index])
 
+    @consistent
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class.
 

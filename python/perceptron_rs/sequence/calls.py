@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import restored_on_error
 from perceptron_rs.common.labels import encode, encode_again, encode_new, label_array, new_classes
 from perceptron_rs.common.parameters import refuse_early_stopping, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.turns import learning
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
@@ -26,9 +26,9 @@ __all__ = ["fit_sequences", "pass_over", "warn_of_interrupt"]
 Model = TypeVar("Model", bound=Any)
 
 
-def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Model:
+def fit_sequences(estimator: Model, X: Any, y: Any, lengths: Any, encoder: AttributeEncoder | None) -> Model:
     """Learn in epochs, anew unless ``warm_start`` is set; ``encoder`` has made the rows, if it is given."""
-    with restored_on_error(model), standard():
+    with learning(estimator) as model, standard():
         model._check_parameters()
         goes_on = begin(model)
         if encoder is not None:
@@ -52,14 +52,14 @@ def fit_sequences(model: Model, X: Any, y: Any, lengths: Any, encoder: Attribute
             model.classes_, labels = encode_new(labels, least=1)
         state = start_state(model, data.rows.shape[1], goes_on=goes_on)
         _learn(model, data, labels, lengths[lengths > 0], state, one_pass=False)
-    return model
+    return estimator
 
 
 def pass_over(
-    model: Any, X: Any, y: Any, lengths: Any, classes: Any, *, track_answers: bool = False
+    estimator: Any, X: Any, y: Any, lengths: Any, classes: Any, *, track_answers: bool = False
 ) -> tuple[Report, NDArray[np.uint32], NDArray[np.int64]]:
     """Make one pass; return its report, the class indices of the tokens, and the lengths; X is `in_lists`."""
-    with restored_on_error(model), standard():
+    with learning(estimator) as model, standard():
         model._check_parameters()
         refuse_early_stopping(model.early_stopping)
         refuse_partitions(model.n_partitions)

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.common.parameters import PARTITIONS
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import ENGINES, EngineName, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
@@ -444,6 +445,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         wrong = int(np.count_nonzero(answers != labels))
         return split_labels(predicted, lengths) if is_nested(X) else predicted, wrong
 
+    @consistent
     def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
         """Predict the labels of sequences.
 
@@ -470,6 +472,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
+    @consistent
     def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
         """Return the score of the best labelling of each sequence.
 
@@ -487,6 +490,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         """
         return decode(self, in_lists(X), lengths, None, None)[1]
 
+    @consistent
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Return the fraction of tokens that are labelled correctly.
 

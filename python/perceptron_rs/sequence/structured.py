@@ -14,8 +14,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
-from perceptron_rs.common.errors import FittedAttributes, restored_on_error
+from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.rows.selection import read_only
+from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import Answers, listed
@@ -204,9 +206,9 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
             If X and y are empty or have different lengths, if features have a wrong length or are not
             finite, or if training overflows. The estimator then stays as it was before the call.
         """
-        with restored_on_error(self), standard():
-            seed = draw_seed(self.random_state) if self.shuffle else None
-            self._learn(X, y, max_iter=int(self.max_iter), seed=seed, going_on=False)
+        with learning(self) as model, standard():
+            seed = draw_seed(model.random_state) if model.shuffle else None
+            model._learn(X, y, max_iter=int(model.max_iter), seed=seed, going_on=False)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -234,8 +236,8 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         ValueError
             As for ``fit``. The estimator then stays as it was before the call.
         """
-        with restored_on_error(self), standard():
-            self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
+        with learning(self) as model, standard():
+            model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -264,9 +266,9 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         ValueError
             As for ``fit``. The estimator then stays as it was before the call.
         """
-        with restored_on_error(self), standard():
-            answers = self._learn(X, y, max_iter=1, seed=None, going_on=hasattr(self, "last_coef_"))
-        return answers, int(self.mistakes_per_epoch_[0, 0])
+        with learning(self) as model, standard():
+            answers = model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
+        return answers, int(model.mistakes_per_epoch_[0, 0])
 
     def _learn(
         self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
@@ -313,6 +315,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         numbers = {name: getattr(self, name) for name in ("last_coef_", "_u", "n_seen_")}
         return self.predictor_ | numbers, {"learner": "structured", "inference": self.inference}
 
+    @consistent
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """Predict the structure of each input.
 
@@ -327,8 +330,9 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
             The structures that ``inference`` returns.
         """
         check_is_fitted(self)
-        return Answers(self.inference(x, _readonly(self.coef_)) for x in X)
+        return Answers(self.inference(x, read_only(self.coef_)) for x in X)
 
+    @consistent
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """Return the fraction of inputs whose structure is predicted correctly.
 
@@ -396,7 +400,7 @@ class _Structures:
         for i in order:
             self.t += 1
             with foreign():
-                z = self.model.inference(x[i], _readonly(w))
+                z = self.model.inference(x[i], read_only(w))
             self.answers.append(z)
             loss = self.model._loss(y[i], z)
             if loss > 0:
@@ -433,12 +437,6 @@ class _Structures:
     def tracked(self) -> State:
         """Return nothing: answers are structures of any kind."""
         return {}
-
-
-def _readonly(w: NDArray[np.float64]) -> NDArray[np.float64]:
-    view = w.view()
-    view.flags.writeable = False
-    return view
 
 
 def _equal(truth: Any, answer: Any) -> bool:

@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -187,6 +189,8 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
     waits for it either, as for the threads of an executor.
+    The context goes along, so that a source which lets the estimator learn, whose turn it is, gets an error and
+    does not wait.
     """
     end = object()
     asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
@@ -215,7 +219,8 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
             yield item
             del item  # or it would be there beside the next one
 
-    thread, waits, is_over = Thread(target=work, name="perceptron-rs-reader", daemon=True), True, False
+    run = partial(copy_context().run, work)
+    thread, waits, is_over = Thread(target=run, name="perceptron-rs-reader", daemon=True), True, False
     thread.start()
     try:
         yield given()

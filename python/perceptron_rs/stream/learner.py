@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, Literal, Self
 
-from perceptron_rs.common.errors import restored_on_error
+from perceptron_rs.common.turns import learning
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.typed import fit_context
@@ -107,8 +107,8 @@ class StreamFit:
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with restored_on_error(self):
-            self._warn(self._fit_stream(source, classes, options))
+        with learning(self) as model:
+            model._warn(model._fit_stream(source, classes, options))
         return self
 
     @abstractmethod

@@ -164,14 +164,18 @@ impl<'a, 'py> Changes<'a, 'py> {
         Ok(())
     }
 
-    /// No Python code runs meanwhile, so a signal's handler finds all of it done or nothing.
+    /// No Python code runs meanwhile, so a signal's handler and other threads find all of it done or nothing.
     pub fn publish(self) -> PyResult<()> {
+        // What is replaced is held until the end: what goes may run code.
+        let mut replaced = Vec::with_capacity(self.new.len());
         for (_array, place, bytes) in &self.renewed {
             // SAFETY: the array is alive and has as many numbers of this type, and nobody else has it.
             unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
         for (name, value) in self.new {
-            self.attributes.set_item(name.bind(self.attributes.py()), value)?;
+            let name = name.bind(self.attributes.py());
+            replaced.push(self.attributes.get_item(name)?);
+            self.attributes.set_item(name, value)?;
         }
         Ok(())
     }

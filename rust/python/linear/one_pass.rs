@@ -3,6 +3,8 @@
 //! One crossing does all: for a single example, reading the settings of a run and making its report
 //! takes many times longer than learning. The interpreter is held, so this thread runs no Python code while
 //! arrays are read in place, nor from the last look for signals on until all that has been learnt is published.
+//! So other threads find all of a pass or nothing, and a pass finds whether one of them has a turn to change the
+//! estimator.
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
@@ -19,8 +21,9 @@ use numpy::{
 };
 use pyo3::exceptions::{PyArithmeticError, PyAttributeError, PyLookupError, PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::attributes::{Changes, Name, check, counts, get, labels, vector};
 use super::weights::{Array, Known, Place, Renewed, gathered};
@@ -166,22 +169,24 @@ impl OnePass {
     /// Learn from the rows in their order and replace the attributes that change. False: nothing was done.
     /// The attributes are not those that this was made for, the pass takes long, or something is wrong; a run
     /// says what. What a signal's handler raises is raised.
-    #[pyo3(signature = (attributes, rows, y, encoded=false, activations=None, sample_weight=None, also=None))]
+    #[pyo3(signature = (estimator, rows, y, encoded=false, activations=None, sample_weight=None, also=None,
+                        turns=None))]
     #[allow(clippy::too_many_arguments)] // those of the protocol
     fn learn(
         &self,
-        attributes: &Bound<'_, PyDict>,
+        estimator: &Bound<'_, PyAny>,
         rows: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
         encoded: bool,
         activations: Option<&Bound<'_, PyArray2<f64>>>,
         sample_weight: Option<&Bound<'_, PyAny>>,
         also: Option<&Bound<'_, PyDict>>,
+        turns: Option<&Bound<'_, PyList>>,
     ) -> PyResult<bool> {
         let handler = Handler::default();
-        let call = Call { rows, y, encoded, activations, sample_weight, also };
-        match self.pass(attributes, &call, &handler) {
-            Err(error) if !handler.has_raised() && is_ordinary(&error, attributes.py()) => Ok(false),
+        let call = Call { estimator, rows, y, encoded, activations, sample_weight, also, turns };
+        match self.pass(&call, &handler) {
+            Err(error) if !handler.has_raised() && is_ordinary(&error, estimator.py()) => Ok(false),
             done => done,
         }
     }
@@ -189,12 +194,42 @@ impl OnePass {
 
 /// The arguments of a pass.
 struct Call<'a, 'py> {
+    estimator: &'a Bound<'py, PyAny>,
     rows: &'a Bound<'py, PyAny>,
     y: &'a Bound<'py, PyAny>,
     encoded: bool,
     activations: Option<&'a Bound<'py, PyArray2<f64>>>,
     sample_weight: Option<&'a Bound<'py, PyAny>>,
     also: Option<&'a Bound<'py, PyDict>>,
+    /// Of those that change estimators, unless the caller has the turn of this one.
+    turns: Option<&'a Bound<'py, PyList>>,
+}
+
+impl<'py> Call<'_, 'py> {
+    fn attributes(&self) -> PyResult<Bound<'py, PyDict>> {
+        Ok(self.estimator.getattr(intern!(self.estimator.py(), "__dict__"))?.cast_into()?)
+    }
+
+    /// Whether a call has a turn to change the estimator, which would take away what a pass learns.
+    fn is_another_turn(&self) -> PyResult<bool> {
+        let Some(turns) = self.turns.filter(|turns| !turns.is_empty()) else { return Ok(false) };
+        for turn in turns {
+            if turn.getattr(intern!(turns.py(), "estimator"))?.is(self.estimator) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a signal's handler has left the attributes as they were.
+    fn is_still(&self, before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
+        for (name, value) in before {
+            if !get(attributes, name)?.is(value) {
+                return Ok(false);
+            }
+        }
+        Ok(self.attributes()?.is(attributes))
+    }
 }
 
 /// Whether an error says that something is wrong with what was given.
@@ -207,14 +242,15 @@ fn is_ordinary(error: &PyErr, py: Python<'_>) -> bool {
 }
 
 impl OnePass {
-    fn pass(&self, attributes: &Bound<'_, PyDict>, call: &Call, handler: &Handler) -> PyResult<bool> {
-        let Call { rows, y, encoded, activations, sample_weight, also } = *call;
+    fn pass(&self, call: &Call, handler: &Handler) -> PyResult<bool> {
+        let Call { rows, y, encoded, activations, sample_weight, also, .. } = *call;
+        let attributes = &call.attributes()?;
         let planes = self.settings.planes();
         let products = size(rows)?.saturating_mul(planes);
         if products > MOST {
             return Ok(false); // before the weights are looked at, which takes long where there are many
         }
-        let Some((coef, second, known)) = self.weights(attributes, handler)? else { return Ok(false) };
+        let Some((coef, second, known)) = self.weights(call, attributes, handler)? else { return Ok(false) };
         let columns = coef.shape()[1];
         let labels = self.labels(y, encoded)?;
         let of_examples = sample_weight.map(|weights| vector::<f64>(weights, labels.len())).transpose()?;
@@ -249,9 +285,12 @@ impl OnePass {
         if let Some(before) = before {
             // Now, as nothing has been changed. A handler that sets parameters is as one after the pass.
             handler.noted(attributes.py().check_signals())?;
-            if !is_still(&before, attributes)? {
+            if !call.is_still(&before, attributes)? {
                 return Ok(false);
             }
+        }
+        if call.is_another_turn()? {
+            return Ok(false);
         }
 
         let ours = known.is_some();
@@ -326,6 +365,7 @@ impl OnePass {
     /// that this was made for, or not sound, or a signal's handler has changed them.
     fn weights<'py>(
         &self,
+        call: &Call<'_, 'py>,
         attributes: &Bound<'py, PyDict>,
         handler: &Handler,
     ) -> PyResult<Option<Weights<'py>>> {
@@ -343,7 +383,7 @@ impl OnePass {
         }
         let before = self.state(attributes)?;
         let known = Known::look(&coef, second.as_ref(), shape, handler)?;
-        let same = is_still(&before, attributes)? && self.fits(attributes)?;
+        let same = call.is_still(&before, attributes)? && self.fits(attributes)?;
         Ok(if known.is_some() && same { Some((coef, second, known)) } else { None })
     }
 
@@ -439,16 +479,6 @@ fn with_numbers<R>(
 
 /// Attributes by name.
 type Held<'a, 'py> = Vec<(&'a Name, Bound<'py, PyAny>)>;
-
-/// Whether a signal's handler has left them as they were.
-fn is_still(before: &Held, attributes: &Bound<'_, PyDict>) -> PyResult<bool> {
-    for (name, value) in before {
-        if !get(attributes, name)?.is(value) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
 
 /// Weights, the second matrix, and what is known of them.
 type Weights<'py> = (Array<'py>, Option<Array<'py>>, Option<Known>);

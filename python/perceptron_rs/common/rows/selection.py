@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["chosen", "chosen_columns", "joined", "matrix_of", "part", "rows_of"]
+__all__ = ["chosen", "chosen_columns", "joined", "matrix_of", "part", "read_only", "rows_of"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -61,13 +61,21 @@ def rows_of(engine: Engine, stored: Arrays, columns: int) -> Rows:
     return engine.csr_rows(indptr, indices, values, columns)
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def matrix_of(stored: Arrays, columns: int) -> Any:
-    """Return stored rows as the matrix that a user sees."""
+    """Return stored rows as the matrix that a user sees, who cannot write to it: it may be the X of a fit."""
     if "rows" in stored:
-        return stored["rows"]
+        return read_only(stored["rows"])
     from scipy.sparse import csr_matrix
 
-    parts = lasting(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
+    given = lasting(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
+    parts = tuple(map(read_only, given))
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 

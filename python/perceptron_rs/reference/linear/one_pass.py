@@ -36,20 +36,21 @@ class OnePass:
 
     def learn(
         self,
-        attributes: dict[str, Any],
+        estimator: Any,
         rows: Any,
         y: NDArray[Any],
         encoded: bool = False,
         activations: NDArray[np.float64] | None = None,
         sample_weight: NDArray[np.float64] | None = None,
         also: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
     ) -> bool:
         """Learn from the rows in their order and replace the attributes that change.
 
         Parameters
         ----------
-        attributes : dict
-            The ``__dict__`` of a fitted estimator.
+        estimator : object
+            A fitted estimator.
         rows : C-contiguous matrix, tuple of the arguments of ``csr_rows``, or made by that or ``dense_rows``
         y : array of shape (n,)
             Their classes, in the kind of type that ``classes_`` has.
@@ -61,13 +62,17 @@ class OnePass:
             Weights of the examples, above 0.
         also : dict
             Other attributes that change with them.
+        turns : list of `perceptron_rs.common.turns.Turn`
+            The turns that calls have taken, unless the caller has the turn of this estimator.
 
         Returns
         -------
         bool
             False if nothing was done: the attributes are not those that this was made for, the pass takes so
-            long that it might have to be interrupted, or something is wrong; a run says what.
+            long that it might have to be interrupted, another call has a turn to change the estimator, or
+            something is wrong; a run says what.
         """
+        attributes = vars(estimator)
         now = ((attributes.get(name, self), value) for name, value in self.parameters.items())
         fits = (a is value or (type(a) is dict and a == value) for a, value in now)
         if not all(fits) or any(name in attributes for name in self.absent):
@@ -76,7 +81,10 @@ class OnePass:
             changes = self._changes(attributes, rows, y, encoded, activations, sample_weight)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return False
-        attributes |= changes | (also or {})
+        changes |= also or {}
+        if any(turn.estimator is estimator for turn in turns or ()) or vars(estimator) is not attributes:
+            return False
+        attributes.update(changes)
         return True
 
     def _changes(

@@ -1,0 +1,170 @@
+"""How estimators change, and how they are read: as a whole.
+
+A call that learns takes a turn, works on a twin of the estimator, and publishes what it has learnt by one
+assignment. So nothing has to be undone: an error, or a signal between any two steps, leaves the estimator as
+it was, and another thread reads it as it was before the call or as it is after. A turn need not be given back
+either: it is held by a call that runs, so it ends with that call, however that ends.
+
+A method that reads more than one attribute reads a snapshot of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import partial, wraps
+from operator import call, is_
+from threading import Lock, get_ident
+from types import FrameType
+from typing import Any, TypeVar, cast
+
+from numpy.random import RandomState
+
+__all__ = ["Turn", "consistent", "is_taken", "learning", "snapshot", "turns"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+#: Those that change an estimator, and those that wait for it, in the order in which they came.
+turns: list[Turn] = []
+#: The turns of the calls that the running code is part of, on this thread or on one that works for it.
+_within: ContextVar[tuple[Turn, ...]] = ContextVar("within", default=())
+#: Seconds after which somebody who waits looks whether the call before is still there.
+_SOON = 0.05
+
+
+class Turn:
+    """The right to change an estimator, for the ``with`` block of the function that makes it.
+
+    Calls on several threads take turns. Within a turn of its own estimator, a call would wait for itself:
+    that is an error.
+    """
+
+    __slots__ = ("before", "estimator", "frame", "model", "over", "thread")
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator, self.thread = estimator, get_ident()
+        self.frame: FrameType | None = sys._getframe(1)
+        self.over = Lock()
+        self.model: Any = None
+        self.before: dict[str, Any] = {}
+
+    def __enter__(self) -> Any:
+        self.over.acquire()
+        turns.append(self)
+        for other in turns.copy():
+            if other is self:
+                break
+            if other.estimator is self.estimator:
+                self._wait_for(other)
+            elif other.thread == self.thread and not other.runs():
+                _remove(other)
+        _within.set((*(turn for turn in _within.get() if turn.runs()), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _within.set(tuple(turn for turn in _within.get() if turn is not self))
+        self.frame = self.model = None
+        _remove(self)
+        self.over.release()
+
+    def _wait_for(self, other: Turn) -> None:
+        is_inside = other.thread == self.thread or other in _within.get()
+        if is_inside and other.runs():
+            _remove(self)
+            name = type(self.estimator).__name__
+            raise RuntimeError(
+                f"this {name} is learning, and what it called (a callback, a source, a kernel or a signal's "
+                "handler) lets it learn again; use a copy there: record.model(), or clone"
+            )
+        while other in turns and other.runs():
+            if other.over.acquire(timeout=_SOON):
+                other.over.release()
+        _remove(other)
+
+    def runs(self) -> bool:
+        """Whether the function that has made the turn is still at work: a signal ends it anywhere."""
+        frame, own = self.frame, self.thread == get_ident()
+        now = sys._getframe() if own else sys._current_frames().get(self.thread)
+        while now is not None and now is not frame:
+            now = now.f_back
+        return now is not None
+
+    def twin(self) -> Any:
+        """Return a copy of the estimator to learn on. Arrays are shared, for none is changed in place."""
+        if self.model is None:
+            self.before = vars(self.estimator).copy()
+            self.model = _like(self.estimator, self.before.copy())
+            if isinstance(drawn_from := self.before.get("random_state"), RandomState):
+                self.model.random_state = copy.deepcopy(drawn_from)
+        return self.model
+
+    def publish(self) -> None:
+        """Give the estimator what its twin has learnt, in one step."""
+        before, learnt = self.before, vars(self.model)
+        new = vars(self.estimator).copy()  # with what others, such as a callback, have set meanwhile
+        for name in before.keys() - learnt.keys():
+            new.pop(name, None)
+        source, drawn = before.get("random_state"), learnt.get("random_state")
+        new |= {name: value for name, value in learnt.items() if before.get(name, new) is not value}
+        steps = [partial(object.__setattr__, self.estimator, "__dict__", new)]
+        if isinstance(source, RandomState) and isinstance(drawn, RandomState):
+            new["random_state"] = source
+            steps.append(partial(source.set_state, drawn.get_state()))
+        deque(map(call, steps), maxlen=0)  # nothing of Python runs between two steps
+
+
+class learning(Turn):  # noqa: N801  called like a function
+    """A turn for a block that learns on a twin, which is published if the block ends well."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Any:
+        super().__enter__()
+        return self.twin()
+
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        if kind is None:
+            self.publish()
+        super().__exit__()
+
+
+def is_taken(estimator: Any) -> bool:
+    """Whether a call has a turn of the estimator, or waits for one."""
+    return bool(turns) and any(turn.estimator is estimator for turn in turns.copy())
+
+
+def snapshot(model: Any) -> Any:
+    """Return a copy of an estimator that stays as it is, whatever other threads do."""
+    return _like(model, vars(model).copy())
+
+
+def consistent(method: Method) -> Method:
+    """Let a method read the estimator as it is when the call begins."""
+
+    @wraps(method)
+    def read(self: Any, *args: Any, **options: Any) -> Any:
+        before = vars(self).copy()
+        model = _like(self, before.copy())
+        answer = method(model, *args, **options)
+        after = vars(model)
+        if len(after) != len(before) or not all(map(is_, after.values(), before.values())):
+            # Set by a subclass, in a method that this one has called.
+            vars(self).update({name: a for name, a in after.items() if before.get(name, after) is not a})
+        return answer
+
+    return cast("Method", read)
+
+
+def _like(model: Any, attributes: dict[str, Any]) -> Any:
+    found = object.__new__(type(model))
+    object.__setattr__(found, "__dict__", attributes)
+    return found
+
+
+def _remove(turn: Turn) -> None:
+    with suppress(ValueError):
+        turns.remove(turn)
