@@ -113,23 +113,6 @@ def test_an_estimator_can_be_made_of_weights_alone(kind):
         assert model.predict([[1, 0], [0, 1]]).tolist() == ["b", "a"]
 
 
-def test_averages_that_are_set_last_until_the_next_pass(tmp_path):
-    model, other = (AveragedPerceptron().fit(X, Y) for _ in range(2))
-    model.coef_ = model.coef_ * 3
-    with pytest.raises(ValueError, match="coef_ has been set, but a model file stores the sums"):
-        model.save(tmp_path / "m")
-    for each in (model, other):
-        each.partial_fit(X, Y)
-    assert model.coef_.tobytes() == other.coef_.tobytes()
-    model.save(tmp_path / "m")
-    before = model.intercept_
-    model.intercept_ = before + 1
-    with pytest.raises(ValueError, match="intercept_ has been set"):
-        model.save(tmp_path / "m")
-    model.intercept_ = before
-    model.sparsify().save(tmp_path / "m")
-
-
 def test_the_vectors_that_vote_are_not_set():
     model = VotedPerceptron().fit(X, Y)
     for name in ("coef_", "intercept_"):

@@ -65,7 +65,7 @@ class SparseWeights:
         check_is_fitted(self)
         arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
         coef = self.coef_
-        self.coef_ = sp.csr_array(coef) if arrays else sp.csr_matrix(coef)
+        self._show(sp.csr_array(coef) if arrays else sp.csr_matrix(coef))
         return self
 
     def densify(self) -> Self:
@@ -88,5 +88,9 @@ class SparseWeights:
         check_is_fitted(self)
         coef = self.coef_
         if is_sparse(coef):
-            self.coef_ = dense(coef)
+            self._show(dense(coef))
         return self
+
+    def _show(self, coef: Any) -> None:
+        """Keep ``coef_`` in another form."""
+        self.coef_ = coef

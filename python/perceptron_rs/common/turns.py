@@ -24,7 +24,7 @@ from typing import Any, TypeVar, cast
 
 from numpy.random import RandomState
 
-__all__ = ["Turn", "consistent", "is_taken", "learning", "snapshot", "turns"]
+__all__ = ["Turn", "computed", "consistent", "is_taken", "learning", "snapshot", "turns"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -65,7 +65,7 @@ class Turn:
         _within.set((*(turn for turn in _within.get() if turn.runs()), self))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         _within.set(tuple(turn for turn in _within.get() if turn is not self))
         self.frame = self.model = None
         _remove(self)
@@ -129,7 +129,7 @@ class learning(Turn):  # noqa: N801  called like a function
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         if kind is None:
             self.publish()
-        super().__exit__()
+        super().__exit__(kind)
 
 
 def is_taken(estimator: Any) -> bool:
@@ -157,6 +157,20 @@ def consistent(method: Method) -> Method:
         return answer
 
     return cast("Method", read)
+
+
+def computed(cache: list[Any], sources: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+    """Return what is computed from some objects, from a list of it with these objects, or None.
+
+    The list is filled, and no attribute is set: reading leaves ``__dict__`` as it is. Copies of an estimator
+    may share the list: it says what its content was made of.
+    """
+    for known, answer in cache.copy():
+        if len(known) == len(sources) and all(map(is_, known, sources)):
+            return answer
+    answer = compute()
+    cache[:] = [(sources, answer)]
+    return answer
 
 
 def _like(model: Any, attributes: dict[str, Any]) -> Any:

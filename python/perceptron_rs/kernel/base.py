@@ -18,11 +18,12 @@ from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.terms import OF_KERNEL, check_terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.fitting import OF_KERNEL, Train, check_terms, learn
+from perceptron_rs.kernel.fitting import Train, learn
 from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
@@ -50,7 +51,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
     }
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
-    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
+    _lasting: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
 
     kernel: Any
     multi_class: str

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
-from perceptron_rs.kernel.fitting import check_terms, terms
 from perceptron_rs.kernel.kept import log_of, nothing
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.models.taken import refuse_left, take, take_counts, take_rows, take_scores

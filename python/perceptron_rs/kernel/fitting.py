@@ -16,6 +16,7 @@ from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples, read
+from perceptron_rs.common.terms import OF_KERNEL, check_terms, terms
 from perceptron_rs.common.weights import class_weights, weighed
 from perceptron_rs.engines import Rows, get_engine
 from perceptron_rs.kernel.answers import answers
@@ -25,13 +26,10 @@ from perceptron_rs.settings import Data, Linear, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 from perceptron_rs.stream.run import Learner
 
-__all__ = ["OF_KERNEL", "Train", "check_terms", "learn", "learn_stream", "start", "terms"]
+__all__ = ["Train", "learn", "learn_stream", "start"]
 
 #: Learns from examples, given other rows that the state names, a state and settings.
 Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
-
-#: The parameters of each kernel that has some.
-OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
 def start(model: Any, data: Examples) -> None:
@@ -163,22 +161,3 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
     model._keep_stream(report.state)
     publish_report(model, report, is_fit=True)
     return report
-
-
-def terms(model: Any) -> dict[str, Any]:
-    """Return the parameters that the vectors of a run depend on, with their values."""
-    of_kernel = () if callable(model.kernel) else OF_KERNEL.get(model.kernel, ())
-    names = ("kernel", *of_kernel, *model._lasting)
-    return {name: getattr(model, name) for name in names}
-
-
-def check_terms(model: Any) -> None:
-    """Refuse to go on from a run, to predict with it or to save it, under other terms."""
-    changed = [name for name, value in model._terms.items() if getattr(model, name) != value]
-    if changed:
-        now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
-        before = ", ".join(f"{name}={model._terms[name]!r:.80}" for name in changed)
-        raise ValueError(
-            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
-            "start again by fit with warm_start=False"
-        )

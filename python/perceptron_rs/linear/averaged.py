@@ -12,6 +12,7 @@ from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
+from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
@@ -205,7 +206,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
 
     last_coef_: NDArray[np.float64]
     last_intercept_: NDArray[np.float64]
-    _average: list[tuple[NDArray[np.float64], NDArray[np.float64]]]  # empty until it is read
+    _average: list[Any]  # what is computed from the rest when it is first read
 
     def __init__(
         self,
@@ -273,7 +274,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
 
     @coef_.setter
     def coef_(self, coef: Any) -> None:
-        self._average = [(coef, self._averaged_or_none()[1])]
+        self._start_from(coef=coef)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -282,29 +283,26 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
 
     @intercept_.setter
     def intercept_(self, intercept: Any) -> None:
-        self._average = [(self._averaged_or_none()[0], intercept)]
+        self._start_from(intercept=intercept)
 
+    def _start_from(self, **given: Any) -> None:
+        """Start anew from numbers that are given, and what is shown of the others, as from ``coef_init``."""
+        if hasattr(self, "last_coef_") and hasattr(self, "last_intercept_"):
+            given = dict(zip(("coef", "intercept"), self._averaged(), strict=True)) | given
+        for part, value in given.items():
+            setattr(self, f"last_{part}_", dense(value))
+            setattr(self, f"_{part}_u", np.zeros(np.shape(dense(value))))
+        self.n_seen_ = np.zeros(len(np.atleast_1d(dense(next(iter(given.values()))))), dtype=np.int64)
+        self._average = []
+
+    @consistent
     def _averaged(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # A list that is filled, not an attribute that is set: reading leaves ``__dict__`` as it is.
-        if not self._average:
-            self._average.append(get_engine(self.engine).average(read_state(self)))
-        return self._average[0]
+        sources = tuple(getattr(self, name) for name in self._stored.values())
+        return computed(self._average, sources, lambda: get_engine(self.engine).average(read_state(self)))
 
-    def _averaged_or_none(self) -> tuple[Any, Any]:
-        """Return the averages; None in the place of each that an unfitted estimator has not been given."""
-        is_known = "last_coef_" in vars(self) or vars(self).get("_average")
-        return self._averaged() if is_known else (None, None)
-
-    def _check_saved(self) -> None:
-        if not self._average:
-            return  # neither read nor set
-        own = self._answer(get_engine(self.engine), read_state(self))
-        for name, expected, found in zip(("coef_", "intercept_"), own, self._average[0], strict=True):
-            if not np.array_equal(dense(found), expected):
-                raise ValueError(
-                    f"{name} has been set, but a model file stores the sums that it is computed from; set it "
-                    "again after load, or pickle the estimator"
-                )
+    def _show(self, coef: Any) -> None:
+        sources = tuple(getattr(self, name) for name in self._stored.values())
+        self._average = [(sources, (coef, self.intercept_))]
 
     def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return engine.average(state)

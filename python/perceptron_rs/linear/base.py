@@ -128,9 +128,10 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         engine = get_engine(self.engine)
         state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
         X = as_array(X)
-        data = examples(self, engine, X, reset=True)
+        goes_on = state is not None and (coef_init is None or intercept_init is None)
+        data = examples(self, engine, X, reset=not goes_on)
         given = label_array(self, y, data.rows.shape[0])
-        if state is not None and (coef_init is None or intercept_init is None):
+        if state is not None and goes_on:
             classes, labels = self.classes_, encode_again(given, self.classes_)
             check_same_problem(self, state, classes)
         else:
@@ -388,9 +389,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def _activations(self, engine: Engine, state: State, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets in a state, (n, K)."""
         return engine.scores(rows, *self._answer(engine, state), threads=n_threads(self))
-
-    def _check_saved(self) -> None:
-        """Raise ValueError if the estimator has something that no model file of it holds."""
 
     @classmethod
     def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:

@@ -48,7 +48,6 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     for attribute, (dtype, _) in (_ARRAYS | estimator._kept).items():
         if attribute in vars(estimator):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
-    estimator._check_saved()
     tensors |= pending_tensors(estimator)
     tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.turns import computed, snapshot
 from perceptron_rs.engines import State, get_engine
 
 __all__ = [
@@ -56,8 +57,17 @@ def take_pending(estimator: Any, state: State) -> State:
 
 def is_pending(estimator: Any) -> bool:
     """Return whether penalties of the strengths that now hold are pending."""
+    if is_set(estimator):
+        return False
     kept = vars(estimator).get("_pending_strengths")
     return kept is not None and np.array_equal(kept, [estimator.eta0, *(strengths(estimator) or ())])
+
+
+def is_set(estimator: Any) -> bool:
+    """Whether ``coef_`` has been set since penalties are pending, which then are those of other weights."""
+    if not {"coef_", "_pending_coef"} <= vars(estimator).keys():
+        return False  # `sparsify` sets it, too
+    return not np.array_equal(dense(estimator.coef_), read_settled(estimator))
 
 
 def forget_pending(estimator: Any) -> None:
@@ -87,10 +97,9 @@ def keep_pending(estimator: Any, coef: NDArray[np.float64], ages: NDArray[np.int
 
 def read_settled(estimator: Any) -> NDArray[np.float64]:
     """Return ``coef_`` of an estimator with pending penalties."""
-    # A list that is filled, not an attribute that is set: reading leaves ``__dict__`` as it is.
-    if not estimator._settled_coef:
-        estimator._settled_coef.append(_settled(estimator, slice(None)))
-    coef: NDArray[np.float64] = estimator._settled_coef[0]
+    model = snapshot(estimator)
+    sources = tuple(getattr(model, name) for name in (*PENDING[:3], "n_seen_"))
+    coef: NDArray[np.float64] = computed(model._settled_coef, sources, lambda: _settled(model, slice(None)))
     return coef
 
 
@@ -120,13 +129,8 @@ def _settled(estimator: Any, columns: Any) -> NDArray[np.float64]:
 
 def pending_tensors(estimator: Any) -> dict[str, NDArray[Any]]:
     """Return what a model file holds of pending penalties."""
-    if "_pending_coef" not in vars(estimator):
+    if "_pending_coef" not in vars(estimator) or is_set(estimator):
         return {}
-    if not np.array_equal(dense(estimator.coef_), read_settled(estimator)):
-        raise ValueError(
-            "coef_ has been set, but a model file stores the weights whose penalty is pending; set it again "
-            "after load, or pickle the estimator"
-        )
     return {
         "pending_coef": estimator._pending_coef,
         "pending_ages": _ages(estimator, estimator._settled_at),

@@ -15,7 +15,7 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
@@ -250,7 +250,7 @@ class VotedPerceptron(LinearLearner):
     _vectors: Vectors
     _seed: int
     _run: _Run  # while an engine learns
-    _answers: dict[str, Weights]  # of the kinds of prediction that were asked for
+    _answers: list[Any]  # of the kind of prediction that was asked for last
 
     def __init__(
         self,
@@ -457,7 +457,7 @@ class VotedPerceptron(LinearLearner):
 
     def _publish(self, state: State) -> None:
         super()._publish(state)
-        self._answers = {}
+        self._answers = []
         if found := collected(state):
             self._vectors = found
         elif "log_start" in state:
@@ -492,16 +492,17 @@ class VotedPerceptron(LinearLearner):
 
     def _predicting(self) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
-        # Filled, not set: predicting leaves ``__dict__`` as it is.
-        if self.prediction not in self._answers:
-            engine = get_engine(self.engine)
-            weights = self._weights(engine, self._vectors, read_state(self), self._seed)
-            if not all(np.isfinite(numbers).all() for numbers in weights):
-                raise ValueError(
-                    f"prediction={self.prediction!r} needs weights that are not finite; scale the features"
-                )
-            self._answers[self.prediction] = weights
-        return self._answers[self.prediction]
+        sources = (self.prediction, self._vectors, *(getattr(self, name) for name in self._stored.values()))
+        weights: Weights = computed(self._answers, sources, self._replayed)
+        return weights
+
+    def _replayed(self) -> Weights:
+        weights = self._weights(get_engine(self.engine), self._vectors, read_state(self), self._seed)
+        if not all(np.isfinite(numbers).all() for numbers in weights):
+            raise ValueError(
+                f"prediction={self.prediction!r} needs weights that are not finite; scale the features"
+            )
+        return weights
 
     def _weights(self, engine: Engine, vectors: Vectors, state: State, seed: int) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""

@@ -22,6 +22,7 @@ from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
@@ -169,6 +170,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     array([-1.,  1.,  1., -1.])
     """
 
+    _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bias": [StrOptions(set(BIASES))],
         "tol": [Interval(Real, 0, None, closed="neither")],
@@ -293,7 +295,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
                         _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
                     )
                     fits.append((result, *plane, result.upper))
-            model.classes_ = classes
+            model.classes_, model._terms = classes, terms(model)
             model.results_ = [fit[0] for fit in fits]
             model.intercept_ = np.array([fit[2] for fit in fits])
             ends = np.array([fit[3:] for fit in fits])
@@ -399,6 +401,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         """
         check_is_fitted(self)
         with standard():
+            check_terms(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             name = "coef_" if self._spec is None else "dual_coef_"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.planes import n_planes
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.margins.problem import BIASES
 from perceptron_rs.margins.result import STATUSES, MarginResult
@@ -27,6 +28,7 @@ _PROOFS = (None, "pair", "verified", "rational")
 
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
+    check_terms(estimator)
     results, spec = estimator.results_, estimator._spec
     if estimator.kernel != ("linear" if spec is None else spec.name):
         raise ValueError(
@@ -71,6 +73,7 @@ def _checked(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> dict
     left, planes, columns = dict(tensors), n_planes(estimator, estimator.classes_), history["n_features"]
     found: dict[str, Any] = {
         "n_features_in_": columns,
+        "_terms": terms(estimator),
         "intercept_": take(left, "intercept", np.float64, (planes,)),
         "support_": take_counts(left, "support", (None,)),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.models.taken import refuse_left, take, take_counts, take_scores
 from perceptron_rs.models.values import Tensors, is_count
 from perceptron_rs.multilayer.network import report_mistakes, sizes_of
@@ -22,6 +23,7 @@ _COUNTERS = {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_featur
 
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
+    check_terms(estimator)
     tensors: Tensors = {"loss_curve": np.array(estimator.loss_curve_, dtype=np.float64)}
     if hasattr(estimator, "mistakes_per_epoch_"):  # not if it is from a file of version 1
         tensors["mistakes_per_epoch"] = np.ascontiguousarray(estimator.mistakes_per_epoch_, dtype=np.int64)
@@ -42,6 +44,7 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     estimator.n_outputs_ = _outputs(estimator)
     estimator.out_activation_ = "logistic" if estimator.n_outputs_ == 1 else "softmax"
     estimator.n_layers_ = layers + 1
+    estimator._terms = terms(estimator)
     for name in ("coefs", "intercepts"):
         setattr(estimator, f"{name}_", [tensors[f"{name}_{number}"] for number in range(layers)])
     estimator.loss_curve_ = tensors["loss_curve"].tolist()

@@ -15,6 +15,7 @@ from perceptron_rs.common.early_stopping import Validation, publish_scores, sele
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.planes import positive_labels
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.weights import class_counts, class_weights, sample_weights
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.settings import Data, Network, State
@@ -59,6 +60,7 @@ def check_same_problem(model: Any) -> None:
             f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
             f"{learnt}; set the sizes of the last fit, or begin anew by fit with warm_start=False"
         )
+    check_terms(model)
 
 
 def report_mistakes(model: Any, mistakes: NDArray[np.int64]) -> None:

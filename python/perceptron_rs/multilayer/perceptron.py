@@ -25,6 +25,7 @@ from perceptron_rs.common.labels import (
 from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced, refuse_early_stopping
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
@@ -204,6 +205,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         "audit_key": KEY_CONSTRAINT,
     }
 
+    _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     classes_: NDArray[Any]
     coefs_: Layers
     intercepts_: Layers
@@ -292,7 +294,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         with learning(self) as model, standard():
             engine = get_engine(model.engine)
             going_on = model.warm_start and hasattr(model, "classes_")
-            data = examples(model, engine, X, reset=True)
+            data = examples(model, engine, X, reset=not going_on)
             y = label_array(model, y, data.rows.shape[0])
             seed = draw_seed(model.random_state)
             if going_on:
@@ -427,6 +429,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
         check_is_fitted(self)
         with standard():
+            check_terms(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             out = engine.mlp_scores(
@@ -463,6 +466,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         publish(self, drawn)
         self.n_layers_ = len(self.coefs_) + 1
         self._n_epochs = 0
+        self._terms = terms(self)
         begin_record(self)
 
     def __sklearn_tags__(self) -> Any:

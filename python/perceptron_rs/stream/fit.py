@@ -138,6 +138,12 @@ def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
     names, n_features = stream.source.feature_names, stream.facts.n_features
     if not reset:
         assert_width(estimator, n_features)
+        known = getattr(estimator, "feature_names_in_", None)
+        if names is not None and known is not None and list(names) != list(known):
+            raise ValueError(
+                "the stream must have the features that the estimator goes on from, in their order, but the "
+                f"names are {list(names)!r:.200}, and not {list(known)!r:.200}; set warm_start=False"
+            )
         return
     estimator.n_features_in_ = n_features
     for name in ("feature_names_in_", "_column_base"):

@@ -1,0 +1,37 @@
+"""Parameters that what has been learnt depends on: they stay what they were, or nothing predicts any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["OF_KERNEL", "check_terms", "terms"]
+
+#: The parameters of each kernel that has some.
+OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+
+
+def terms(model: Any) -> dict[str, Any]:
+    """Return the parameters that what is learnt depends on, with their values: those of ``_lasting``."""
+    kernel = getattr(model, "kernel", None)
+    of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
+    return {name: getattr(model, name) for name in (*model._lasting, *of_kernel)}
+
+
+def check_terms(model: Any) -> None:
+    """Refuse to go on from a run, to predict with it or to save it, under other terms."""
+    known = model._terms
+    changed = [name for name, value in known.items() if _plain(getattr(model, name)) != _plain(value)]
+    if changed:
+        now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
+        before = ", ".join(f"{name}={known[name]!r:.80}" for name in changed)
+        raise ValueError(
+            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
+            "start again by fit with warm_start=False"
+        )
+
+
+def _plain(value: Any) -> list[Any]:
+    """Return a number, or those of a list, in a form that compares."""
+    return [value] if isinstance(value, str) or callable(value) else np.ravel(value).tolist()

@@ -1,0 +1,137 @@
+"""What becomes of parameters and attributes that are changed after a fit: one rule each, in all classes."""
+
+import copy
+
+import numpy as np
+import pytest
+from tests.support import contents
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MaxMarginClassifier,
+    MultilayerPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    SequencePerceptron,
+    VotedPerceptron,
+)
+
+RNG = np.random.default_rng(2)
+X = RNG.integers(-9, 10, (40, 3)).astype(float)
+Y = (X @ [1, -2, 3] + RNG.normal(0, 9, 40) > 0).astype(int)
+ONCE = {"max_iter": 2, "tol": None}
+
+LASTING = [
+    (KernelPerceptron("rbf"), {"kernel": "linear"}),
+    (KernelPerceptron("rbf"), {"gamma": 3.0}),
+    (KernelPerceptron("poly"), {"degree": 2}),
+    (KernelPerceptron(), {"multi_class": "joint"}),
+    (BudgetedKernelPerceptron(), {"budget": 7}),
+    (MultilayerPerceptron(max_iter=2, tol=None), {"activation": "logistic"}),
+    (MultilayerPerceptron(max_iter=2, tol=None), {"hidden_layer_sizes": (3,)}),
+    (MaxMarginClassifier(kernel="rbf", inseparable="warn"), {"kernel": "poly"}),
+    (MaxMarginClassifier(kernel="rbf", inseparable="warn"), {"gamma": 2.5}),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("model", "changed"), LASTING, ids=str)
+def test_what_was_learnt_needs_the_parameters_that_it_was_learnt_with(model, changed, tmp_path):
+    model = copy.deepcopy(model).fit(X, Y)
+    before, scores = contents(model), model.decision_function(X).tobytes()
+    given = {name: getattr(model, name) for name in changed}
+    model.set_params(**changed)
+    for call in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match=f"{next(iter(changed))}=.* differs from the fit.*set it back"):
+            call(X)
+    with pytest.raises(ValueError, match=next(iter(changed))):
+        model.save(tmp_path / "model")
+    assert model.set_params(**given).decision_function(X).tobytes() == scores
+    assert contents(model) == before
+    model.set_params(**changed).fit(X, Y).predict(X)
+
+
+WARM = [
+    Perceptron(**ONCE),
+    AveragedPerceptron(**ONCE),
+    PocketPerceptron(**ONCE),
+    VotedPerceptron(**ONCE),
+    KernelPerceptron("linear"),
+    BudgetedKernelPerceptron("linear"),
+    MultilayerPerceptron(**ONCE),
+    SequencePerceptron(max_iter=2),
+]
+
+
+@pytest.mark.parametrize("model", WARM, ids=str)
+def test_a_warm_start_keeps_the_names_of_features(model):
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.DataFrame(X, columns=names) for names in (["a", "b", "c"], ["a", "c", "b"])]
+    model = copy.deepcopy(model).set_params(warm_start=True).fit(frames[0], Y)
+    before = contents(model)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.fit(frames[1], Y)
+    assert contents(model) == before
+    model.fit(frames[0], Y)
+    names = model.set_params(warm_start=False).fit(frames[1], Y).feature_names_in_
+    assert names.tolist() == ["a", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(),
+        Perceptron(penalty="l1", alpha=0.01),
+        Perceptron(penalty="l2", alpha=0.01),
+        AveragedPerceptron(),
+    ],
+    ids=str,
+)
+def test_learning_goes_on_from_weights_that_were_set(model, engine_name, tmp_path):
+    coef, intercept = np.array([[0.5, -1.0, 2.0]]), np.array([0.25])
+    expected = copy.deepcopy(model).set_params(engine=engine_name, max_iter=1, tol=None, shuffle=False)
+    expected.fit(X, Y, coef_init=coef, intercept_init=intercept)
+    model = copy.deepcopy(model).set_params(engine=engine_name).partial_fit(X, Y, classes=[0, 1])
+    model.partial_fit(X[::-1], Y[::-1])
+    model.coef_, model.intercept_ = coef, intercept
+    assert (model.predict(X) == (X @ coef[0] + intercept[0] > 0)).all()
+    model.save(tmp_path / "model")
+    model.partial_fit(X, Y)
+    for name in ("coef_", "intercept_"):
+        assert getattr(model, name).tobytes() == getattr(expected, name).tobytes()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (AveragedPerceptron(**ONCE), "last_coef_"),
+        (AveragedPerceptron(**ONCE), "n_seen_"),
+        (VotedPerceptron(prediction="average", **ONCE), "n_seen_"),
+        (Perceptron(penalty="l2"), "n_seen_"),
+    ],
+    ids=str,
+)
+def test_a_copy_computes_for_itself(model, name, copied):
+    model = copy.deepcopy(model).partial_fit(X, Y, classes=[0, 1])
+    alone, other = copy.deepcopy(model), copied(model)
+    setattr(other, name, getattr(other, name) + 5)
+    expected = [other.predictor_["coef"].tobytes(), alone.predictor_["coef"].tobytes()]
+    assert model.predictor_["coef"].tobytes() == expected[1] != expected[0]
+    setattr(model, name, getattr(model, name) + 5)
+    assert model.predictor_["coef"].tobytes() == expected[0]
+
+
+@pytest.mark.parametrize(
+    "model", [*WARM[:2], VotedPerceptron(**ONCE), BudgetedKernelPerceptron("linear")], ids=str
+)
+def test_a_stream_has_its_own_shuffle(model):
+    """The parameter is that of ``fit``; the argument of ``fit_stream`` alone says how a stream is read."""
+    blocks = [(X[:20], Y[:20]), (X[20:], Y[20:])]
+    scores = [
+        copy.deepcopy(model).set_params(shuffle=shuffle).fit_stream(blocks).decision_function(X).tobytes()
+        for shuffle in (False, True)
+    ]
+    assert scores[0] == scores[1]
