@@ -2,9 +2,8 @@
 //!
 //! One crossing does all: for a single example, reading the settings of a run and making its report
 //! takes many times longer than learning. The interpreter is held, so this thread runs no Python code while
-//! arrays are read in place, nor from the last look for signals on until all that has been learnt is published.
-//! So other threads find all of a pass or nothing, and a pass finds whether one of them has a turn to change the
-//! estimator.
+//! arrays are read in place, nor from the last look for signals on until all that was learnt is published.
+//! So other threads find all of a pass or nothing, and a pass finds whether one of them has a turn.
 //!
 //! A pass over far fewer entries than there are columns copies only the weights of these columns, learns on
 //! them, and puts them back when all is well. They go back where they were if no one else has the array.
