@@ -189,8 +189,8 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
     waits for it either, as for the threads of an executor.
-    The context goes along, so that a source which lets the estimator learn, whose turn it is, gets an error and
-    does not wait.
+    The context goes along, so that a source which lets the estimator learn, whose turn it is, gets an error
+    and does not wait.
     """
     end = object()
     asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
