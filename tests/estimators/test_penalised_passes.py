@@ -280,18 +280,6 @@ def test_a_large_model_learns_where_it_stands(penalty, short_way):
     assert quick.coef_.tobytes() == long.coef_.tobytes()
 
 
-def test_weights_that_somebody_has_set(penalty, engine_name, short_way):
-    """As before, what is pending goes on."""
-    model = Perceptron(engine=engine_name, **penalty).partial_fit(X[:9], Y[:9], classes=[0, 1, 2])
-    other = copy.deepcopy(model)
-    other.coef_ = np.zeros((3, 9))
-    assert (other.decision_function(X) == other.intercept_).all()
-    for one in (model, other):
-        one.partial_fit(X[9:10], Y[9:10])
-    assert short_way == [True, False]
-    assert contents(model) == contents(other)
-
-
 @pytest.mark.parametrize("value", [np.inf, 1e308])
 def test_overflow_leaves_all_as_it_was(penalty, value, engine_name):
     model = Perceptron(engine=engine_name, **penalty).partial_fit(X[:9], Y[:9], classes=[0, 1, 2])
