@@ -10,9 +10,19 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, KernelPerceptron, MultilayerPerceptron, Perceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    SequencePerceptron,
+    VotedPerceptron,
+)
 from perceptron_rs.common.labels import joined_labels, label_array
+from perceptron_rs.io import Source
 
 BIG = 2**53
 X = np.array([[1.0], [-1.0], [2.0]])
@@ -130,3 +140,49 @@ def test_labels_of_batches_are_not_rounded():
     batches = [(X, np.array([BIG, BIG + 1, 1])), (X, np.array([1.0, 2.0, 1.0]))]
     model = AveragedPerceptron(max_iter=1, tol=None).fit_stream(batches)
     assert model.classes_.tolist() == [1, 2, BIG, BIG + 1]
+
+
+LEARNERS = [
+    Perceptron(),
+    AveragedPerceptron(),
+    VotedPerceptron(),
+    KernelPerceptron(),
+    BudgetedKernelPerceptron("linear"),
+    MultilayerPerceptron(max_iter=1, tol=None),
+    SequencePerceptron(),
+]
+LISTED = [
+    ([1.0, 2.0, 1.0], [1, 2]),
+    (np.array([1, 2, 1], dtype=np.int8), [2.0, 1.0]),
+    ([True, False, True], [0, 1]),
+    (np.array([BIG, BIG + 2, BIG], dtype=np.uint64), [BIG, BIG + 2]),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", LEARNERS, ids=str)
+@pytest.mark.parametrize(("y", "classes"), LISTED, ids=str)
+def test_the_labels_of_the_data_say_the_type_of_classes_that_are_listed(model, y, classes, tmp_path):
+    y = np.asarray(y)
+    calls = {"partial_fit": lambda: clone(model).partial_fit(X, y, classes=classes)}
+    if hasattr(model, "fit_stream"):
+        model = clone(model).set_params(max_iter=1)
+        whole, nothing = (X, y), (X[:0], y[:0])
+        if isinstance(model, SequencePerceptron):
+            whole, nothing = (*whole, None, np.array([3])), (*nothing, None, np.array([], dtype=int))
+        once = iter([nothing, whole])
+        sources = {"batches": [whole], "arrays": whole, "once": Source(batches=lambda: once, n_features=1)}
+        for name, source in sources.items():
+            calls[name] = lambda source=source: clone(model).fit_stream(source, classes=classes)
+        calls["cache"] = lambda: clone(model).fit_stream([whole], classes=classes, cache=tmp_path / "cache")
+    expected = clone(model).fit(X, y).classes_
+    for name, call in calls.items():
+        found = call().classes_
+        assert (found.dtype, found.tolist()) == (expected.dtype, expected.tolist()), name
+
+
+def test_classes_that_the_type_of_the_labels_does_not_hold_stay_as_they_were_listed():
+    y = np.array([1, 2, 1], dtype=np.int8)
+    for call in (Perceptron().partial_fit, lambda X, y, classes: Perceptron().fit_stream([(X, y)], classes)):
+        found = call(X, y, classes=[1, 2, 300]).classes_
+        assert found.tolist() == [1, 2, 300]

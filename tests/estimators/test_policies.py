@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.support import contents
 
 from perceptron_rs import (
@@ -15,6 +16,7 @@ from perceptron_rs import (
     Perceptron,
     PocketPerceptron,
     SequencePerceptron,
+    StructuredPerceptron,
     VotedPerceptron,
 )
 
@@ -24,6 +26,9 @@ Y = (X @ [1, -2, 3] + RNG.normal(0, 9, 40) > 0).astype(int)
 ONCE = {"max_iter": 2, "tol": None}
 
 LASTING = [
+    (Perceptron(**ONCE), {"multi_class": "joint"}),
+    (AveragedPerceptron(multi_class="joint", **ONCE), {"multi_class": "ovr"}),
+    (SequencePerceptron(), {"transition_features": True}),
     (KernelPerceptron("rbf"), {"kernel": "linear"}),
     (KernelPerceptron("rbf"), {"gamma": 3.0}),
     (KernelPerceptron("poly"), {"degree": 2}),
@@ -40,17 +45,96 @@ LASTING = [
 @pytest.mark.parametrize(("model", "changed"), LASTING, ids=str)
 def test_what_was_learnt_needs_the_parameters_that_it_was_learnt_with(model, changed, tmp_path):
     model = copy.deepcopy(model).fit(X, Y)
-    before, scores = contents(model), model.decision_function(X).tobytes()
+    shown = model.decode_scores if isinstance(model, SequencePerceptron) else model.decision_function
+    scores, before = shown(X).tobytes(), contents(model)
     given = {name: getattr(model, name) for name in changed}
     model.set_params(**changed)
-    for call in (model.predict, model.decision_function):
+    for call in (model.predict, shown):
         with pytest.raises(ValueError, match=f"{next(iter(changed))}=.* differs from the fit.*set it back"):
             call(X)
     with pytest.raises(ValueError, match=next(iter(changed))):
         model.save(tmp_path / "model")
-    assert model.set_params(**given).decision_function(X).tobytes() == scores
+    if hasattr(model, "partial_fit"):
+        with pytest.raises(ValueError, match=next(iter(changed))):
+            model.partial_fit(X, Y)
+    if "warm_start" in model.get_params():
+        with pytest.raises(ValueError, match=next(iter(changed))):
+            copy.deepcopy(model).set_params(warm_start=True).fit(X, Y)
+    model.set_params(**given)
+    assert shown(X).tobytes() == scores
     assert contents(model) == before
     model.set_params(**changed).fit(X, Y).predict(X)
+
+
+TOKENS = [[["a"], ["b"], ["c"]], [["b"], ["a"]], [["c", "a"], ["b"]]]
+TAGS = [["A", "B", "B"], ["A", "B"], ["B", "A"]]
+
+
+@pytest.mark.parametrize("changed", [{"min_count": 2}, {"hash_columns": 8}], ids=str)
+def test_attributes_need_the_parameters_of_their_encoder(changed, tmp_path):
+    model = SequencePerceptron().fit(TOKENS, TAGS)
+    expected, given = model.predict(TOKENS), {name: getattr(model, name) for name in changed}
+    model.set_params(**changed)
+    for call in (model.predict, lambda X: model.partial_fit(X, TAGS), lambda _: model.save(tmp_path / "m")):
+        with pytest.raises(ValueError, match=f"{next(iter(changed))}=.* differs from the fit"):
+            call(TOKENS)
+    assert model.set_params(**given).predict(TOKENS) == expected
+
+
+def joint_feature(x, y):
+    return {int(np.argmax(token)) * 2 + int(label): 1.0 for token, label in zip(x, y, strict=True)}
+
+
+def inference(x, w):
+    return tuple(int(w[2 * np.argmax(token) + 1] > w[2 * np.argmax(token)]) for token in x)
+
+
+def structured(engine, **changes):
+    model = StructuredPerceptron(joint_feature, inference, n_features=6, engine=engine, shuffle=False)
+    return model.set_params(max_iter=3, eta0=0.3, **changes)
+
+
+XS = np.abs(RNG.normal(size=(30, 2, 3)))
+YS = [tuple(int(label) for label in RNG.integers(0, 2, 2)) for _ in XS]
+
+
+def test_the_next_prediction_uses_what_was_set(engine_name):
+    """The average is one of the weights that predict, by ``averaged`` as by ``prediction``."""
+    for model, args in (
+        (structured(engine_name), (XS, YS)),
+        (SequencePerceptron(engine=engine_name, max_iter=3, shuffle=False), (X, Y)),
+    ):
+        found = {}
+        for averaged in (True, False):
+            other = clone(model).set_params(averaged=averaged).fit(*args)
+            found[averaged] = {name: w.tobytes() for name, w in other.predictor_.items()}
+        assert found[True] != found[False]
+        model.fit(*args)
+        for averaged in (False, True, False):
+            model.set_params(averaged=averaged)
+            assert {name: w.tobytes() for name, w in model.predictor_.items()} == found[averaged]
+            assert model.coef_.tobytes() == copy.copy(model).coef_.tobytes()
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+def test_structures_are_learnt_from_weights_that_were_set(engine_name, averaged):
+    coef = np.array([0.5, -1.0, 2.0, 0.25, 0.0, -0.125])
+    model = structured(engine_name, averaged=averaged).fit(XS, YS)
+    model.coef_ = coef
+    assert model.predict(XS) == [inference(x, coef) for x in XS]
+    model.partial_fit(XS, YS)
+    last, total = coef.copy(), np.zeros(6)
+    for x, y in zip(XS, YS, strict=True):  # the paper's loop
+        z = inference(x, last)
+        if z != y:
+            for structure, sign in ((y, 1), (z, -1)):
+                for column, value in joint_feature(x, structure).items():
+                    last[column] += sign * 0.3 * value
+        total += last
+    np.testing.assert_allclose(model.last_coef_, last, rtol=1e-12, atol=1e-12)
+    expected = (coef + total) / (len(XS) + 1) if averaged else last
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-12, atol=1e-12)
+    assert not np.shares_memory(coef, model.last_coef_)
 
 
 WARM = [

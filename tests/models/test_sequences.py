@@ -22,9 +22,14 @@ KINDS = [
 def same(a, b):
     """Whether two fitted estimators are equal in all they hold, by bits."""
     assert vars(a).keys() == vars(b).keys()
+    assert {k: w.tobytes() for k, w in getattr(a, "predictor_", {}).items()} == {
+        k: w.tobytes() for k, w in getattr(b, "predictor_", {}).items()
+    }
     for name, value in vars(a).items():
         other = vars(b)[name]
-        if name in ("_weights", "_state"):
+        if name == "_average":
+            continue  # of the rest
+        if name == "_state":
             assert {k: (w.shape, w.tobytes()) for k, w in value.items()} == {
                 k: (w.shape, w.tobytes()) for k, w in other.items()
             }

@@ -16,6 +16,7 @@ from perceptron_rs.common.rows.storage import is_masked
 
 __all__ = [
     "check_classes",
+    "classes_like",
     "encode",
     "encode_again",
     "encode_new",
@@ -284,6 +285,19 @@ def new_classes(classes: Any, estimator: Any, *, least: int = 2) -> NDArray[Any]
                 f"was: {known.tolist()!r:.200}"
             )
         return given
+
+
+def classes_like(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Return classes that a caller has listed in the type of the labels y, as a fit would find them there.
+
+    A list says which labels there are; the data says what they are. Where that type does not hold all of the
+    classes, they stay as they were listed.
+    """
+    if len(y) == 0 or classes.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
+        return classes
+    with np.errstate(all="ignore"):
+        found = classes.astype(y.dtype)
+    return found if found.tolist() == classes.tolist() else classes  # of Python, which rounds nothing
 
 
 def encode_again(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:

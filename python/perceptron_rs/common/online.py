@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.labels import encode, label_array, new_classes
+from perceptron_rs.common.labels import classes_like, encode, label_array, new_classes
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
@@ -80,7 +80,8 @@ class OnlineClassifier(Scoring):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call.
+            All classes that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, above 0. An update is multiplied by the weight of its example.
 
@@ -134,7 +135,7 @@ class OnlineClassifier(Scoring):
             data = examples(model, engine, X, reset=first)
             y = label_array(model, y, data.rows.shape[0])
             if first:
-                model.classes_ = given
+                model.classes_ = classes_like(given, y)
                 model._n_epochs = 0
                 begin_record(model)
             known = model.classes_

@@ -154,7 +154,8 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call.
+            All classes that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
 

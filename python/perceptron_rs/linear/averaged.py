@@ -202,6 +202,7 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     }
 
     _caches: ClassVar[tuple[str, ...]] = ("_average",)
+    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, **JOINT, **NOISE, **PARTITIONS}
 
     last_coef_: NDArray[np.float64]
@@ -298,7 +299,10 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
     @consistent
     def _averaged(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sources = tuple(getattr(self, name) for name in self._stored.values())
-        return computed(self._average, sources, lambda: get_engine(self.engine).average(read_state(self)))
+        average: tuple[NDArray[np.float64], NDArray[np.float64]] = computed(
+            self._average, sources, lambda: get_engine(self.engine).average(read_state(self))
+        )
+        return average
 
     def _show(self, coef: Any) -> None:
         sources = tuple(getattr(self, name) for name in self._stored.values())

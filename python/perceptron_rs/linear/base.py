@@ -16,6 +16,7 @@ from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.turns import Turn, consistent, is_taken, learning
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
@@ -59,6 +60,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
     _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
+    _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     coef_: Any
@@ -186,7 +188,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call.
+            All classes that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True
@@ -310,6 +313,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """
         check_is_fitted(self)
         with standard():
+            check_terms(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             try:

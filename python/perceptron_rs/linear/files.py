@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.linear.penalty import keep_pending, pending_tensors
 from perceptron_rs.linear.vector_files import PREFIX, check_vectors, collect_vectors, publish_vectors
 from perceptron_rs.models.values import LARGEST_COUNT, Tensors, is_count
@@ -41,6 +42,7 @@ _COUNTERS = {"n_iter": "n_iter_", "n_mistakes": "n_mistakes_", "epochs": "_n_epo
 
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and its history; ValueError if they are not those of a fit."""
+    check_terms(estimator)
     tensors = {
         name: _array(getattr(estimator, attribute), np.int64 if name == "seen" else np.float64, attribute)
         for name, attribute in estimator._stored.items()
@@ -63,6 +65,7 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator of that type and with those ``classes_``."""
     history = document["history"]
     _check(estimator, tensors, history)
+    estimator._terms = terms(estimator)
     estimator.n_features_in_ = tensors["coef"].shape[1]
     estimator._publish({name: tensors[name] for name in estimator._stored})
     publish_vectors(estimator, tensors)

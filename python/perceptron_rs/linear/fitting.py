@@ -22,6 +22,7 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.weights import assert_same_planes, class_weights, start_value, weighed
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
@@ -53,6 +54,7 @@ def start_state(
     estimator: Any, classes: NDArray[Any], previous: State | None, coef_init: Any, intercept_init: Any
 ) -> State:
     """Return the state of a cold start; weights that are not given are the ``previous`` ones or 0."""
+    estimator._terms = terms(estimator)
     planes, columns = n_planes(estimator, classes), estimator.n_features_in_
     shapes = {"coef": (planes, columns), "intercept": (planes,)}
     state: State = {}
@@ -69,6 +71,7 @@ def start_state(
 
 def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
     """Raise if numbers learnt before do not fit the classes and columns of this call."""
+    check_terms(estimator)
     check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
         raise ValueError(

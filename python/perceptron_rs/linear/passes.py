@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads, noise_settings
 from perceptron_rs.common.planes import is_joint, joint_update, n_planes, positive_labels
+from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.turns import Turn, turns
 from perceptron_rs.common.weights import class_weights
 from perceptron_rs.engines import OnePass, get_engine
@@ -125,6 +126,7 @@ def _prepare(estimator: Any) -> OnePass | None:
     class_weight = estimator.class_weight
     if estimator._learner not in LEARNERS or not (class_weight is None or type(class_weight) is dict):
         return None
+    check_terms(estimator)
     if not are_accepted(estimator):
         return None  # the long way says which parameter is wrong
     watched = estimator.verbose or estimator.callback is not None

@@ -215,6 +215,7 @@ class Perceptron(SparseWeights, LinearLearner):
 
     _learner: ClassVar[str] = "perceptron"
     _stored: ClassVar[dict[str, str]] = {"coef": "coef_", "intercept": "intercept_", "seen": "n_seen_"}
+    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         **JOINT,

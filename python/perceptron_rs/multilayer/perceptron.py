@@ -16,6 +16,7 @@ from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
 from perceptron_rs.common.labels import (
     check_classes,
+    classes_like,
     encode,
     encode_again,
     encode_new,
@@ -337,7 +338,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call.
+            All classes that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. The gradient and the loss of an example are multiplied by its
             weight. Examples of weight 0 are ignored.
@@ -364,7 +366,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             data = examples(model, engine, X, reset=first)
             y = label_array(model, y, data.rows.shape[0])
             if first:
-                model.classes_ = given
+                model.classes_ = classes_like(given, y)
                 model._start(engine, draw_seed(model.random_state))
             check_same_problem(model)
             labels = encode(y, model.classes_)

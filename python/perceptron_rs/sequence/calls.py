@@ -11,7 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.labels import encode, encode_again, encode_new, label_array, new_classes
+from perceptron_rs.common.labels import (
+    classes_like,
+    encode,
+    encode_again,
+    encode_new,
+    label_array,
+    new_classes,
+)
 from perceptron_rs.common.parameters import refuse_early_stopping, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.turns import learning
@@ -68,7 +75,7 @@ def pass_over(
         data, lengths = read_sequences(model, X, lengths, reset=first)
         y = label_array(model, flat_labels(y, lengths) if is_nested(X) else y, data.rows.shape[0])
         if first:
-            model.classes_ = given
+            model.classes_ = classes_like(given, y)
             begin_record(model)
         state = start_state(model, data.rows.shape[1], goes_on=not first)
         labels = encode(y, model.classes_, least=1)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import get_engine
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.features.encoder import AttributeEncoder
 from perceptron_rs.models.taken import refuse_left, take
 from perceptron_rs.models.values import is_count
-from perceptron_rs.sequence.fitting import predicting
 
 __all__ = ["LEAST_CLASSES", "OWN_PARTS", "collect", "publish"]
 
@@ -36,6 +35,7 @@ _HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
 
 def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
+    check_terms(estimator)
     tensors: dict[str, NDArray[Any]] = {}
     for name, weights in estimator._state.items():
         if not np.isfinite(weights).all():
@@ -94,8 +94,7 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         estimator.template_ = _template(document["template"])
     refuse_left(left)
     state["seen"] = np.array([history["n_seen"]], dtype=np.int64)
-    estimator._state = state
-    estimator._weights = predicting(get_engine(estimator.engine), state, bool(estimator.averaged))
+    estimator._state, estimator._average, estimator._terms = state, [], terms(estimator)
     if not all(np.isfinite(weights).all() for weights in estimator._weights.values()):
         raise ValueError("its average weights hold a NaN or an infinity")
     estimator.n_features_in_ = columns

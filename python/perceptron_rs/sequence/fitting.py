@@ -17,6 +17,7 @@ from perceptron_rs.common.mixing import Mixed, cuts, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
+from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
@@ -97,7 +98,8 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
         classes = model.classes_
     stream = open_stream(encoded(model, source_of(given), goes_on=goes_on), classes, options, least=1)
     publish_columns(model, stream, reset=not goes_on)
-    model.classes_ = stream.facts.classes
+    if not goes_on:
+        model.classes_ = stream.facts.classes
     state = start_state(model, stream.facts.n_features, goes_on=goes_on)
     settings = Chain(
         eta0=float(model.eta0),
@@ -127,22 +129,11 @@ def begin(model: Any) -> bool:
 
 def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
     """Return what a run starts with: what was learnt before, or nothing."""
-    pair = bool(model.transition_features)
     if not goes_on:
-        return cold(columns, len(model.classes_), pair=pair)
+        model._terms = terms(model)
+        return cold(columns, len(model.classes_), pair=bool(model.transition_features))
+    check_terms(model)
     state: State = model._state
-    if ("pair_indptr" in state) != pair:
-        raise ValueError(
-            f"transition_features={pair} differs from the calls that this one goes on from; set it "
-            f"again, or begin anew by fit"
-        )
-    encoder = getattr(model, "encoder_", None)
-    asked = model.min_count, model.hash_columns
-    if encoder is not None and (encoder.min_count, encoder.n_columns) != asked:
-        raise ValueError(
-            f"min_count={asked[0]} and hash_columns={asked[1]} differ from the calls that this one goes on "
-            f"from, {encoder.min_count} and {encoder.n_columns}; set them again, or begin anew by fit"
-        )
     return state
 
 
@@ -194,8 +185,8 @@ def _holds_nothing(batch: Any) -> bool:
 
 def publish_state(model: Any, state: State) -> None:
     """Put what was learnt on the model."""
-    model._state = state
-    model._weights = predicting(get_engine(model.engine), state, bool(model.averaged))
+    model._state, model._average = state, []
+    model._weights  # noqa: B018  an average that is not finite is an error of the fit
     model.n_seen_ = int(state["seen"][0])
 
 

@@ -14,13 +14,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.common.parameters import PARTITIONS
-from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import ENGINES, EngineName, State
+from perceptron_rs.common.turns import computed, consistent
+from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
-from perceptron_rs.sequence.fitting import beam_of, dense, learn_stream
+from perceptron_rs.sequence.fitting import beam_of, dense, learn_stream, predicting
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
@@ -224,7 +224,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     loss_curve_: list[float]
     _state: State  # what learning goes on from
     _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
-    _weights: State  # made of it: what predicts, as the engines' ``sequence_decode`` takes it
+    _average: list[Any]  # what is made of it to predict, when it is first read
+    _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
 
     def __init__(
         self,
@@ -377,7 +378,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever occur in y. Required in the first call.
+            All labels that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
 
         Returns
         -------
@@ -414,7 +416,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever occur in y. Required in the first call.
+            All labels that will ever occur in y. Required in the first call. Labels of the
+            data say their type.
 
         Returns
         -------
@@ -523,6 +526,21 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
         last = {f"last {name}": array for name, array in self._state.items()}
         return self.predictor_ | last, {"learner": "sequence", "beam": beam_of(self)}
+
+    @property
+    def _lasting(self) -> tuple[str, ...]:
+        """Parameters that what has been learnt depends on."""
+        of_encoder = ("min_count", "hash_columns") if hasattr(self, "encoder_") else ()
+        return ("transition_features", *of_encoder)
+
+    @property
+    def _weights(self) -> State:
+        """What predicts, as the engines' ``sequence_decode`` takes it."""
+        state, averaged = self._state, bool(self.averaged)
+        weights: State = computed(
+            self._average, (state, averaged), lambda: predicting(get_engine(self.engine), state, averaged)
+        )
+        return weights
 
     @property
     def predictor_(self) -> dict[str, NDArray[Any]]:

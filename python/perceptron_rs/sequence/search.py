@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.terms import check_terms
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.fitting import beam_of
@@ -24,6 +25,7 @@ def decode(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
     """Return the class indices of all tokens, score and length of each sequence; X is as of `in_lists`."""
     check_is_fitted(model)
+    check_terms(model)
     check_classes(model.classes_, len(model._weights["start"]), least=1)
     if is_nested(X) and not any(map(len, X)):
         return np.zeros(0, dtype=np.uint32), np.zeros(len(X)), np.zeros(len(X), dtype=np.int64)

@@ -17,7 +17,7 @@ from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.selection import read_only
-from perceptron_rs.common.turns import consistent, learning
+from perceptron_rs.common.turns import computed, consistent, learning
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import Answers, listed
@@ -68,7 +68,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights that predict.
+        Weights that predict. Learning goes on from weights that you set, and averages anew.
     last_coef_ : ndarray of shape (n_features,)
         Weights after the last update.
     n_iter_ : int
@@ -149,7 +149,7 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         "engine": [StrOptions(set(ENGINES))],
     }
 
-    coef_: NDArray[np.float64]
+    _average: list[Any]  # what is computed from the rest when it is first read
     last_coef_: NDArray[np.float64]
     _u: NDArray[np.float64]  # the sum that the average is computed from
     n_iter_: int
@@ -297,13 +297,31 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         run = _Structures(self, engine, X, y, seed, (w, u, seen))
         report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
         self.last_coef_, self._u, self.n_seen_ = run.w, run.u, run.t
-        self.coef_ = run.average() if self.averaged else run.w
+        self._average = []
         if not np.isfinite(self.coef_).all():
             raise ValueError("training overflowed: an average is not finite; scale the features")
         self.n_iter_, self.converged_ = len(report.mistakes), report.stopped == ["clean"]
         self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
         self.loss_curve_ = (self.loss_per_epoch_ / len(X)).tolist()
         return run.answers
+
+    @property
+    @consistent
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights that predict: the averaged ones, or the last ones."""
+        last, u, seen = self.last_coef_, self._u, self.n_seen_
+        if not self.averaged:
+            return last
+        average: NDArray[np.float64] = computed(
+            self._average, (last, u, seen), lambda: _average(get_engine(self.engine), last, u, seen)
+        )
+        return average
+
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        """Start anew from weights that are given."""
+        self.last_coef_ = np.array(coef, dtype=np.float64)
+        self._u, self.n_seen_, self._average = np.zeros(self.last_coef_.shape), 0, []
 
     @property
     def predictor_(self) -> dict[str, NDArray[Any]]:
@@ -418,15 +436,6 @@ class _Structures:
         lost = np.array([losses])
         return Epoch(np.array([mistakes], dtype=np.int64), lost, lost, interrupted=False)
 
-    def average(self) -> NDArray[np.float64]:
-        """Return the average of the weights so far."""
-        zero, seen = np.zeros(1), np.array([self.t], dtype=np.int64)
-        state = {"coef": self.w[np.newaxis], "coef_u": self.u[np.newaxis], "seen": seen}
-        average: NDArray[np.float64] = self.engine.average(state | {"intercept": zero, "intercept_u": zero})[
-            0
-        ][0]
-        return average
-
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
 
@@ -437,6 +446,14 @@ class _Structures:
     def tracked(self) -> State:
         """Return nothing: answers are structures of any kind."""
         return {}
+
+
+def _average(engine: Engine, w: NDArray[np.float64], u: NDArray[np.float64], t: int) -> NDArray[np.float64]:
+    """Return the average of the weights after each of t examples, of which u is the sum."""
+    zero, seen = np.zeros(1), np.array([t], dtype=np.int64)
+    state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": seen}
+    average: NDArray[np.float64] = engine.average(state | {"intercept": zero, "intercept_u": zero})[0][0]
+    return average
 
 
 def _equal(truth: Any, answer: Any) -> bool:

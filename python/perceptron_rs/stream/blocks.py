@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.labels import encode, encode_new, joined_labels, label_array, of_one_type
+from perceptron_rs.common.labels import (
+    classes_like,
+    encode,
+    encode_new,
+    joined_labels,
+    label_array,
+    of_one_type,
+)
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import Csr, is_sparse
 from perceptron_rs.common.weights import refuse_odd_weights
@@ -464,6 +471,7 @@ class Survey:
         every = joined_labels(self.labels)
         if classes is None:
             classes = encode_new(every, n_samples=self.n_rows, least=self.least)[0]
+        classes = classes_like(classes, every)
         counts = np.zeros(len(classes), dtype=np.int64)
         np.add.at(counts, encode(every, classes, least=self.least), np.concatenate(self.counts))
         return Facts(source.n_features or width, classes, is_shifted, self.n_rows, counts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,11 +12,11 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.record import StreamRecord, note_end
 from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.labels import classes_like, encode_new, label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.io.source import Source, as_source, stamps
+from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
@@ -96,18 +97,23 @@ def open_stream(
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
     if options.cache is not None:
-        small = compacted(source)
-        unread = Stream(small, _block_size(small, options))
+        small, sample = _sampled(compacted(source), options)
+        unread = Stream(small, _block_size(small, sample, options))
         with ahead(unread.parts()) as parts:
             source = cached(source, options.cache, parts)
-    size = _block_size(source, options)
     if options.shuffle and source.between is None:
         raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
-    stream = Stream(source, size, is_summed=options.checkpoint is not None)
+    before = stamps(source.files)
+    source, sample = _sampled(source, options, of_labels=classes is not None)
+    size = _block_size(source, sample, options)
+    stream = Stream(source, size, is_summed=options.checkpoint is not None, stamps=before)
     width = source.n_features
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
+        if sample is not None:
+            classes = classes_like(classes, sample.y)
         stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
         return stream
+    del sample  # while the blocks are read
     survey = Survey(source, classes, least)
     with ahead(stream.raw()) as batches:
         for batch in batches:
@@ -116,21 +122,35 @@ def open_stream(
     return stream
 
 
-def _block_size(source: Source, options: Options) -> int:
+def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tuple[Source, Batch | None]:
+    """Return a source and its first examples, if their labels or their size are to tell something.
+
+    The first pass does not read them again: nothing is lost of what can be read only once.
+    """
+    is_stored = source.between is not None or bool(source.files)
+    of_size = is_stored and options.block_size is None and source.n_in_batch is None and not options.shuffle
+    if not (of_labels or of_size):
+        return source, None
+    if source.between is not None and source.n_rows is not None:
+        n = min(source.n_rows, _USUAL if of_size else 1)
+        return source, plain(source.between(0, n)) if n else None
+    batches = source.batches()
+    with ahead(islice(filter(length, map(plain, batches)), 1)) as first:
+        sample = next(first, None)
+    begun = [chain([] if sample is None else [sample], batches)]
+    return replace(source, batches=lambda: begun.pop() if begun else source.batches()), sample
+
+
+def _block_size(source: Source, sample: Batch | None, options: Options) -> int:
     """Return the number of examples in a block."""
     if options.block_size is not None:
         return int(options.block_size)
     if source.n_in_batch is not None and not options.shuffle:
         return source.n_in_batch
-    sample: Any = None
-    if source.between is not None and source.n_rows:
-        sample = source.between(0, min(source.n_rows, _USUAL))
-    elif source.files:
-        sample = next(source.batches(), None)
-    if options.shuffle or sample is None:  # no order may depend on how examples are stored
+    is_stored = source.between is not None or bool(source.files)
+    if options.shuffle or sample is None or not is_stored:  # no order may depend on how examples are stored
         return _USUAL
-    batch = plain(sample)
-    return max(1, _BYTES * length(batch) // max(1, n_bytes(batch)))
+    return max(1, _BYTES * length(sample) // max(1, n_bytes(sample)))
 
 
 def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:

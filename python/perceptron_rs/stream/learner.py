@@ -45,8 +45,8 @@ class StreamFit:
             iterated over. Of a sequence learner, sequences: tuples ``(X, y, None, lengths)``, or
             ``(X, y)`` of lists of sequences.
         classes : array-like of shape (n_classes,), default=None
-            All classes that occur. If None, a first pass finds them. A vocabulary of attributes takes another
-            pass.
+            All classes that occur. Labels of the data say their type. If None, a first pass finds them. A
+            vocabulary of attributes takes another pass.
         shuffle : {False, "block"}, default=False
             "block" shuffles the blocks, and the examples within each block, before each epoch. Sources
             other than arrays need a ``cache`` for that.
