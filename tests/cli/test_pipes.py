@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from perceptron_rs import load, packed
+from perceptron_rs import digest, load, packed
 from perceptron_rs.cli import modelfile
 from perceptron_rs.cli.readers import source
 
@@ -208,6 +208,58 @@ def test_one_pass_of_a_pipe_into_a_new_model(call, fifo, stdin, tmp_path, form):
         (tmp_path / "pipe").unlink(missing_ok=True)
 
 
+WORDS = CSV.replace(",-1\n", ",no\n").replace(",1\n", ",yes\n")
+KEPT = {
+    "csv": (CSV, ()),
+    "csv of words": (WORDS, ()),
+    "tsv": (WORDS.replace(",", "\t"), ()),
+    "lines": ("-1\ta b\n1\tb c\n" * 3, ()),
+    "lines of words": ("no\ta b\nyes\tb c\n" * 3, ()),
+    "scaled": (CSV, ("--scale", "standard")),
+    "scaled svmlight": (TEXT.decode(), ("--scale", "standard")),
+    "held out": (WORDS, ("--holdout", 0.3)),
+    "hashed": ("red,1,no\nblue,2,yes\ngreen,1,no\n" * 3, ("--hash-bits", 8, "--no-header")),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
+@pytest.mark.parametrize("case", KEPT)
+def test_what_a_cache_keeps_of_a_pipe_tells_all_that_a_file_does(call, fifo, stdin, tmp_path, case):
+    text, options = KEPT[case]
+    form = "lines" if "lines" in case else "tsv" if case == "tsv" else "svmlight" if "svm" in case else "csv"
+    if form in ("csv", "tsv"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / "file").write_text(text)
+    argv = ("--format", form, "--stream", "--epochs", 5, "--quiet", *options)
+    answer = call("train", tmp_path / "file", *argv, "--model", tmp_path / "whole")
+    assert answer.status == 0, answer.err
+    data = text.encode()
+    for data_of in (
+        lambda: fifo(data),
+        lambda: stdin(data) or "-",
+        lambda: stdin(gzip.compress(data)) or "-",
+    ):
+        answer = call("train", data_of(), *argv, "--cache", tmp_path / "cache", "--model", tmp_path / "m")
+        assert answer.status == 0, answer.err
+        assert digest(load(tmp_path / "m")) == digest(load(tmp_path / "whole"))
+        left = {path.name for path in tmp_path.iterdir()}
+        assert left - {"pipe"} == {"file", "whole", "m", "cache"}
+
+
+def test_what_a_cache_keeps_of_a_pipe_goes_if_it_cannot_be_read(call, stdin, tmp_path):
+    pytest.importorskip("pyarrow")
+    stdin(b"a,y\n1,no\n2;yes\n")
+    options = ("--format", "csv", "--stream", "--cache", tmp_path / "cache", "--model", tmp_path / "m")
+    answer = call("train", "-", *options)
+    assert (answer.status, "standard input" in answer.err) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+    stdin(b"a,y\n1,no\n2,yes\n")
+    answer = call(
+        "train", "-", "--format", "csv", "--stream", "--model", tmp_path / "m", "--scale", "standard"
+    )
+    assert (answer.status, "--cache FILE" in answer.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "lacking"),
     [
@@ -264,7 +316,15 @@ def test_commands_on_named_pipes(call, fifo, model, text_file, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
 @pytest.mark.parametrize(
-    "argv", [("train",), ("train", "--stream", "--cache", "CACHE"), ("predict",), ("online",)], ids=str
+    "argv",
+    [
+        ("train",),
+        ("train", "--stream", "--cache", "CACHE"),
+        ("train", "--stream", "--cache", "CACHE", "--scale", "standard"),
+        ("predict",),
+        ("online",),
+    ],
+    ids=str,
 )
 def test_ctrl_c_while_a_pipe_has_nothing_to_give(model, tmp_path, argv):
     os.mkfifo(tmp_path / "pipe.svm")

@@ -200,3 +200,40 @@ def test_other_structures_in_the_same_forms():
     assert model.predict([]) == []
     found = cross_val_predict(model, WORDS, y, cv=5)
     assert [len(labels) for labels in found] == [len(words) for words in WORDS]
+
+
+MIXED = {
+    "integers and floats": [[2**53, 2**53 + 1], [1.0]],
+    "arrays": [np.array([2**53, 2**53 + 1]), np.array([1.0])],
+    "signed and unsigned": [np.array([2**53, 2**53 + 1]), np.array([1], dtype=np.uint64)],
+    "objects": [np.array([2**53, 2**53 + 1], dtype=object), [np.float32(1)]],
+}
+
+
+@pytest.mark.parametrize("form", MIXED)
+def test_labels_of_several_types_are_not_rounded(form):
+    """As `common.labels` has it for all other learners."""
+    X, y = [[["a"], ["b"]], [["c"]]], MIXED[form]
+    classes = [1, 2**53, 2**53 + 1]
+    fitted = SequencePerceptron(averaged=False).fit(X, y)
+    for model in (
+        fitted,
+        SequencePerceptron(hash_columns=32).partial_fit(X, y, classes=classes),
+        SequencePerceptron().fit_stream([(X, y)]),
+        SequencePerceptron().fit_stream([(X[:1], y[:1]), (X[1:], y[1:])]),
+    ):
+        assert model.classes_.tolist() == classes
+        assert model.classes_.dtype.kind in "iu"
+    assert fitted.predict(X) == [classes[1:], classes[:1]]
+    assert fitted.score(X, y) == 1.0
+    wrong = [[2**53 + 1, 2**53], [1.0]]
+    assert fitted.score(X, wrong) == 1 / 3
+    assert fitted.score(X, [["a", "b"], ["c"]]) == 0.0
+
+
+def test_labels_of_sequences_that_are_none():
+    X = [[["a"], ["b"]], [["c"]]]
+    with pytest.raises(ValueError, match=r"the label in row 1 \(counted from 0\) is missing"):
+        SequencePerceptron().fit(X, [["a", None], ["b"]])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        SequencePerceptron().fit(X, [["a", 1], ["b"]])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
@@ -171,8 +172,8 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
 
 
-def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
-    """Return the labels of all tokens of a list of sequences of labels."""
+def flat_labels(y: Any, lengths: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the labels of all tokens of a list of sequences of labels, in the type that they share."""
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     y = listed(y)
@@ -189,7 +190,7 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> Any:
     flat = list(chain.from_iterable(y))
     if all(type(label) is str for label in flat):
         return np.array(flat, dtype=object) if max(map(len, flat), default=0) > 64 else np.array(flat)
-    return np.array(flat)
+    return label_array(None, flat, None)
 
 
 class Answers(list[Any]):

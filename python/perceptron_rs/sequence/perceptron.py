@@ -13,6 +13,7 @@ from scipy.sparse import csc_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
+from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.parameters import PARTITIONS
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
@@ -515,12 +516,15 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         """
         X = in_lists(X)
         labels, _, lengths = decode(self, X, lengths, None, None)
-        truth = np.asarray(flat_labels(y, lengths) if is_nested(X) else y)
+        truth = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, None)
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")
         if not len(truth):
             raise ValueError("X must hold at least one token, got none")
-        return float(np.count_nonzero(self.classes_[labels] == truth) / len(truth))
+        found = self.classes_[labels]
+        if found.dtype.kind != truth.dtype.kind:  # NumPy would round numbers, and not compare others
+            found, truth = found.astype(object), truth.astype(object)
+        return float(np.count_nonzero(found == truth) / len(truth))
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""

@@ -31,7 +31,7 @@ from perceptron_rs.cli.modelfile import (
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.readers import source
 from perceptron_rs.cli.readers.data import Data, held_out
-from perceptron_rs.cli.readers.examples import format_of, load
+from perceptron_rs.cli.readers.examples import TEXTS, format_of, load
 from perceptron_rs.cli.readers.lines import hasher, kind_of_labels
 from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.signals import noted
@@ -117,7 +117,7 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
 
 
 def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
-    from perceptron_rs.cli.readers.stream import Stream
+    from perceptron_rs.cli.readers.stream import takes_own_pass
 
     if getattr(arguments, "init_text", None) is not None:
         raise UsageError("--init-text cannot be combined with --stream; --continue can")
@@ -129,9 +129,22 @@ def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     model = audited(learner(arguments, None, before), arguments, goes_on=before is not None)
     if source.is_read_once(arguments.data) and arguments.cache is None:
         _check_one_pass(arguments, wish, model, classes)
+    is_kept = arguments.cache is not None and format_of(arguments.data, wish) in TEXTS
+    needs_it = takes_own_pass(arguments.data, wish, arguments.scale, arguments.holdout)
+    if source.is_read_once(arguments.data) and is_kept and needs_it:
+        with source.kept(arguments.data, Path(arguments.cache)):
+            return _in_blocks(arguments, wish, model, classes, begin)
+    return _in_blocks(arguments, wish, model, classes, begin)
+
+
+def _in_blocks(
+    arguments: Namespace, wish: Wanted, model: Any, classes: NDArray[Any] | None, begin: float
+) -> Fitted:
+    from perceptron_rs.cli.readers.stream import Stream
+
     stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
     seconds = time.perf_counter() - begin
-    with watched(arguments, model, goes_on=before is not None):
+    with watched(arguments, model, goes_on=arguments.continued is not None):
         model.fit_stream(
             stream.source,
             classes=classes,

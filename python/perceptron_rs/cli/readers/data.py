@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.common.labels import joined_labels
 from perceptron_rs.common.rows.sparse import Csr
 
 __all__ = ["Data", "held_out", "is_held_out", "joined", "same_columns"]
@@ -93,6 +92,8 @@ def joined(parts: Sequence[Data], names: Sequence[str]) -> Data:
             raise CommandError(
                 f"{names[0]} and {name}: the labels of one are numbers, and those of the other are text"
             )
+    from perceptron_rs.common.labels import joined_labels  # which imports scikit-learn
+
     y = None if first.y is None else joined_labels([part.labels for part in parts])
     if not isinstance(first.rows, Csr) and not hasattr(first.rows, "tocsr"):
         widths = {part.shape[1] for part in parts}

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from perceptron_rs.cli.errors import CommandError, UsageError
@@ -24,7 +25,9 @@ __all__ = [
     "check_file",
     "data_of",
     "files_of",
+    "is_pipe",
     "is_read_once",
+    "kept",
     "name_of",
     "opened",
     "opened_text",
@@ -67,8 +70,44 @@ def name_of(place: Place) -> str:
 
 
 def is_read_once(place: Place) -> bool:
-    """Whether it cannot be read again, as standard input and named pipes."""
-    return any(path == STANDARD_INPUT or _is_pipe(Path(path)) for path in files_of(place))
+    """Whether it cannot be read again, as standard input and named pipes that are not kept."""
+    return any(is_pipe(path) and path not in _copies for path in files_of(place))
+
+
+def is_pipe(path: str) -> bool:
+    """Whether it is standard input or a named pipe."""
+    return path == STANDARD_INPUT or _is_pipe(Path(path))
+
+
+#: Where a copy is of what could be read once only; of this process, as another thread may read.
+_copies: dict[str, Path] = {}
+
+
+@contextmanager
+def kept(place: Place, beside: Path) -> Iterator[None]:
+    """Copy what can be read once only to files, meanwhile, in the folder of another one."""
+    with TemporaryDirectory(prefix=f".{beside.name}-", dir=beside.parent) as folder:
+        paths = [path for path in files_of(place) if is_pipe(path)]
+        try:
+            for number, path in enumerate(paths):
+                copy = Path(folder) / str(number)
+                with copy.open("wb") as out, _opened_as_it_is(path) as file:
+                    while part := getattr(file, "read1", file.read)(BLOCK):
+                        out.write(part)
+                _copies[path] = copy
+            yield
+        finally:
+            for path in paths:
+                _copies.pop(path, None)
+
+
+@contextmanager
+def _opened_as_it_is(path: str) -> Iterator[Any]:
+    if path == STANDARD_INPUT:
+        yield _file(path)
+        return
+    with Path(path).open("rb") as file:
+        yield file
 
 
 def _is_pipe(path: Path) -> bool:
@@ -78,7 +117,7 @@ def _is_pipe(path: Path) -> bool:
 def check_file(place: Place) -> None:
     """Raise unless there is a file that can be read and has anything in it; each, if there are several."""
     for path in files_of(place):
-        if path == STANDARD_INPUT or _is_pipe(Path(path)):  # the beginning of a pipe can be read once only
+        if is_pipe(path):  # the beginning of a pipe can be read once only
             continue
         with Path(path).open("rb") as opened:
             if not opened.read(1):
@@ -113,7 +152,7 @@ def _tell(path: str, file: Any, lines: int, n_bytes: int) -> None:
     """Say how far reading is: of a packed file the share is that of what was unpacked."""
     if not _watchers:
         return
-    size = 0 if path == STANDARD_INPUT else Path(path).stat().st_size
+    size = 0 if is_pipe(path) else Path(path).stat().st_size
     for watcher in _watchers:
         watcher(name_of(path), lines, n_bytes, min(1.0, file.raw.consumed / size) if size else None)
 
@@ -136,6 +175,8 @@ def opened_text(path: str, max_ratio: float | None = None, *, is_checked: bool =
 
 
 def _file(path: str) -> Any:
+    if path in _copies:
+        return _copies[path]
     if path != STANDARD_INPUT:
         return path
     if sys.stdin is None:

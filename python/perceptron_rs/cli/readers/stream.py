@@ -10,14 +10,39 @@ import numpy as np
 
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.readers.data import Data, is_held_out
-from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, blocks, format_of
+from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, TEXTS, blocks, format_of
 from perceptron_rs.cli.readers.lines import with_label_kind
-from perceptron_rs.cli.readers.source import Place, check_file, files_of, is_read_once, name_of
+from perceptron_rs.cli.readers.source import (
+    Place,
+    check_file,
+    files_of,
+    is_pipe,
+    is_read_once,
+    name_of,
+)
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import Batch, Source
 from perceptron_rs.models.input import ScaleFit
 
-__all__ = ["Stream"]
+__all__ = ["Stream", "takes_own_pass"]
+
+
+def takes_own_pass(place: Place, wanted: Wanted, scale: str | None, holdout: float | None) -> bool:
+    """Whether something must be known of all examples before any is learnt from."""
+    form = format_of(place, wanted)
+    of_data = _asks_labels(form, wanted) or _asks_strings(form, wanted)
+    return of_data or scale is not None or holdout is not None
+
+
+def _asks_labels(form: str, wanted: Wanted) -> bool:
+    """Whether all labels tell whether they are integers."""
+    is_text = form in TEXT_TABLES or form == "lines"
+    return is_text and wanted.label_kind is None and wanted.beside is None
+
+
+def _asks_strings(form: str, wanted: Wanted) -> bool:
+    """Whether all cells tell which columns of a table are strings to hash."""
+    return form in TABLES and wanted.hash_bits is not None and wanted.texts is None
 
 
 class Stream:
@@ -44,16 +69,16 @@ class Stream:
         self.wanted = replace(wanted, zero_based=True, features=None) if self._asks else wanted
         is_text = self.form in TEXT_TABLES
         #: Whether a pass must find what the labels are.
-        kind_is_unknown = wanted.label_kind is None and wanted.beside is None
-        self._asks_labels = (is_text or self.form == "lines") and kind_is_unknown
-        is_hashed = self.form in TABLES and wanted.hash_bits is not None and wanted.texts is None
-        if is_read_once(place) and (
-            is_hashed or self._asks_labels or scale is not None or holdout is not None
-        ):
+        self._asks_labels = _asks_labels(self.form, wanted)
+        is_hashed = _asks_strings(self.form, wanted)
+        if is_read_once(place) and takes_own_pass(place, wanted, scale, holdout):
+            others = ["keep what is read with --cache FILE"] if self.form in TEXTS else []
+            if not (is_hashed or scale is not None or holdout is not None):
+                others.insert(0, "say the labels with --classes")
+            remedy = ", ".join([*others, "or name a file"])
             raise UsageError(
                 f"{name_of(place)} can be read only once, but --scale, --holdout, the strings of a hashed "
-                f"table and whether all labels are integers take a pass of their own; say the labels with "
-                f"--classes, or name a file"
+                f"table and whether all labels are integers take a pass of their own; {remedy}"
             )
         check_file(place)
         if is_hashed and is_text:
@@ -76,7 +101,7 @@ class Stream:
             batches=self._learnt,
             n_features=self._features or self.wanted.features or (1 << bits if bits is not None else None),
             is_shifted=None if self._asks else False,
-            files=() if is_read_once(self.place) else tuple(map(Path, files_of(self.place))),
+            files=() if any(map(is_pipe, files_of(self.place))) else tuple(map(Path, files_of(self.place))),
             again=not is_read_once(self.place),
             reading=repr(replace(self.wanted, threads=None, max_ratio=None, classes=None))
             + repr(self.holdout),

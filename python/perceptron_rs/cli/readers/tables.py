@@ -14,7 +14,7 @@ from perceptron_rs.cli.errors import CommandError, about
 from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.formats import parquet_table, room_for_arrow, size_of
 from perceptron_rs.cli.readers.lines import hasher
-from perceptron_rs.cli.readers.source import text_blocks
+from perceptron_rs.cli.readers.source import name_of, text_blocks
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io.cells import COMMAND, CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, column_of, index_columns, is_text, shown, single
@@ -139,11 +139,11 @@ def with_kinds(paths: Sequence[str], form: str, wanted: Wanted) -> Wanted:
     target: str | None = None
     kind, texts = wanted.label_kind, wanted.texts
     for path in paths:
-        lines = TableLines(path, form, wanted)
+        lines = TableLines(name_of(path), form, wanted)
         blocks = text_blocks(path, max_ratio=wanted.max_ratio, records=lines.text.records)
-        with about(path):
+        with about(name_of(path)):
             target = lines.look((text for _, text in blocks), kinds)
-    with about(paths[0]), located(paths[0]):
+    with about(name_of(paths[0])), located(name_of(paths[0])):
         if wanted.hash_bits is not None and texts is None:
             texts = tuple(name for name in kinds if name != target and kinds[name].is_text(COMMAND))
         if target in kinds and kind is None:
@@ -153,7 +153,7 @@ def with_kinds(paths: Sequence[str], form: str, wanted: Wanted) -> Wanted:
 
 def read_csv(path: str, form: str, wanted: Wanted) -> Data:
     """Return the examples of a CSV file."""
-    lines = TableLines(path, form, wanted)
+    lines = TableLines(name_of(str(path)), form, wanted)
     blocks = text_blocks(str(path), max_ratio=wanted.max_ratio, records=lines.text.records)
     with room_for_arrow(size_of(path)):
         return lines.whole(text for _, text in blocks)
