@@ -106,7 +106,7 @@ def test_labels_that_look_like_numbers(call, tmp_path):
         (
             "x,label\n1,a\n2,b\n",
             ("--target", "z"),
-            "has no column 'z' for --target; its columns are x, label",
+            "has no column 'z' for --target; its columns are 'x', 'label'",
         ),
         ("label\na\nb\n", (), "has no columns except the labels 'label'"),
         ("x,y\n", (), "a.csv"),
@@ -169,3 +169,39 @@ def test_damaged_parquet(refused, tmp_path):
     path = write(FRAME, tmp_path / "a.parquet")
     path.write_bytes(path.read_bytes()[:-5])
     assert str(path) in refused("train", path, "--model", tmp_path / "m")
+
+
+@pytest.mark.parametrize("more", [[], ["--stream"]])
+def test_a_last_column_without_a_name_holds_no_labels(refused, call, tmp_path, more):
+    """As of lines that end with a delimiter."""
+    path, model = tmp_path / "a.csv", tmp_path / "m"
+    for last in ("", "5", "7"):
+        path.write_text(f"x,y,\n1,0,{last}\n2,1,6\n")
+        said = refused("train", path, "--model", model, *more)
+        assert "column 3 has no name" in said
+        assert "--drop ''" in said
+    said = refused("train", path, "--model", model, "--drop", "", *more)
+    assert "leaves its last column '' out; name the column of the labels with --target" in said
+    assert call("train", path, "--model", model, "--drop", "", "--target", "y", "--quiet", *more).status == 0
+    assert modelfile.load_model(model).feature_names_in_.tolist() == ["x"]
+
+
+def test_a_column_that_is_left_out_holds_no_labels(refused, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,id\n1,0,5\n2,1,6\n")
+    assert "its last column 'id' out" in refused("train", path, "--model", tmp_path / "m", "--drop", "id")
+
+
+def test_two_columns_of_one_name_in_parquet(refused, tmp_path):
+    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table([[1.0, 2.0], [3.0, 4.0], [0, 1]], names=["x", "x", "y"]), path)
+    for more in ([], ["--stream"]):
+        said = refused("train", path, "--model", tmp_path / "m", *more)
+        assert "two columns are called 'x'; give each a name of its own" in said
+
+
+def test_names_of_columns_are_no_words_of_the_command(refused, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("2019,2020,y\n1,2,0\n3,1,1\n")
+    assert "('2019', '2020', 'y')" in refused("train", path, "--model", tmp_path / "m")

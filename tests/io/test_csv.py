@@ -182,6 +182,9 @@ def test_labels(tmp_path, monkeypatch, cells, expected):
         ("x,label\n1,a\n2,\n3,b\n", "row 2: the label in column 'label' is missing"),
         ('x,label\n1,a\n2,""\n3,b\n', "row 2: the label in column 'label' is missing"),
         ("x,label\n1,a\n,b\n3,b\n", "row 2: column 'x' has a missing value"),
+        ("x,label\n1,0\n2, \n3,1\n", "row 2: the label in column 'label' is missing"),
+        ("x,label\n1,a\n2,\t \n3,b\n", "row 2: the label in column 'label' is missing"),
+        ("x,label\n1,a\n  ,b\n3,b\n", "row 2: column 'x' has a missing value"),
         ("x,label\n1,0\n2,0.5\n", "holds the label 0.5; labels must be whole numbers or strings"),
         ("x,label\n1,0\n2,NA\n", "holds numbers and 'NA'; if that stands for a missing value, pass"),
         ("x,label\n1,a\nNA,b\n", "row 2: column 'x' holds 'NA', .*stands for a missing value, pass"),
@@ -243,7 +246,7 @@ IRIS = "5.1,3.5,1.4,0.2,Iris-setosa\n4.9,3.0,1.4,0.2,Iris-setosa\n7.0,3.2,4.7,1.
 def test_a_file_without_a_header_loses_nothing(tmp_path):
     path = tmp_path / "iris.data"
     path.write_text(IRIS)
-    with pytest.raises(ValueError, match=r"looks like an example \(5.1, 3.5, .*pass header=False"):
+    with pytest.raises(ValueError, match=r"looks like an example \('5.1', '3.5', .*pass header=False"):
         open_csv(path, target="Iris-setosa")
     found = open_csv(path, target="f4", header=False)
     (batch,) = found.batches()
@@ -266,6 +269,8 @@ def test_a_file_without_a_header_loses_nothing(tmp_path):
         ("5,0,4,label\n5,6,7,a\n8,9,7,b\n", True),
         ("39, 77516, <=50K\n50, 83311, <=50K\n28, 338409, >50K\n", True),
         ("0,0,1\n1,0,0\n", True),
+        ("true,False,spam\ntrue,true,ham\nfalse,true,spam\n", True),
+        ("1.5,true,7\n2,true,8\n3,false,7\n", True),
         ("a,b,2\n1,2,x\n3,4,2\n", False),  # a is no number, so this is no example
         ("a,b,c\n1,2,x\n3,4,z\n", False),
         ("a1,-2,c\n1,2,x\n3,4,z\n", False),

@@ -128,7 +128,7 @@ def test_bad_columns_are_named(change, text):
 def test_bad_files(tmp_path):
     (tmp_path / "a.csv").write_text("y,b\nx,1\nz,2\n")
     (tmp_path / "b.csv").write_text("y,c\nx,1\n")
-    with pytest.raises(ValueError, match=r"a\.csv: has no column .label.; its columns are y, b"):
+    with pytest.raises(ValueError, match=r"a\.csv: has no column .label.; its columns are 'y', 'b'"):
         open_csv(tmp_path / "a.csv", target="label")
     with pytest.raises(ValueError, match=r"b\.csv: has no column 'b'"):
         Perceptron().fit_stream(open_csv(tmp_path / "*.csv", target="y"))
@@ -243,7 +243,8 @@ def test_lists_of_one_length_are_features(tmp_path, kind):
         ([[1.0, 2.0], None], "row 2: column 'e' has no list"),
         ([[1.0, 2.0], [3.0, None]], "row 2: column 'e' has a missing value"),
         ([["a"], ["b"]], "column 'e' holds strings, not numbers"),
-        ([[], []], "the lists of e are empty"),
+        ([[], []], "row 1: column 'e' has no list of numbers"),
+        ([None, [1.0, 2.0]], "row 1: column 'e' has no list of numbers"),
     ],
 )
 def test_lists_that_are_no_features(rows, text):

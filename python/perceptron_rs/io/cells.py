@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 
 from perceptron_rs.io.columns import CellError, arrow, first_row
 
-__all__ = ["COMMAND", "PYTHON", "CellKinds", "LabelKind", "Words", "as_labels", "as_numbers", "is_number"]
+__all__ = [
+    "COMMAND",
+    "PYTHON",
+    "CellKinds",
+    "LabelKind",
+    "Words",
+    "as_labels",
+    "as_numbers",
+    "is_missing",
+    "is_value",
+]
 
 #: How labels become classes: integers, text, or, of a model that has them, booleans.
 LabelKind = Literal["i", "U", "b"]
@@ -70,6 +80,11 @@ def _trimmed(column: Any) -> Any:
     return arrow("compute").utf8_trim(column, characters=_BLANKS)
 
 
+def is_missing(column: Any) -> Any:
+    """Return which cells of a column of text are blank, and so stand for nothing."""
+    return arrow("compute").equal(_trimmed(column), "")
+
+
 def as_numbers(column: Any, name: str, words: Words) -> Any:
     """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
     pc, double = arrow("compute"), arrow().float64()
@@ -87,6 +102,11 @@ def as_numbers(column: Any, name: str, words: Words) -> Any:
     if row is not None:
         raise CellError(row, _no_number(column[row].as_py(), name, words))
     return found
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell is written as a value of a feature: a number, true or false."""
+    return is_number(cell) or cell.strip(_BLANKS) in (*_TRUE, *_FALSE)
 
 
 def is_number(cell: str) -> bool:

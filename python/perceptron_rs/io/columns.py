@@ -78,9 +78,8 @@ def index_columns(schema: Any) -> frozenset[str]:
 
 
 def shown(names: Sequence[str], most: int = 10) -> str:
-    """Return names for an error; those that a reader would misread, such as with blanks around, in quotes."""
-    quoted = (name if name and name == name.strip() and name.isprintable() else repr(name) for name in names)
-    return ", ".join([*list(quoted)[:most], *(["..."] if len(names) > most else [])])
+    """Return names for an error, in quotes: none is taken for a word of the sentence, and blanks show."""
+    return ", ".join([*map(repr, names[:most]), *(["..."] if len(names) > most else [])])
 
 
 def is_lists(kind: Any) -> bool:
@@ -120,6 +119,8 @@ def features_of(schema: Any, names: Sequence[str], first: Callable[[], Any] | No
                 part = first() if part is None and first is not None else part
                 lists = single(part.column(part.schema.get_field_index(column)))
                 width = len(lists[0]) if len(lists) and lists[0].is_valid else 0
+                if len(lists) and not width:
+                    raise CellError(0, f"column {column!r} has no list of numbers; fill it in, or drop it")
             each = (Feature(f"{column}[{i}]", column, i, width) for i in range(width))
             places[column] = {feature.name: feature for feature in each}
         if column == name:
@@ -144,13 +145,13 @@ def single(column: Any) -> Any:
     return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
 
 
-def matrix(table: Any, features: Sequence[Feature], advice: str) -> NDArray[Any]:
+def matrix(table: Any, features: Sequence[Feature], advice: Callable[[str], str]) -> NDArray[Any]:
     """Return features side by side, in the one type that holds all of them.
 
     Raises
     ------
     CellError
-        If a value is missing, or is not a number; ``advice`` says what can be done with its column.
+        If a value is missing, or is not a number; ``advice`` says what can be done with a column.
     """
     columns: dict[str, NDArray[Any]] = {}
     for feature in features:
@@ -159,9 +160,9 @@ def matrix(table: Any, features: Sequence[Feature], advice: str) -> NDArray[Any]
             continue
         column = single(table.column(table.schema.get_field_index(name)))
         if feature.place is None:
-            columns[name] = numbers(column, name, advice)
+            columns[name] = numbers(column, name, advice(name))
         else:
-            columns[name] = _lists(column, feature, advice)
+            columns[name] = _lists(column, feature, advice(name))
     kind = np.result_type(*{column.dtype for column in columns.values()})
     X = np.empty((table.num_rows, len(features)), dtype=kind)
     for index, feature in enumerate(features):
@@ -191,7 +192,7 @@ def _lists(column: Any, feature: Feature, advice: str) -> NDArray[Any]:
     return flat.reshape(-1, width)
 
 
-def numbers(column: Any, name: str, advice: str) -> NDArray[Any]:
+def numbers(column: Any, name: str, advice: str = "they must be numbers") -> NDArray[Any]:
     """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))

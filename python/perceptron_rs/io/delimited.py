@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from perceptron_rs.io.cells import PYTHON, Words, as_numbers, is_number
+from perceptron_rs.io.cells import PYTHON, Words, as_numbers, is_missing, is_value
 from perceptron_rs.io.columns import CellError, arrow, shown, single
 
 __all__ = ["CsvText", "Records"]
@@ -165,7 +165,7 @@ class CsvText:
         if self.header is not None:
             return
         features = [name for name in self.names if name != target] or list(self.names)
-        values = [name for name in self.names if is_number(name)]
+        values = [name for name in self.names if is_value(name)]
         is_example = set(features) <= set(values) and not _are_counted(features)
         if is_example or (with_text and not all(name.isdigit() for name in values)):
             raise ValueError(
@@ -176,9 +176,9 @@ class CsvText:
     def refuse_label(self, target: str, numbers: Iterable[str]) -> None:
         """Refuse a column of labels whose name is one of them, if the first line may be an example.
 
-        It may if the columns of ``numbers`` have numbers as names.
+        It may if the columns of ``numbers`` have values as names: numbers, true or false.
         """
-        if self.header is None and all(is_number(name) or not name for name in numbers):
+        if self.header is None and all(is_value(name) or not name for name in numbers):
             raise ValueError(
                 f"{self.name}: the column {target!r} is called like one of its labels; {self.how_to_say()}"
             )
@@ -263,6 +263,11 @@ class CsvText:
                 row.number - 1,
                 f"has {row.actual_columns} cells, but {whose} {n} columns: {row.text!r:.100}",
             ) from None
+        for place, name in enumerate(kinds):
+            if not kinds[name]:
+                cells = table.column(place)
+                found = arrow("compute").if_else(is_missing(cells), None, cells)
+                table = table.set_column(place, str(place), found)
         return table.rename_columns(list(places))
 
 

@@ -25,7 +25,7 @@ from perceptron_rs.io.columns import (
 )
 from perceptron_rs.io.source import Batch, Source
 
-__all__ = ["Layout", "located"]
+__all__ = ["Layout", "located", "refuse_unnamed"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -83,8 +83,6 @@ class Layout:
         self.n_features = n_features if self.is_sparse else len(self.features)
         if not self.columns:
             raise ValueError(f"{name}: has no columns except the labels {target!r}")
-        if not self.features and not self.is_sparse:
-            raise ValueError(f"{name}: the lists of {shown(found)} are empty")
 
     @property
     def used(self) -> list[str]:
@@ -103,13 +101,7 @@ class Layout:
         others = {self.target, self.weight, *drop, *index_columns(schema)}
         found = [name for name in names if name not in others]
         for name in found:
-            if not name.strip() or _UNNAMED.fullmatch(name):
-                shown_name = f" ({name!r})" if name else ""
-                raise ValueError(
-                    f"{self.name}: column {names.index(name) + 1} has no name{shown_name}, like the index of "
-                    f"a pandas data frame that was written without index=False; leave it out "
-                    f"({self.words.drop.format(name)}), or give it a name"
-                )
+            refuse_unnamed(names, name, self.name, self.words)
         return found
 
     def _check(self, schema: Any, found: list[str]) -> None:
@@ -152,14 +144,18 @@ class Layout:
 
     def batch(self, table: Any, label_kind: LabelKind | None = None) -> Batch:
         """Return the examples of a table, or of a batch of records; `CellError` if a value is none."""
-        weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight, "")
+        weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight)
         return Batch(self.X(table), self.y(table, label_kind), weight)
 
     def X(self, table: Any) -> Any:  # noqa: N802  as everywhere
         """Return the features."""
         if self.is_sparse:
             return self._sparse(table)
-        return matrix(table, self.features, f"encode it, or leave it out ({self.words.drop.format('NAME')})")
+
+        def advice(column: str) -> str:
+            return f"encode it, or leave it out ({self.words.drop.format(column)})"
+
+        return matrix(table, self.features, advice)
 
     def y(self, table: Any, label_kind: LabelKind | None = None) -> Any:
         """Return the labels, if there are any."""
@@ -184,7 +180,7 @@ class Layout:
         parts = []
         for name, column, end in zip(("indices", "values"), (indices, values), ends, strict=True):
             try:
-                parts.append(numbers(column.values[int(end[0]) : int(end[-1])], name, "they must be numbers"))
+                parts.append(numbers(column.values[int(end[0]) : int(end[-1])], name))
             except CellError as error:
                 row = (
                     None if error.row is None else int(np.searchsorted(end - end[0], error.row, "right")) - 1
@@ -201,6 +197,17 @@ class Layout:
         X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=entries.dtype)
         X.data, X.indices, X.indptr = entries, places, ends[0] - ends[0][0]
         return X
+
+
+def refuse_unnamed(names: Sequence[str], column: str, table: str, words: Words) -> None:
+    """Refuse a column without a name, of these of a table, which nobody asked for."""
+    if not column.strip() or _UNNAMED.fullmatch(column):
+        shown_name = f" ({column!r})" if column else ""
+        raise ValueError(
+            f"{table}: column {names.index(column) + 1} has no name{shown_name}, like the index of a pandas "
+            f"data frame that was written without index=False; leave it out ({words.drop.format(column)}), "
+            f"or give it a name"
+        )
 
 
 @contextmanager

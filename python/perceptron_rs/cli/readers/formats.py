@@ -48,5 +48,6 @@ def room_for_arrow(size: int) -> Iterator[None]:
 def parquet_table(path: str, text: bytes | None = None) -> Any:
     """Return a Parquet file, or one that has been read already, as a table of Arrow."""
     parquet = arrow("parquet")
-    with room_for_arrow(size_of(path) if text is None else len(text)):
-        return parquet.read_table(path if text is None else arrow().BufferReader(text), partitioning=None)
+    source = path if text is None else arrow().BufferReader(text)
+    with room_for_arrow(size_of(path) if text is None else len(text)), parquet.ParquetFile(source) as file:
+        return file.read()

@@ -19,7 +19,7 @@ from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io.cells import COMMAND, CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, column_of, index_columns, is_text, shown, single
 from perceptron_rs.io.delimited import CsvText
-from perceptron_rs.io.layout import Layout, located
+from perceptron_rs.io.layout import Layout, located, refuse_unnamed
 from perceptron_rs.io.threads import in_order
 
 __all__ = ["TableLines", "read_csv", "read_parquet", "with_kinds"]
@@ -254,6 +254,11 @@ def _target(path: str, names: list[str], wanted: Wanted, named: bool) -> str | N
             f"{path}: its last column {last!r} is a feature of the model; name the column of the labels with "
             "--target"
         )
+    if last in wanted.drop:
+        raise CommandError(
+            f"{path}: --drop leaves its last column {last!r} out; name the column of the labels with --target"
+        )
+    refuse_unnamed(names, last, path, COMMAND)
     return last
 
 
