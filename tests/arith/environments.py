@@ -118,10 +118,10 @@ def chain_start(d, labels, *, pair=False):
     return state
 
 
-def chain_run(trainer, X, labels, *, pair=False, on_epoch=None, held_out=None, keep_best=False):
+def chain_run(trainer, X, labels, *, pair=False, on_epoch=None, held_out=None):
     y, lengths = np.array(labels, dtype=np.uint32), np.array([9, 1, 20, 10])
     settings = Chain(eta0=0.1, seed=2)
     state = chain_start(X.shape[1], 2, pair=pair)
     run = trainer.engine.start(Sequences(trainer.rows(X), y, lengths=lengths), state, settings)
-    report = follow(run, settings, Schedule(max_iter=4, keep_best=keep_best), on_epoch, held_out)
+    report = follow(run, settings, Schedule(max_iter=4), on_epoch, held_out)
     return {name: getattr(report, name) for name in report.__slots__}

@@ -53,7 +53,7 @@ def held_out(trainer, guest):
         lengths = np.array([len(LABELS)])
         return trainer.engine.sequence_decode(trainer.rows(TINY), lengths, weights=weights, threads=1)[1]
 
-    return chain_run(trainer, TINY, LABELS, on_epoch=guest, held_out=judge, keep_best=True)
+    return chain_run(trainer, TINY, LABELS, on_epoch=guest, held_out=judge)
 
 
 def asked(trainer, guest):

@@ -114,12 +114,12 @@ def test_the_first_call(learner, weights, options, engine_name, monkeypatch):
     """What a run would leave, without one; with ``audit`` it is left to a run, which begins the record."""
     runs, start = [], fitting.learn
     monkeypatch.setattr(base, "learn", lambda *given, **options: runs.append(0) or start(*given, **options))
-    given = X, NUMBER, np.unique(NUMBER), weights
+    given = X, NUMBER, np.unique(NUMBER)
     quick, long = (learner(engine=engine_name, **options) for _ in range(2))
-    quick.partial_fit(*given)
+    quick.partial_fit(*given, sample_weight=weights)
     assert len(runs) == bool(options.get("audit"))
     long._learn_quickly = lambda *given: None
-    long.partial_fit(*given)
+    long.partial_fit(*given, sample_weight=weights)
     del long._learn_quickly
     assert contents(quick) == contents(long)
     again = learner(engine=engine_name, **options)
