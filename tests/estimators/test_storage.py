@@ -8,12 +8,24 @@ import ml_dtypes
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load
+from perceptron_rs import (
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    is_separable,
+    joint_margin,
+    load,
+    max_margin,
+)
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.sparse import canonical
 from perceptron_rs.common.rows.storage import STORED, to_stored
 from perceptron_rs.engines import get_engine
+from perceptron_rs.io import open_arrays
 
 RNG = np.random.default_rng(6)
 SMALL = RNG.integers(0, 100, (30, 5))
@@ -315,3 +327,41 @@ def test_rows_of_16_bits_are_kept_in_a_type_that_files_have(tmp_path, learner, d
         assert model.decision_function(given).tobytes() == wanted
         model.save(tmp_path / "model")
         assert load(tmp_path / "model").decision_function(X).tobytes() == wanted
+
+
+@pytest.mark.parametrize("name", ["id", None])
+@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron, VotedPerceptron, MultilayerPerceptron])
+def test_the_index_of_pandas_is_no_feature(learner, name):
+    """Arrow tables keep it as a column, and a note that it is one."""
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    X, y = np.array([[1, 2], [2, 1], [3, 5], [4, 0]]), np.array([0, 1, 0, 1])
+    frame = pandas.DataFrame(X, columns=["a", "b"], index=pandas.Index([40, 10, 30, 20], name=name))
+    table, labels = arrow.Table.from_pandas(frame), arrow.Table.from_pandas(frame.assign(y=y)[["y"]])
+    assert table.num_columns == 3
+    model = learner(max_iter=3, tol=None)
+    expected = clone(model).fit(X, y)
+    forms = [table, table.to_batches()[0]]
+    for given in forms:
+        found = clone(model).fit(given, y)
+        assert found.n_features_in_ == 2
+        assert found.decision_function(given).tobytes() == expected.decision_function(X).tobytes()
+        assert expected.predict(given).tolist() == expected.predict(X).tolist()
+    learners = [clone(model).partial_fit(table, y, classes=[0, 1])]
+    if hasattr(model, "fit_stream"):
+        learners += [clone(model).fit_stream([(given, y)]) for given in forms]
+        learners += [clone(model).fit_stream(open_arrays(table, y))]
+    for found in learners:
+        assert found.n_features_in_ == 2
+    with pytest.warns(match="column-vector"):
+        assert clone(model).fit(frame, labels).classes_.tolist() == [0, 1]
+
+
+def test_what_is_proved_is_not_of_the_index():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"a": [1, 1, 2, 2]}, index=pandas.Index([1, 2, 2**53 + 1, 4], name="id"))
+    table, y = arrow.Table.from_pandas(frame), [0, 1, 0, 1]
+    assert not is_separable(table, y)
+    y = [0, 0, 1, 1]
+    assert str(max_margin(table, y)) == str(max_margin(frame, y))
+    for found in (joint_margin(table, y), joint_margin(frame, y)):
+        assert found.coef.shape == (2, 1)

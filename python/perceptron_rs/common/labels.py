@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.rows.storage import is_masked
+from perceptron_rs.common.rows.storage import is_masked, without_index
 
 __all__ = [
     "check_classes",
@@ -96,6 +96,7 @@ def _one_dimension(y: Any) -> NDArray[Any]:
     scikit-learn makes floats of the nullable types of pandas.
     """
     if type(y) is not np.ndarray:
+        y = without_index(y)
         given, y = y, np.asarray(y)
         if y.ndim == 0:  # a sparse matrix, or no array at all: scikit-learn says it
             y = given

@@ -18,7 +18,6 @@ __all__ = [
     "column_of",
     "features_of",
     "first_row",
-    "index_columns",
     "is_lists",
     "is_text",
     "labels",
@@ -63,18 +62,6 @@ def first_row(mask: Any) -> int | None:
     """Return the first row of which something is true; None if there is none."""
     row = int(arrow("compute").index(mask, True).as_py())
     return None if row < 0 else row
-
-
-def index_columns(schema: Any) -> frozenset[str]:
-    """Return the columns that are the index of the pandas data frame that was written.
-
-    pandas leaves a note of them in the schema. A range as index has no column.
-    """
-    try:
-        noted = (schema.pandas_metadata or {}).get("index_columns", ())
-    except (ValueError, AttributeError):  # a note that is not pandas'
-        return frozenset()
-    return frozenset(name for name in noted if isinstance(name, str))
 
 
 def shown(names: Sequence[str], most: int = 10) -> str:

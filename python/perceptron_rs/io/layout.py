@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.io.cells import PYTHON, LabelKind, Words, as_labels
 from perceptron_rs.io.columns import (
     CellError,
     arrow,
     column_of,
     features_of,
-    index_columns,
     is_lists,
     labels,
     matrix,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
+from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import Kernel, check_kernel, gram
@@ -172,7 +173,7 @@ def _in_space(
 
 def _rows(X: Any, *, has_bias: bool) -> Any:
     """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
-    rows = csr_matrix(X if issparse(X) else np.asarray(X), dtype=np.float64)
+    rows = csr_matrix(X if issparse(X) else np.asarray(without_index(X)), dtype=np.float64)
     return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.storage import without_index
+
 __all__ = [
     "COLOURS",
     "INK",
@@ -74,7 +76,9 @@ class Display:
 
 def two_columns(X: Any) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
-    values: NDArray[np.float64] = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)
+    values: NDArray[np.float64] = np.asarray(
+        X.toarray() if issparse(X) else without_index(X), dtype=np.float64
+    )
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
     return values

@@ -16,8 +16,9 @@ from perceptron_rs.cli.readers.formats import parquet_table, room_for_arrow, siz
 from perceptron_rs.cli.readers.lines import hasher
 from perceptron_rs.cli.readers.source import name_of, text_blocks
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.io.cells import COMMAND, CellKinds, LabelKind
-from perceptron_rs.io.columns import arrow, column_of, index_columns, is_text, shown, single
+from perceptron_rs.io.columns import arrow, column_of, is_text, shown, single
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located, refuse_unnamed
 from perceptron_rs.io.threads import in_order

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.selection import lasting
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
-from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored
+from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored, without_index
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["Examples", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
@@ -157,7 +157,11 @@ def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
 
 
 def as_array(X: Any) -> Any:
-    """Return an object that can do no more than become an array as that array; anything else as it is."""
+    """Return an object that can do no more than become an array as that array; anything else as it is.
+
+    Of Arrow tables the columns of pandas' index are left out, which are no features.
+    """
+    X = without_index(X)
     if hasattr(X, "shape") or not (hasattr(X, "__array__") or hasattr(X, "__array_interface__")):
         return X
     return np.asarray(X)

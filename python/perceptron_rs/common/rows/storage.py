@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["STORED", "holds_numbers", "is_masked", "is_stored", "refuse_type", "to_stored"]
+__all__ = [
+    "STORED",
+    "holds_numbers",
+    "index_columns",
+    "is_masked",
+    "is_stored",
+    "refuse_type",
+    "to_stored",
+    "without_index",
+]
 
 #: Types of NumPy that the engines read in place. They read bfloat16 so, too, which NumPy has not.
 STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "f2"))
@@ -21,6 +30,26 @@ def is_masked(values: Any) -> bool:
     if "numpy.ma" not in sys.modules:  # so nobody has made one; importing it takes longer than a small fit
         return False
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def index_columns(schema: Any) -> frozenset[str]:
+    """Return the columns that are the index of the pandas data frame that was written.
+
+    pandas leaves a note of them in the schema. A range as index has no column.
+    """
+    try:
+        noted = (schema.pandas_metadata or {}).get("index_columns", ())
+    except (ValueError, AttributeError):  # a note that is not pandas'
+        return frozenset()
+    return frozenset(name for name in noted if isinstance(name, str))
+
+
+def without_index(given: Any) -> Any:
+    """Return an Arrow table without the columns of pandas' index; anything else as it is."""
+    if not type(given).__module__.startswith("pyarrow") or not hasattr(given, "select"):
+        return given
+    index = index_columns(given.schema)
+    return given.select([name for name in given.schema.names if name not in index]) if index else given
 
 
 def is_stored(dtype: np.dtype[Any]) -> bool:

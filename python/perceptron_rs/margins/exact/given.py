@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.storage import without_index
+
 __all__ = ["refuse_rounded"]
 
 _WHOLE = 2**53  # up to here, float64 has every integer
@@ -50,7 +52,7 @@ def _parts(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
         for column in X.columns:
             yield repr(column), np.asarray(X.get_column(column).to_numpy())
     else:
-        values = np.asarray(X)
+        values = np.asarray(without_index(X))
         if values.dtype.kind == "f" and not hasattr(X, "dtype") and (np.abs(values) >= _WHOLE).any():
             values = np.array(X, dtype=object)  # integers beside floats became floats
         yield None, values

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from perceptron_rs.common.rows.storage import without_index
+
 __all__ = ["Matrix", "Row", "integers", "product", "square_root_floor"]
 
 #: Column numbers (None: all) and whole numbers: a row is these times 2**exponent.
@@ -52,7 +54,7 @@ class Matrix:
             self._values, self._matrix = _readable(matrix.data), matrix
             self.shape: tuple[int, int] = matrix.shape
         else:
-            values = np.asarray(X)
+            values = np.asarray(without_index(X))
             if values.ndim != 2:
                 raise ValueError(f"X must have two dimensions, got the shape {values.shape}")
             self._values, self._matrix = _readable(values), None
