@@ -1,5 +1,6 @@
 """The lines about epochs."""
 
+import dataclasses
 import gzip
 import sys
 
@@ -35,6 +36,12 @@ def test_lines():
         "epoch 2: 2000 examples, 5 mistakes (0.0050), 55 in all (0.0275), 2,000 rows/s, 2.50 s",
         "epoch 3: 2000 examples, 0 mistakes (-), 55 in all (0.0275), - rows/s, 2.50 s",
     ]
+
+
+def test_the_speed_after_resume_is_that_of_this_process():
+    written = []
+    progress.Lines(written.append)(dataclasses.replace(record(3, [1], 0.5), n_before=900))
+    assert written[0].endswith("1 in all (0.0010), 200 rows/s, 0.50 s")
 
 
 def test_quiet_gives_no_callback():

@@ -98,6 +98,21 @@ def test_a_callback_is_told_of_each_epoch_once(tmp_path):
     assert model.n_iter_ == 4
 
 
+def test_what_was_learnt_before_is_told_apart(tmp_path):
+    records = []
+    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0, "resume": True, "block_size": BLOCK}
+    model = Perceptron(tol=None, max_iter=3, callback=records.append)
+    with pytest.raises(StoppedError):
+        model.fit_stream(source(-(-N // BLOCK) + 4), **options)
+    assert records == []
+    model.fit_stream(source(), **options)
+    assert [record.n_examples for record in records] == [N, N, N]
+    before = records[0].n_before
+    assert 0 < before <= 3 * BLOCK
+    assert before % BLOCK == 0
+    assert [record.n_before for record in records] == [before, 0, 0]
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_run_that_a_callback_ended_goes_on_if_nobody_ends_it(learner, tmp_path):
     """It does not say that it is done, as if its own stopping rule had ended it."""

@@ -48,7 +48,8 @@ class Lines:
         self._examples += record.n_examples
         self._mistakes += record.mistakes
         seconds, self._before = record.seconds - self._before, record.seconds
-        speed = f"{record.n_examples / seconds:,.0f}" if seconds > 0 else "-"
+        learnt = record.n_examples - record.n_before  # in these seconds
+        speed = f"{learnt / seconds:,.0f}" if seconds > 0 and learnt else "-"
         self._write(
             f"epoch {record.epoch + 1}: {self._examples} examples, "
             f"{record.mistakes} mistakes ({_share(record.mistakes, record.n_examples)}), "

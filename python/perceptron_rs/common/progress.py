@@ -74,7 +74,9 @@ class EpochRecord(Learnable):
     n_examples : int
         Number of examples visited for each class that is still training.
     seconds : float
-        Time since training began.
+        Time since training began, or since it was resumed.
+    n_before : int, default=0
+        Number of those examples that were visited before the run was resumed from a checkpoint.
     learnt : callable, default=None
         Makes what `model` returns.
 
@@ -97,6 +99,7 @@ class EpochRecord(Learnable):
     losses: NDArray[np.float64]
     n_examples: int
     seconds: float
+    n_before: int = 0
     learnt: Callable[[], Any] | None = field(default=None, repr=False)
 
 
@@ -139,7 +142,7 @@ class Observer:
         self.estimator, self.publish = estimator, publish
         self.callback: Callable[[Any], Any] | None = estimator.callback
         self.verbose = bool(estimator.verbose)
-        self.n_examples = n_examples
+        self.n_examples, self.n_before = n_examples, 0
         self.start = time.perf_counter()
 
     @property
@@ -164,6 +167,7 @@ class Observer:
             losses=losses,
             n_examples=self.n_examples,
             seconds=seconds,
+            n_before=self.n_before,
             learnt=learnt,
         )
         return record, f"{record.mistakes} mistakes, mean loss {record.loss:.6g}"

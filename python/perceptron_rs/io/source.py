@@ -274,7 +274,7 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         X = refuse_odd(_mapped(X, files))
     if is_sparse(X):
         X = X.tocsr()
-    elif not hasattr(X, "shape"):
+    elif not (hasattr(X, "shape") and hasattr(X, "ndim")):  # tables of Arrow and polars have the one alone
         X = np.asarray(X)
     if y is None:
         raise ValueError("y must hold class labels, got None")

@@ -220,6 +220,7 @@ def run_stream(
 
         def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
             observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
+            observer.n_before = run.n_before if run.n_examples else observer.n_examples
             return observer(epoch, mistakes, losses, run) if observer.is_needed else False
 
         watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)

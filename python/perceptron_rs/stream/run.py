@@ -112,7 +112,7 @@ class StreamRun:
         self.told = 0  # epochs
         self.ended: list[int] = []
         self.last: Run | None = None  # of no examples, to end decisions
-        self.n_examples = 0  # in the last epoch
+        self.n_examples = self.n_before = 0  # in the last epoch, and of them before this process
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, block by block."""
@@ -123,7 +123,7 @@ class StreamRun:
         so_far = self.place.so_far
         if so_far is None:
             so_far = np.zeros((3, self.settings.decisions))
-        interrupted, self.n_examples = False, self.place.examples
+        interrupted, self.n_examples, self.n_before = False, self.place.examples, self.place.examples
         order = self._order(number)
         skip = self.place.blocks
         try:
