@@ -225,3 +225,15 @@ def test_mapped_arrays(tmp_path):
     wrong[70] = 40
     with pytest.raises(ValueError, match="40"):
         Perceptron().fit_stream(open_arrays((X.data, wrong, X.indptr, 30), Y))
+
+
+def test_arrays_in_several_files_are_refused_with_a_remedy(tmp_path):
+    np.save(tmp_path / "X-0.npy", np.eye(3))
+    for given in (
+        tmp_path,
+        str(tmp_path / "X-*.npy"),
+        [tmp_path / "X-0.npy"],
+        [str(tmp_path / "X-0.npy")] * 2,
+    ):
+        with pytest.raises(ValueError, match=r"X must be one \.npy file, got .*perceptron_rs\.io\.Source"):
+            open_arrays(given, [0, 1, 0])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import has_magic
 from itertools import accumulate, pairwise
 from mmap import mmap
 from numbers import Integral
@@ -228,6 +229,10 @@ def as_source(given: Any) -> Source:
 def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Source:
     """Read examples from arrays, or from ``.npy`` files, which are mapped into memory and not read.
 
+    Each argument is one array or one file, and not several, a folder or a pattern, as of other readers: a
+    list of names would be labels as y, and nothing says which file of X goes with which file of y. The second
+    example shows a source of several pairs.
+
     Parameters
     ----------
     X : array-like, sparse matrix, path, or tuple (data, indices, indptr, n_features) of arrays or paths
@@ -263,8 +268,25 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     >>> X, y = np.eye(4), np.array([0, 1, 0, 1])
     >>> Perceptron(max_iter=5).fit_stream(open_arrays(X, y)).predict(X)
     array([0, 1, 0, 1])
+
+    Several pairs of files, which are mapped one after another:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs.io import Source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in 0, 1:
+    ...         np.save(f"{folder}/X-{part}.npy", X)
+    ...         np.save(f"{folder}/y-{part}.npy", y)
+    ...     pairs = list(zip(sorted(Path(folder).glob("X-*")), sorted(Path(folder).glob("y-*"))))
+    ...     def batches():
+    ...         for files in pairs:
+    ...             yield tuple(np.load(file, mmap_mode="r") for file in files)
+    ...     Perceptron(max_iter=5).fit_stream(Source(batches=batches)).predict(X)
+    array([0, 1, 0, 1])
     """
     files: list[Path] = []
+    _refuse_several(X)
     given = X, y, sample_weight, lengths
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
@@ -335,6 +357,17 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         files=tuple(files),
         name=str(files[0]) if files else "the arrays",
     )
+
+
+def _refuse_several(X: Any) -> None:
+    """Raise ValueError for files that are not one."""
+    is_path = isinstance(X, str | os.PathLike)
+    several = isinstance(X, list) and X and all(isinstance(item, str | os.PathLike) for item in X)
+    if several or (is_path and (Path(X).is_dir() or (has_magic(os.fspath(X)) and not Path(X).exists()))):
+        raise ValueError(
+            f"X must be one .npy file, got {X!r:.80}; give a perceptron_rs.io.Source whose batches are the "
+            f"pairs of files, as the documentation of open_arrays shows"
+        )
 
 
 def parts_of(X: Any) -> tuple[Any, ...]:
