@@ -91,7 +91,7 @@ def validate_parameter_constraints(*_: Any, caller_name: str) -> None:
     pass
 
 
-def check_is_fitted(estimator: Any) -> None:
+def check_is_fitted(estimator: Any, attributes: Any = None) -> None:  # noqa: ARG001
     if not any(name.endswith("_") and not name.startswith("_") for name in vars(estimator)):
         raise NotFittedError(f"this {type(estimator).__name__} instance is not fitted yet; call fit first")
 

@@ -177,10 +177,10 @@ def test_what_a_run_would_tell(learner, asked, weights, engine_name, short_way):
     long._learn_quickly = lambda *given: None
     for start, stop in [*((i, i + 1) for i in range(1, 30)), (30, 60)]:
         part = slice(start, stop)
-        given = X[part], NUMBER[part], None, None if weights is None else weights[part]
-        quick.partial_fit(*given, check_input=False)
-        checked.partial_fit(*given)
-        long.partial_fit(*given)
+        given = {"X": X[part], "y": NUMBER[part], "sample_weight": None if weights is None else weights[part]}
+        quick.partial_fit(**given, check_input=False)
+        checked.partial_fit(**given)
+        long.partial_fit(**given)
     del long._learn_quickly
     assert contents(quick) == contents(checked) == contents(long)
     assert sum(short_way) == 60
@@ -283,7 +283,6 @@ CHANGES = [
     {"callback": print},
     {"penalty": "l2", "alpha": 0.1},
     {"penalty": "l2", "alpha": 0},
-    {"multi_class": "joint"},
     {"engine": "reference"},
     {"engine": "rust"},
 ]

@@ -22,7 +22,8 @@ def terms(model: Any) -> dict[str, Any]:
 def check_terms(model: Any) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
     known: dict[str, Any] = getattr(model, "_terms", {})  # none where a caller has set all attributes
-    changed = [name for name, value in known.items() if _plain(getattr(model, name)) != _plain(value)]
+    pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
+    changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
     if changed:
         now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
         before = ", ".join(f"{name}={known[name]!r:.80}" for name in changed)

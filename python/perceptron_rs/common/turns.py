@@ -5,7 +5,7 @@ assignment. So nothing has to be undone: an error, or a signal between any two s
 it was, and another thread reads it as it was before the call or as it is after. A turn need not be given back
 either: it is held by a call that runs, so it ends with that call, however that ends.
 
-A method that reads more than one attribute reads a snapshot of them.
+A method that reads more than one attribute reads a copy of them, which the calls within it read, too.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from __future__ import annotations
 import copy
 import sys
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
-from contextvars import ContextVar
+from collections.abc import Callable, Collection
+from contextvars import ContextVar, copy_context
 from functools import partial, wraps
 from operator import call, is_
 from threading import Lock, get_ident
@@ -24,13 +23,13 @@ from typing import Any, TypeVar, cast
 
 from numpy.random import RandomState
 
-__all__ = ["Turn", "computed", "consistent", "is_taken", "learning", "snapshot", "turns"]
+__all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Those that change an estimator, and those that wait for it, in the order in which they came.
 turns: list[Turn] = []
-#: The turns of the calls that the running code is part of, on this thread or on one that works for it.
+#: Where this thread works for another one: the turns that its work is part of.
 _within: ContextVar[tuple[Turn, ...]] = ContextVar("within", default=())
 #: Seconds after which somebody who waits looks whether the call before is still there.
 _SOON = 0.05
@@ -50,11 +49,21 @@ class Turn:
         self.frame: FrameType | None = sys._getframe(1)
         self.over = Lock()
         self.model: Any = None
-        self.before: dict[str, Any] = {}
 
     def __enter__(self) -> Any:
         self.over.acquire()
         turns.append(self)
+        if turns[0] is not self:
+            self._wait()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        self.frame = self.model = None
+        _remove(self)
+        self.over.release()
+
+    def _wait(self) -> None:
+        """Wait for those before that change the estimator, and forget those that a signal has ended."""
         for other in turns.copy():
             if other is self:
                 break
@@ -62,14 +71,6 @@ class Turn:
                 self._wait_for(other)
             elif other.thread == self.thread and not other.runs():
                 _remove(other)
-        _within.set((*(turn for turn in _within.get() if turn.runs()), self))
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
-        _within.set(tuple(turn for turn in _within.get() if turn is not self))
-        self.frame = self.model = None
-        _remove(self)
-        self.over.release()
 
     def _wait_for(self, other: Turn) -> None:
         is_inside = other.thread == self.thread or other in _within.get()
@@ -97,20 +98,22 @@ class Turn:
         """Return a copy of the estimator to learn on. Arrays are shared, for none is changed in place."""
         if self.model is None:
             self.before = vars(self.estimator).copy()
-            self.model = _like(self.estimator, self.before.copy())
+            self.model = _like(self.estimator, self.before)
             if isinstance(drawn_from := self.before.get("random_state"), RandomState):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
 
     def publish(self) -> None:
         """Give the estimator what its twin has learnt, in one step."""
-        before, learnt = self.before, vars(self.model)
-        new = vars(self.estimator).copy()  # with what others, such as a callback, have set meanwhile
-        for name in before.keys() - learnt.keys():
-            new.pop(name, None)
-        source, drawn = before.get("random_state"), learnt.get("random_state")
-        new |= {name: value for name, value in learnt.items() if before.get(name, new) is not value}
+        before, learnt, new = self.before, vars(self.model), vars(self.estimator).copy()
+        if _is_same(before, new):
+            new = dict(learnt)
+        else:  # others, such as a callback, have set something meanwhile
+            for name in before.keys() - learnt.keys():
+                new.pop(name, None)
+            new |= _changes(before, learnt)
         steps = [partial(object.__setattr__, self.estimator, "__dict__", new)]
+        source, drawn = before.get("random_state"), learnt.get("random_state")
         if isinstance(source, RandomState) and isinstance(drawn, RandomState):
             new["random_state"] = source
             steps.append(partial(source.set_state, drawn.get_state()))
@@ -132,14 +135,21 @@ class learning(Turn):  # noqa: N801  called like a function
         super().__exit__(kind)
 
 
-def is_taken(estimator: Any) -> bool:
-    """Whether a call has a turn of the estimator, or waits for one."""
-    return bool(turns) and any(turn.estimator is estimator for turn in turns.copy())
+def within_turns(work: Callable[[], None]) -> Callable[[], None]:
+    """Return work that another thread does for this one, in its context and as part of its turns."""
+    context = copy_context()
+    here = [turn for turn in turns.copy() if turn.thread == get_ident()]
+    context.run(_within.set, (*_within.get(), *here))
+    return partial(context.run, work)
+
+
+class _Own(dict[str, Any]):
+    """The attributes of an estimator that one call has for itself: no other thread changes them."""
 
 
 def snapshot(model: Any) -> Any:
     """Return a copy of an estimator that stays as it is, whatever other threads do."""
-    return _like(model, vars(model).copy())
+    return _like(model, vars(model))
 
 
 def consistent(method: Method) -> Method:
@@ -147,38 +157,52 @@ def consistent(method: Method) -> Method:
 
     @wraps(method)
     def read(self: Any, *args: Any, **options: Any) -> Any:
+        if type(vars(self)) is _Own:
+            return method(self, *args, **options)
         before = vars(self).copy()
-        model = _like(self, before.copy())
+        model = _like(self, before)
         answer = method(model, *args, **options)
         after = vars(model)
-        if len(after) != len(before) or not all(map(is_, after.values(), before.values())):
-            # Set by a subclass, in a method that this one has called.
-            vars(self).update({name: a for name, a in after.items() if before.get(name, after) is not a})
+        if not _is_same(before, after):
+            vars(self).update(_changes(before, after))  # set by a subclass, in a method that this one calls
         return answer
 
     return cast("Method", read)
 
 
-def computed(cache: list[Any], sources: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-    """Return what is computed from some objects, from a list of it with these objects, or None.
+def computed(model: Any, cache: str, names: Collection[str], compute: Callable[[Any], Any]) -> Any:
+    """Return what is computed from the attributes of these names, from a list of it if it is known.
 
     The list is filled, and no attribute is set: reading leaves ``__dict__`` as it is. Copies of an estimator
-    may share the list: it says what its content was made of.
+    may share the list: it says what its content was made of. As it holds these objects, none of them changes:
+    what is found there was made of one state of the estimator, so only computing needs a snapshot.
     """
-    for known, answer in cache.copy():
-        if len(known) == len(sources) and all(map(is_, known, sources)):
+    now = vars(model)
+    for known, answer in getattr(model, cache).copy():
+        if all(map(is_, known, map(now.get, names))):
             return answer
-    answer = compute()
-    cache[:] = [(sources, answer)]
+    model = snapshot(model)
+    sources, answer = tuple(map(vars(model).get, names)), compute(model)
+    getattr(model, cache)[:] = [(sources, answer)]
     return answer
 
 
 def _like(model: Any, attributes: dict[str, Any]) -> Any:
     found = object.__new__(type(model))
-    object.__setattr__(found, "__dict__", attributes)
+    object.__setattr__(found, "__dict__", _Own(attributes))
     return found
 
 
+def _is_same(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    return len(before) == len(after) and all(map(is_, before.values(), after.values()))
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in after.items() if before.get(name, after) is not value}
+
+
 def _remove(turn: Turn) -> None:
-    with suppress(ValueError):
+    try:  # noqa: SIM105  to suppress it takes as long as all else of a turn
         turns.remove(turn)
+    except ValueError:
+        pass  # another call has found that it is over

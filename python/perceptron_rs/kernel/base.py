@@ -234,7 +234,7 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         ValueError
             If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         with standard():
             self._check_parameters()
             check_terms(self)

@@ -12,7 +12,7 @@ from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.sparse_weights import SparseWeights, dense
-from perceptron_rs.common.turns import computed, consistent
+from perceptron_rs.common.turns import computed
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
@@ -296,11 +296,12 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.n_seen_ = np.zeros(len(np.atleast_1d(dense(next(iter(given.values()))))), dtype=np.int64)
         self._average = []
 
-    @consistent
     def _averaged(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sources = tuple(getattr(self, name) for name in self._stored.values())
         average: tuple[NDArray[np.float64], NDArray[np.float64]] = computed(
-            self._average, sources, lambda: get_engine(self.engine).average(read_state(self))
+            self,
+            "_average",
+            self._stored.values(),
+            lambda model: model._answer(get_engine(model.engine), read_state(model)),
         )
         return average
 

@@ -17,7 +17,7 @@ from perceptron_rs.common.rows.examples import Examples, as_array, examples, unc
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.turns import Turn, consistent, is_taken, learning
+from perceptron_rs.common.turns import Turn, consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
@@ -213,8 +213,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        at_once = not (check_input or is_taken(self))
-        if at_once and learn_pass(self, X, y, sample_weight):
+        if not check_input and learn_pass(self, X, y, sample_weight):
             return self
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
@@ -227,11 +226,11 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             labels = encode(y, self.classes_)
             if labels.shape != (data.rows.shape[0],):
                 labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)
-            if at_once and not self.audit:
+            if self.audit:
+                self._learn(turn, engine, data, labels, sample_weight)
+            else:
                 turn.twin()._learn_pass(engine, data, labels, sample_weight, first=False)
                 turn.publish()
-            else:
-                self._learn(turn, engine, data, labels, sample_weight)
         return self
 
     def _learn_quickly(
@@ -311,7 +310,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         ValueError
             If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
         with standard():
             check_terms(self)
             engine = get_engine(self.engine)

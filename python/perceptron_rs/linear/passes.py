@@ -28,8 +28,9 @@ from perceptron_rs.linear.penalty import PENDING, is_pending, strengths
 
 __all__ = ["LEARNERS", "learn_pass"]
 
-#: Those that a pass takes; others need more than their state.
-LEARNERS = ("perceptron", "averaged")
+#: Those that a pass takes; others need more than their state. None, where a call of the engine is not one
+#: step for other threads.
+LEARNERS = ("perceptron", "averaged") if getattr(sys, "_is_gil_enabled", lambda: True)() else ()
 #: Parameters that every pass depends on; not every learner has the last ones. An estimator may have others.
 _PARAMETERS = (
     *("engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback", "verbose"),
@@ -43,8 +44,6 @@ _STALE = ("validation_scores_", "loss_curve_")
 _prepared: dict[int, OnePass] = {}
 #: Types whose ``format`` is known: to ask for it takes as long as a fiftieth of a pass over one row.
 _csr: set[type] = set()
-#: Whether a call of the engine is one step for other threads.
-_IS_ONE_STEP: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 def learn_pass(
@@ -67,8 +66,6 @@ def learn_pass(
     turn of the estimator; otherwise, a pass that another call would take away is left to a run.
     """
     if not (sample_weight is None or type(sample_weight) is ndarray) or (estimator.audit and not record):
-        return False
-    if not _IS_ONE_STEP:
         return False
     if estimator.engine == "reference" and not in_turn:  # whose passes are many steps
         with Turn(estimator):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.turns import computed, snapshot
+from perceptron_rs.common.turns import computed
 from perceptron_rs.engines import State, get_engine
 
 __all__ = [
@@ -97,9 +97,10 @@ def keep_pending(estimator: Any, coef: NDArray[np.float64], ages: NDArray[np.int
 
 def read_settled(estimator: Any) -> NDArray[np.float64]:
     """Return ``coef_`` of an estimator with pending penalties."""
-    model = snapshot(estimator)
-    sources = tuple(getattr(model, name) for name in (*PENDING[:3], "n_seen_"))
-    coef: NDArray[np.float64] = computed(model._settled_coef, sources, lambda: _settled(model, slice(None)))
+    names = (*PENDING[:3], "n_seen_")
+    coef: NDArray[np.float64] = computed(
+        estimator, "_settled_coef", names, lambda model: _settled(model, slice(None))
+    )
     return coef
 
 

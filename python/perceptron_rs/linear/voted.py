@@ -492,8 +492,8 @@ class VotedPerceptron(LinearLearner):
 
     def _predicting(self) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
-        sources = (self.prediction, self._vectors, *(getattr(self, name) for name in self._stored.values()))
-        weights: Weights = computed(self._answers, sources, self._replayed)
+        names = ("prediction", "_vectors", *self._stored.values())
+        weights: Weights = computed(self, "_answers", names, type(self)._replayed)
         return weights
 
     def _replayed(self) -> Weights:

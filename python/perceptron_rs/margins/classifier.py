@@ -399,7 +399,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
         ValueError
             If X has a wrong shape or contains NaN or infinity.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         with standard():
             check_terms(self)
             engine = get_engine(self.engine)

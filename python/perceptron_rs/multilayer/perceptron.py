@@ -429,7 +429,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
 
     def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_")
         with standard():
             check_terms(self)
             engine = get_engine(self.engine)

@@ -540,9 +540,11 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     @property
     def _weights(self) -> State:
         """What predicts, as the engines' ``sequence_decode`` takes it."""
-        state, averaged = self._state, bool(self.averaged)
         weights: State = computed(
-            self._average, (state, averaged), lambda: predicting(get_engine(self.engine), state, averaged)
+            self,
+            "_average",
+            ("_state", "averaged"),
+            lambda model: predicting(get_engine(model.engine), model._state, bool(model.averaged)),
         )
         return weights
 

@@ -306,14 +306,15 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         return run.answers
 
     @property
-    @consistent
     def coef_(self) -> NDArray[np.float64]:
         """Weights that predict: the averaged ones, or the last ones."""
-        last, u, seen = self.last_coef_, self._u, self.n_seen_
         if not self.averaged:
-            return last
+            return self.last_coef_
         average: NDArray[np.float64] = computed(
-            self._average, (last, u, seen), lambda: _average(get_engine(self.engine), last, u, seen)
+            self,
+            "_average",
+            ("last_coef_", "_u", "n_seen_"),
+            lambda model: _average(get_engine(model.engine), model.last_coef_, model._u, model.n_seen_),
         )
         return average
 

@@ -6,9 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -28,6 +26,7 @@ from perceptron_rs.common.labels import (
 )
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import Csr, is_sparse
+from perceptron_rs.common.turns import within_turns
 from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
@@ -196,8 +195,7 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
     waits for it either, as for the threads of an executor.
-    The context goes along, so that a source which lets the estimator learn, whose turn it is, gets an error
-    and does not wait.
+    A source that lets the estimator learn, whose turn it is, gets an error and does not wait for itself.
     """
     end = object()
     asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
@@ -226,8 +224,8 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
             yield item
             del item  # or it would be there beside the next one
 
-    run = partial(copy_context().run, work)
-    thread, waits, is_over = Thread(target=run, name="perceptron-rs-reader", daemon=True), True, False
+    waits, is_over = True, False
+    thread = Thread(target=within_turns(work), name="perceptron-rs-reader", daemon=True)
     thread.start()
     try:
         yield given()
