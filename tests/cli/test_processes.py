@@ -80,7 +80,7 @@ def test_output_is_utf8_whatever_the_locale(tmp_path, name):
 @pytest.mark.parametrize("argv", [("train", "averaged"), ("train", "--stream"), ("tag-train",)], ids=str)
 def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, status, argv):
     (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)  # never without a mistake
-    (tmp_path / "a.tsv").write_text("the\tD\nthe\tN\n\n" * 500)
+    (tmp_path / "a.tsv").write_text("the\tD\n\nthe\tN\n\n" * 500)  # nor this
     data = tmp_path / ("a.tsv" if "tag" in argv[0] else "a.svm")
     argv = (*argv, data, "--model", tmp_path / "m", "--epochs", 10**9, "--json")
     argv += () if "tag" in argv[0] else ("--tol", "none")
