@@ -219,3 +219,26 @@ def test_bagging(learner):
     for samples in (0.1, 1.0):  # of the few ones, some hold one example of a class
         bag = BaggingClassifier(learner(early_stopping=True), 20, max_samples=samples, random_state=0)
         assert bag.fit(X, y).score(X, y) > 0.6
+
+
+def test_an_interrupted_epoch_has_a_score(monkeypatch, tmp_path):
+    """Ctrl-C while the validation part is judged, or in the midst of an epoch."""
+    from perceptron_rs import load
+    from perceptron_rs.common.early_stopping import Validation
+
+    rng, calls, accuracy = np.random.default_rng(0), [], Validation.accuracy
+
+    def interrupted(self, state):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return accuracy(self, state)
+
+    monkeypatch.setattr(Validation, "accuracy", interrupted)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
+    model = Perceptron(max_iter=9, tol=None, early_stopping=True, keep_on_interrupt=True)
+    with pytest.warns(UserWarning, match="ctrl-c ended the fit in epoch 3"):
+        model.fit(X, y)
+    assert model.validation_scores_.shape == (len(model.mistakes_per_epoch_), 3) == (3, 3)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").coef_.tobytes() == model.coef_.tobytes()

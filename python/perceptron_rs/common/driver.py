@@ -182,7 +182,7 @@ def follow(
     n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(judges)))
     epochs: list[Epoch] = []
-    best = Best()
+    best, n_judged = Best(), 0
     try:
         while goes_on:
             number = schedule.first_epoch + len(epochs)
@@ -195,6 +195,7 @@ def follow(
             if held_out is not None:
                 state = run.state()
                 judged = held_out(state)
+                n_judged += 1
             better = np.zeros(len(judges), dtype=np.bool_)
             for k, lost in enumerate(judged.tolist()):
                 if not stopped[k]:
@@ -214,6 +215,11 @@ def follow(
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
             raise
+    if held_out is not None and n_judged < len(epochs):  # each epoch has a score, also one that was cut short
+        state, made = run.state(), epochs[-1].mistakes.tolist()
+        for k, lost in enumerate(held_out(state).tolist()):
+            judges[k].reason_to_end(made[k], lost)
+        best.take(state, np.array([not stopped[k] and judges[k].is_best for k in range(len(judges))]))
     for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
         n_iter[k] = len(epochs)
