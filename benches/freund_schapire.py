@@ -65,7 +65,7 @@ def errors_of(model, X, y, limits):
     names = engine.dense_rows(np.zeros((len(vectors["origin"]), 1), dtype=np.uint8))
     classes = len(model.classes_)
     logs = [(until(vectors, limit), np.full(classes, limit)) for limit in limits]
-    states = [state_of(log, seen, np.zeros(classes, dtype=np.int64)) for log, seen in logs]
+    states = [state_of(log, seen, 0) for log, seen in logs]
     counts = counted(vectors, limits)
     labels = np.searchsorted(model.classes_, y)
     wrong = np.zeros((len(METHODS), len(limits)))

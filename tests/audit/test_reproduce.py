@@ -162,7 +162,6 @@ def test_parameters_that_change_no_prediction_are_not_compared(tmp_path):
         (LEARNERS[5], "prediction", "last", "random"),
         (LEARNERS[7], "prediction", "average", "vote"),
         (LEARNERS[7], "normalize", True, False),
-        (LEARNERS[10], "activation", "tanh", "relu"),
     ],
 )
 def test_a_parameter_that_predicting_reads_is_named(learner, name, value, old, tmp_path):
@@ -233,7 +232,7 @@ def test_other_numbers_are_named(learner):
         what = r"(n_seen_|seen|log_count) at index \(\d+,\)"
     else:
         model.intercept_ = model.intercept_ + 2**-50 * np.eye(3)[1]
-        what = r"intercept_? at index \(1,\)"
+        what = r"(last_coef_ at index \(0, 0\)|intercept_? at index \(1,\))"  # the sums start anew
     answer = reproduce(model, X, Y)
     refused(answer, "numbers", rf"^other numbers: \[the model\] and \[the run\] differ in {what}: ")
 

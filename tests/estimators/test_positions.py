@@ -7,7 +7,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs.dask import estimators as dask_estimators
 
-LEARNING = ("fit", "partial_fit", "predict_then_learn", "fit_stream")
+METHODS = ("fit", "partial_fit", "predict_then_learn", "fit_stream", "fit_encoded", "predict", "score")
 CLASSES = [
     kind
     for module in (perceptron_rs, dask_estimators)
@@ -17,7 +17,7 @@ CLASSES = [
 CASES = [
     pytest.param(kind, method, id=f"{kind.__module__}.{kind.__name__}-{method}")
     for kind in CLASSES
-    for method in (*LEARNING, "score")
+    for method in METHODS
     if hasattr(kind, method)
 ]
 
@@ -31,6 +31,8 @@ def test_only_data_and_classes_have_a_position(kind, method):
         "partial_fit": [["X", "y"], ["X", "y", "classes"]],
         "predict_then_learn": [["X", "y"]],
         "fit_stream": [["source"], ["source", "classes"]],
+        "fit_encoded": [["encoder", "X", "y"]],
+        "predict": [["X"]],
         # As scikit-learn's.
         "score": [["X", "y"], ["X", "y", "sample_weight"]],
     }[method]

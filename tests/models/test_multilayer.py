@@ -58,7 +58,7 @@ def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         MultilayerPerceptron().save(tmp_path / "m")
     model = fitted().set_params(hidden_layer_sizes=(9,))
-    with pytest.raises(ValueError, match="coefs_0 has the shape"):
+    with pytest.raises(ValueError, match=r"hidden_layer_sizes=\(9,\) differs from the fit"):
         model.save(tmp_path / "m")
     model = fitted()
     model.intercepts_[0] = model.intercepts_[0] * np.nan

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import NotFittedError
 
-from perceptron_rs import AveragedPerceptron, KernelPerceptron, MultilayerPerceptron, Perceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    VotedPerceptron,
+)
 from perceptron_rs.models import dump_text, read_text
 
 TEXT = (
@@ -55,6 +61,12 @@ def test_without_names_a_feature_is_its_column(tools):
 
 def test_both_ways_through_files(tools, learner, tmp_path):
     model = tools.fitted(learner)
+    if isinstance(model, VotedPerceptron):
+        with pytest.raises(
+            ValueError, match="predicts by the votes of many hyperplanes; set prediction='last'"
+        ):
+            dump_text(model, tmp_path / "text")
+        model.set_params(prediction="last")
     dump_text(model, tmp_path / "text")
     assert (tmp_path / "text").read_text("ascii") == dumped(model)
     with (tmp_path / "text").open() as stream:
@@ -141,7 +153,7 @@ BAD = {
     "version": ("weights 1", 1, "weights 2", "the version 2, and this .* reads 1; install a newer"),
     "no classes": ("classes", 2, "labels", "expected 'classes' .*, separated by tabs, got 'labels'"),
     "classes alone": ('\tstr\t"ham"\t"spam"', 2, "", "expected 'classes' and their names"),
-    "one class": ('\t"spam"', 2, "", "two or more"),
+    "one class": ('\t"spam"', 2, "", "a list of 2 or more"),
     "class type": ("\tstr", 2, "\tobj", "unknown type 'obj'"),
     "class json": ('"spam"', 2, "spam", "JSON"),
     "class order": ('"spam"', 2, '"egg"', "sorted"),

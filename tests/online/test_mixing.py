@@ -220,9 +220,12 @@ def test_what_partial_fit_has_left_pending_is_taken_once(engine_name, mixing, mu
     X, y = np.diag([8.0, 8.0, 8.0, 8.0])[[0, 2, 1, 3, 0, 1]], np.array([1, 0, 1, 0, 1, 0])
     options = {"shuffle": False, "tol": None, "max_iter": 3, "multi_class": multi_class, "mixing": mixing}
     model = Perceptron(engine=engine_name, **options, **penalty).partial_fit(X[:2], y[:2], classes=[0, 1])
-    settled = model.coef_, model.intercept_  # in these fits no number is rounded
+    settled = {
+        "coef_init": model.coef_,
+        "intercept_init": model.intercept_,
+    }  # in these fits no number is rounded
     model.set_params(warm_start=True, n_partitions=2).fit(X, y)
-    expected = Perceptron(engine=engine_name, n_partitions=2, **options, **penalty).fit(X, y, *settled)
+    expected = Perceptron(engine=engine_name, n_partitions=2, **options, **penalty).fit(X, y, **settled)
     assert model.coef_.tolist() == expected.coef_.tolist()
     assert not any(name.startswith("_pending") for name in vars(model))
 

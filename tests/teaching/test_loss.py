@@ -89,7 +89,7 @@ MASK = [True, False]
     ("arguments", "text"),
     [
         (([b"a", b"a"], [1, 1]), "y_true must hold class labels, got bytes"),
-        (([None, None], [1, 1]), "y_true: Unknown label type"),
+        (([None, None], [1, 1]), "Input y_true contains NaN: the label in row 0"),
         (([np.nan, 1], [1, 1]), "Input y_true contains NaN"),
         (([0.5, 1], [1, 1]), "y_true: Unknown label type: continuous: found 0.5"),
         ((np.ma.MaskedArray([0, 1], MASK), [1, 1]), "y_true is a masked array"),

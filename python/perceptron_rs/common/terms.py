@@ -16,7 +16,7 @@ def terms(model: Any) -> dict[str, Any]:
     """Return the parameters that what is learnt depends on, with their values: those of ``_lasting``."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
-    return {name: getattr(model, name) for name in (*model._lasting, *of_kernel)}
+    return {name: _frozen(getattr(model, name)) for name in (*model._lasting, *of_kernel)}
 
 
 def check_terms(model: Any) -> None:
@@ -27,10 +27,16 @@ def check_terms(model: Any) -> None:
     if changed:
         now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
         before = ", ".join(f"{name}={known[name]!r:.80}" for name in changed)
+        again = "start again by fit with warm_start=False" if hasattr(model, "warm_start") else "fit again"
         raise ValueError(
             f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
-            "start again by fit with warm_start=False"
+            f"{again}"
         )
+
+
+def _frozen(value: Any) -> Any:
+    """Return a value that stays as it is when somebody changes a list or an array in its place."""
+    return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
 def _plain(value: Any) -> list[Any]:

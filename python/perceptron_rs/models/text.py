@@ -76,7 +76,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     1 0x1.8000000000000p+1
     """
     check_is_fitted(estimator)
-    if getattr(estimator, "prediction", None) == "vote":
+    if getattr(estimator, "prediction", None) == "vote" and hasattr(estimator, "coef_"):
         raise ValueError(
             f"{type(estimator).__name__} predicts by the votes of many hyperplanes; set prediction='last' to "
             "write the last one, or another prediction"

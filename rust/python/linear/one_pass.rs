@@ -260,7 +260,6 @@ impl OnePass {
             .transpose()?;
         let seen = counts(&get(attributes, &self.seen)?, planes)?;
         let second = second.as_ref();
-        let settings = &*self.settings_of(activations.is_some());
         let intercept = vector(&get(attributes, &self.intercept)?, planes)?;
         let before = if products > SHORT { Some(self.state(attributes)?) } else { None };
         let learn = |weights: &[f64], beside: &[f64]| {
@@ -274,7 +273,7 @@ impl OnePass {
                 columns,
                 labels: &labels,
                 sample_weight: of_examples.as_deref(),
-                settings,
+                settings: &self.settings_of(activations.is_some()),
             };
             given.learn_from(rows)
         };
