@@ -42,7 +42,7 @@ CASES = [
     (["--n-partitions", 3], {"n_partitions": 3}),
     (["--n-partitions", 3, "--mixing", "mistakes"], {"n_partitions": 3, "mixing": "mistakes"}),
     (["--check", "ratchet"], {"check": "ratchet"}),
-    (["--no-average", "--epochs", 2], {"average": False, "max_iter": 2}),
+    (["--no-average", "--check", "epoch"], {"average": False, "check": "epoch"}),
     (["--prediction", "average"], {"prediction": "average"}),
     (["--prediction", "longest"], {"prediction": "longest"}),
     (["--max-vectors", 3], {"max_vectors": 3}),
@@ -112,8 +112,8 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
     found = modelfile.load_model(out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = LEARNERS[learner](**{"max_iter": 7} | parameters).fit(X, y)
-        plain = LEARNERS[learner](max_iter=parameters.get("max_iter", 7)).fit(X, y)
+        expected = LEARNERS[learner](max_iter=7, **parameters).fit(X, y)
+        plain = LEARNERS[learner](max_iter=7).fit(X, y)
     assert found.decision_function(X).tobytes() == expected.decision_function(X).tobytes()
     assert {name: getattr(found, name) for name in parameters} == parameters
     stories = [

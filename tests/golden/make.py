@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.driver import Schedule, follow
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
 
@@ -24,6 +24,7 @@ sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
 
 from kernels import KERNEL, kernel, kernel_cases  # noqa: E402
 from layers import LAYERS, layer_cases, layers  # noqa: E402
+from lives import LIVES, digest, lives  # noqa: E402
 from margins import MARGIN, margin_cases, margins  # noqa: E402
 from words import DRAW, FORMAT, HALVES, TYPES, Case, bits, draw, floats, rows, whole  # noqa: E402
 
@@ -100,6 +101,7 @@ HEADS = {
     "kernel": FORMAT + DRAW + KERNEL,
     "multilayer": FORMAT + DRAW + LAYERS,
     "margin": FORMAT + DRAW + MARGIN,
+    "lives": FORMAT + DRAW + LIVES,
 }
 
 
@@ -251,19 +253,24 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
     return found | {"path": whole(path), "scores": bits(scores)}
 
 
+def life(engine: Engine, case: Case, layout: str) -> Case:
+    """Outputs of a case of lives.txt."""
+    return {"digest": digest(case, next(name for name in ENGINES if get_engine(name) is engine))}
+
+
 def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case:
     """Outputs of a case."""
     if file in ("perceptron", "averaged", "pocket", "voted"):
         return fit(engine, case, layout, learner=file)
     others = {"dot": dot, "order": order, "sequences": sequences, "kernel": kernel, "multilayer": layers}
-    others |= {"margin": margins}
+    others |= {"margin": margins, "lives": life}
     return others[file](engine, case, layout)
 
 
 def text(file: str) -> str:
     """Contents of a golden file."""
     special = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases, "sequences": sequence_cases}
-    special |= {"kernel": kernel_cases, "multilayer": layer_cases, "margin": margin_cases}
+    special |= {"kernel": kernel_cases, "multilayer": layer_cases, "margin": margin_cases, "lives": lives}
     from_rules = special.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
