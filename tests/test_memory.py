@@ -27,7 +27,8 @@ def memory_map(dtype, folder):
 
 
 def csr(dtype, index):
-    X = sp.csr_matrix(dense(dtype))
+    X = sp.csr_matrix(dense(np.float32))
+    X.data = X.data.astype(dtype)  # SciPy makes no matrix of float16, but holds one
     X.indptr, X.indices = X.indptr.astype(index), X.indices.astype(index)
     return X
 
