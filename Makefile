@@ -94,7 +94,7 @@ examples: export MPLBACKEND = agg
 examples: $(VENV)/quick $(VENV)/docs  ## run all examples, one after another
 	@for example in examples/plot_*.py; do echo $$example; $(BIN)/python -W error $$example > /dev/null || exit 1; done
 
-golden: $(VENV)/quick  ## write the golden files anew: only when learned bits change on purpose
+golden: $(VENV)/quick $(VENV)/lint  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
 
 licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt anew: after a change of Cargo.lock
