@@ -237,3 +237,15 @@ def test_arrays_in_several_files_are_refused_with_a_remedy(tmp_path):
     ):
         with pytest.raises(ValueError, match=r"X must be one \.npy file, got .*perceptron_rs\.io\.Source"):
             open_arrays(given, [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("y", "text"), [(["a", float("nan"), "b"], "label in row 1 .* is missing"), ([0, "a", 1], "int and str")]
+)
+def test_lists_of_labels_are_those_of_fit(y, text):
+    """NumPy would make text of all of them."""
+    for learn in (Perceptron().fit, open_arrays):
+        with pytest.raises(ValueError, match=text):
+            learn(np.eye(3), y)
+    many = [2**53, 2**53 + 1, 2**53]
+    assert Perceptron().fit_stream(open_arrays(np.eye(3), many)).classes_.tolist() == [2**53, 2**53 + 1]

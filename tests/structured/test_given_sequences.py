@@ -237,3 +237,13 @@ def test_labels_of_sequences_that_are_none():
         SequencePerceptron().fit(X, [["a", None], ["b"]])
     with pytest.raises(ValueError, match="Unknown label type"):
         SequencePerceptron().fit(X, [["a", 1], ["b"]])
+
+
+def test_tags_in_arrays_of_arrow():
+    """Iterating over them gives scalars of Arrow, of which NumPy would take the codes of the characters."""
+    pa = pytest.importorskip("pyarrow")
+    expected = SequencePerceptron().fit(X, TAGS)
+    for given in (pa.array(TAGS), [pa.array(tags) for tags in TAGS]):
+        model = SequencePerceptron().fit(X, given)
+        assert model.classes_.tolist() == ["D", "N", "V"]
+        assert bits(model) == bits(expected)

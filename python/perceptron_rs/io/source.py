@@ -300,6 +300,10 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
         X = np.asarray(X)
     if y is None:
         raise ValueError("y must hold class labels, got None")
+    if isinstance(y, list | tuple):
+        from perceptron_rs.common.labels import label_array  # imports scikit-learn
+
+        y = label_array(None, y, None)
     y, sample_weight, lengths = (_column(part, files) for part in (y, sample_weight, lengths))
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")

@@ -92,6 +92,8 @@ _PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as
 
 def listed(given: Any) -> Any:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
+    if hasattr(given, "to_pylist"):  # of Arrow: iterating over it gives no values of Python
+        return given.to_pylist()
     return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
 
 
