@@ -86,7 +86,7 @@ def test_it_sees_the_learner_of_each_epoch(model, engine_name, noise):
         assert found is not model
     with pytest.raises(RuntimeError, match="is there while callback runs"):
         seen[0][1].model()
-    assert repr(seen[0][1]).endswith(f"seconds={seen[0][1].seconds})")
+    assert repr(seen[0][1]).endswith(f"seconds={seen[0][1].seconds}, n_before=0)")
 
 
 def test_a_record_of_no_fit_has_no_learner():

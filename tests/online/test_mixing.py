@@ -163,7 +163,7 @@ def attributes(model):
     found = {}
     for name, value in vars(model).items():
         if isinstance(value, dict) and name.startswith("_"):
-            found |= {f"{name}.{key}": array.tobytes() for key, array in value.items()}
+            found |= {f"{name}.{key}": np.asarray(part).tobytes() for key, part in value.items()}
         elif isinstance(value, np.ndarray):
             found[name] = value.tobytes()
     return found
