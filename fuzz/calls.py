@@ -18,6 +18,7 @@ from engines import SHARED, drawn, examples
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from perceptron_rs._core import Blake3
 from perceptron_rs.registry import LEARNERS
 
 CHANGED: dict[str, list[Any]] = SHARED | {
@@ -69,6 +70,8 @@ def bits(value: Any) -> Any:
     """Return a value to compare, but for the engine's name."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, Blake3):  # of a block that is not whole
+        return value.digest()
     if sp.issparse(value):
         return bits([value.data, value.indices, value.indptr])
     if isinstance(value, dict):
