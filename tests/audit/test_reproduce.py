@@ -29,6 +29,7 @@ from perceptron_rs import (
     reproduce,
 )
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
 from perceptron_rs.models.container import pack, unpack
@@ -149,10 +150,48 @@ def test_another_parameter_is_named(learner, tmp_path):
     assert answer.digest == answer.digest_again
 
 
-def test_parameters_that_change_no_prediction_are_not_compared(tmp_path):
-    model = fitted(LEARNERS[5]).set_params(n_jobs=2, verbose=1)
-    assert reproduce(saved(model, tmp_path), X, Y)
-    assert reproduce(saved(model.set_params(audit=False, engine="reference"), tmp_path), X, Y)
+#: What a model is told of how it is to be computed, not of what; and other values of it.
+OF_PROCESS = dict(n_jobs=2, verbose=1, audit=False, engine="reference", keep_on_interrupt=True)  # noqa: C408
+OF_PROCESS |= dict(cache_size=7.0, warm_start=True, callback=print, audit_key=None)  # noqa: C408
+
+
+def another(model, name, value):
+    """Return another value of a parameter, which need not go with the others."""
+    for constraint in model._parameter_constraints.get(name, ()):
+        for option in sorted(getattr(constraint, "options", ())):
+            if isinstance(option, str) and option != value:
+                return option
+    if isinstance(value, bool | str):
+        return not value
+    return (*value, 3) if isinstance(value, tuple) else (value or 0) + 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+def test_every_other_parameter_is_compared(learner):
+    """Each of them, also those that predicting does not read; but what says how it is computed is not."""
+    model = fitted(learner, X[:60], Y[:60])
+    lasting = {
+        *model._terms,
+        "multi_class",
+        "kernel",
+        "gamma",
+        "coef0",
+        "degree",
+    }  # nothing predicts without them
+    for name, value in model.get_params().items():
+        if name in lasting:
+            continue
+        if name in OF_PROCESS:
+            model.set_params(**{name: OF_PROCESS[name]})
+            answer = reproduce(model, X[:60], Y[:60])
+            assert answer, (name, answer.message)
+        else:
+            other = another(model, name, value)
+            model.set_params(**{name: other})
+            text = f"^other parameters: {name} is {re.escape(repr(other))} in the model"
+            refused(reproduce(model, X[:60], Y[:60]), "parameters", text)
+        model.set_params(**{name: value})
+    assert reproduce(model, X[:60], Y[:60])
 
 
 @pytest.mark.parametrize(
@@ -219,6 +258,16 @@ def test_another_arithmetic_is_named(learner):
     answer = reproduce(model, X, Y)
     refused(answer, "arithmetic", f"was learnt by version {ARITHMETIC_VERSION + 1}, and this is version")
     assert "equal to the last bit" in answer.message
+
+
+def test_another_arithmetic_of_an_earlier_call_is_named():
+    """The calls by one version are not put together with those by another one."""
+    model = Perceptron(audit=True).partial_fit(X[:600], Y[:600], classes=CLASSES)
+    (call,) = model._calls
+    model._calls = (replace(call, arithmetic=ARITHMETIC_VERSION - 1),)
+    model.partial_fit(X[600:], Y[600:])
+    assert [call.arithmetic for call in model._calls] == [ARITHMETIC_VERSION - 1, ARITHMETIC_VERSION]
+    refused(reproduce(model, X, Y), "arithmetic", f"was learnt by version {ARITHMETIC_VERSION - 1}, and this")
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
@@ -319,6 +368,49 @@ def test_fits_that_go_on(learner, audit, tmp_path):
         refused(reproduce(model, X, Y), "data", "from 2600 rows, got 1300")
         model = model.partial_fit(X[:9], Y[:9])
         assert reproduce(model, np.vstack([X, X[::-1], X[:9]]), np.concatenate([Y, Y[::-1], Y[:9]]))
+
+
+def test_calls_with_weights_and_without_are_told_apart(tmp_path):
+    """Under the same parameters, by each way of making a call."""
+    positive = WEIGHT + 1
+    model, given = Perceptron(audit=True), [None, positive, positive, None, positive]
+    borders = [0, 300, 600, 601, 900, 1300]
+    for k, weight in enumerate(given):
+        rows = slice(borders[k], borders[k + 1])
+        own = None if weight is None else weight[rows]
+        if k == 0:
+            model.partial_fit(X[rows], Y[rows], CLASSES)
+        elif k == 4:
+            model.predict_then_learn(X[rows], Y[rows], sample_weight=own)
+        else:
+            model.partial_fit(X[rows], Y[rows], sample_weight=own, check_input=k != 2)
+    assert [(call.sizes, call.weighted) for call in model._calls] == [
+        (((300, 1),), False),
+        (((300, 1), (1, 1)), True),
+        (((299, 1),), False),
+        (((400, 1),), True),
+    ]
+    model = saved(model, tmp_path)
+    assert reproduce(model, X, Y, positive)
+    other = positive.copy()
+    other[:300] += 1  # of examples that were learnt from without
+    assert reproduce(model, X, Y, other)
+    other[600] += 1
+    refused(reproduce(model, X, Y, other), "data", "differ in their entries, labels or weights")
+
+
+def test_what_a_process_is_told_is_not_in_the_record(capsys):
+    """So a model is the same file whoever watches, and calls are put together."""
+    quiet, loud = (
+        Perceptron(audit=True, verbose=verbose, n_jobs=jobs).partial_fit(X[:600], Y[:600], classes=CLASSES)
+        for verbose, jobs in ((0, None), (1, 2))
+    )
+    assert loud._calls == quiet._calls
+    loud.set_params(verbose=0, n_jobs=1).partial_fit(X[600:], Y[600:])
+    assert len(loud._calls) == 1
+    capsys.readouterr()
+    assert reproduce(loud.set_params(verbose=1), X, Y)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_cold_start_begins_a_new_record():
@@ -490,10 +582,16 @@ def test_names_of_columns(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["rust", "reference"])
-def test_the_other_engine_is_a_witness(engine):
+def test_the_other_engine_is_a_witness(engine, monkeypatch):
     model = fitted(Perceptron(**SHORT, engine=engine), X[:200], Y[:200])
-    for witness in ("rust", "reference"):
+    asked = []
+    monkeypatch.setattr(
+        "perceptron_rs.linear.base.get_engine", lambda name: asked.append(name) or get_engine(name)
+    )
+    for witness in ("rust", "reference", None):
         assert reproduce(model, X[:200], Y[:200], engine=witness)
+        assert set(asked) == {engine if witness is None else witness}
+        asked.clear()
 
 
 def test_large_data_is_digested_beside_the_training():

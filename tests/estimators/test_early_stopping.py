@@ -154,6 +154,27 @@ def test_the_best_epoch_is_not_the_last(engine_name):
     assert model.score(X[part], y[part]) == model.validation_scores_.max() > model.validation_scores_[-1, 0]
 
 
+@pytest.mark.parametrize("learner", [*LINEAR, KernelPerceptron, BudgetedKernelPerceptron])
+def test_an_activation_of_0_is_judged_as_predict_does(learner, engine_name):
+    """After one epoch the part is judged as the model does; an example of zeros has the activation 0."""
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(40, 3)), np.tile([0, 0, 1, 1], 10)
+    X[1::2] = 0
+    options = {"early_stopping": True, "validation_fraction": 0.5, "max_iter": 1, "tol": None}
+    options |= {"fit_intercept": False} if learner in LINEAR else {"kernel": "linear"}
+    scores = []
+    for tie in ("mistake", "positive"):
+        for column, labels in ((0, y), (1, np.where(X[:, 0] > 1, 2, y))):
+            part = validation_part(labels, 0.5, 0)
+            model = learner(tie=tie, engine=engine_name, **options).fit(X, labels)
+            found = model.decision_function(X[part]).reshape(len(part), -1)[:, column]
+            positive = found >= 0 if tie == "positive" else found > 0
+            right = positive == (labels[part] == 1)
+            assert model.validation_scores_[0, column] == np.count_nonzero(right) / len(part)
+        scores.append(model.validation_scores_.tolist())
+    assert scores[0] != scores[1]
+
+
 @pytest.mark.parametrize("learner", ALL)
 def test_tol_none_never_stops(learner, digits, engine_name):
     X, y = np.concatenate([digits[0]] * 2), np.concatenate([digits[1], (digits[1] + 1) % 10])

@@ -10,7 +10,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as Peer
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+)
 from perceptron_rs.testing import assert_parity
 
 LEARNERS = [Perceptron, AveragedPerceptron]
@@ -62,10 +68,14 @@ def test_joint_with_two_classes(learner, engine_name):
 def test_class_weights_of_a_joint_decision_are_those_of_the_true_class(engine_name):
     X, y = load_iris(return_X_y=True)
     weights = {0: 1.0, 1: 3.0, 2: 0.0}
-    by_class = Perceptron(multi_class="joint", class_weight=weights, engine=engine_name).fit(X, y)
-    by_sample = Perceptron(multi_class="joint", engine=engine_name)
-    by_sample.fit(X, y, sample_weight=[weights[label] for label in y])
-    assert by_class.coef_.tobytes() == by_sample.coef_.tobytes()
+    for learner in (Perceptron, AveragedPerceptron, KernelPerceptron):
+        options = {"multi_class": "joint", "engine": engine_name, "max_iter": 4, "tol": None}
+        by_class = learner(class_weight=weights, **options).fit(X, y)
+        by_sample = learner(**options).fit(X, y, sample_weight=[weights[label] for label in y])
+        assert by_class.decision_function(X).tobytes() == by_sample.decision_function(X).tobytes()
+        assert by_class.mistakes_per_epoch_.tolist() == by_sample.mistakes_per_epoch_.tolist()
+        # An example whose class weighs nothing is as if it were not there.
+        assert by_class.n_seen_.tolist() == by_sample.n_seen_.tolist() == [100 * by_class.n_iter_] * 3
 
 
 @pytest.mark.parametrize(

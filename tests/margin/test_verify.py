@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
+from perceptron_rs.margins.bounds import novikoff
 from perceptron_rs.margins.exact.numbers import Matrix, integers
 from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
 
@@ -39,59 +40,260 @@ def test_true_results_are_accepted(engine_name, bias, labels):
     verify(result, X.tolist(), labels.tolist())
 
 
+def changed(result, **changes):
+    """Return another result, whose bounds follow from its interval: just one claim of it is false."""
+    result = replace(result, **changes)
+    if not np.isfinite([*result.coef, result.intercept]).all():
+        return result
+    bounds = novikoff(result.radius, result.lower, result.upper, result.coef, result.intercept, result.bias)
+    names = ("mistake_bound", "best_mistake_bound")
+    return replace(result, **{n: b for n, b in zip(names, bounds, strict=True) if n not in changes})
+
+
+def interval(result, factor):
+    return {"lower": result.lower * factor, "upper": result.upper * factor}
+
+
+NOT_PROVED = "the weighted rows do not prove upper="
+NEARER = r"row \d+ is nearer to the plane than lower="
+INTERVAL = "does not go with the interval"
+#: What is changed, and what is said of it.
 CORRUPTIONS = {
-    "lower": lambda r: {
-        "lower": math.nextafter(r.upper, math.inf),
-        "upper": math.nextafter(r.upper, math.inf),
-    },
-    "lower, a little": lambda r: {"lower": r.lower * (1 + 1e-13), "upper": r.upper * (1 + 1e-13)},
-    "upper": lambda r: {"lower": r.lower * (1 - 1e-9), "upper": r.upper * (1 - 1e-9)},
-    "no upper end": lambda r: {"upper": math.inf},
-    "nan": lambda r: {"lower": math.nan},
-    "coef": lambda r: {"coef": flipped(r.coef, 0, 1e-3)},
-    "coef of another length": lambda r: {"coef": r.coef[1:]},
-    "intercept": lambda r: {"intercept": r.intercept + 0.01 if r.bias != "none" else 0.25},
-    "weight": lambda r: {"dual_weights": flipped(r.dual_weights, 0)},
-    "weight below 0": lambda r: {"dual_weights": flipped(flipped(r.dual_weights, 0, 2**53), 1, -(2**53))},
-    "support row": lambda r: {"support": flipped(r.support, -1, 40)},
-    "another support row": lambda r: {
-        "support": np.array([k for k in range(40) if k not in r.support][: len(r.support)])
-    },
-    "support twice": lambda r: {"support": np.array([r.support[0]] * len(r.support))},
-    "support short": lambda r: {"support": r.support[:-1]},
-    "radius below": lambda r: {"radius": r.radius * (1 - 1e-12)},
-    "radius above": lambda r: {"radius": r.radius * 1.001},
-    "mistake bound": lambda r: {"mistake_bound": r.mistake_bound * (1 - 1e-6)},
-    "mistake bound above": lambda r: {"mistake_bound": r.mistake_bound * 1.001},
-    "best bound": lambda r: {"best_mistake_bound": r.best_mistake_bound * 0.999},
-    "status": lambda r: {"status": "non_separable", "lower": -math.inf, "upper": -math.inf},
-    "undecided": lambda r: {"status": "undecided"},
-    "one class": lambda r: {"status": "one_class", "lower": math.inf, "upper": math.inf},
-    "no such status": lambda r: {"status": "fine"},
-    "classes": lambda r: {"classes": (0, 1)},
-    "bias": lambda r: {"bias": "none" if r.bias == "free" else "free"},
+    "lower": (lambda r: interval(r, 1.01), NEARER),
+    "lower, a little": (lambda r: interval(r, 1 + 1e-9), NEARER),
+    "lower above upper": (lambda r: {"lower": math.nextafter(r.upper, math.inf)}, INTERVAL),
+    "lower is 0": (lambda r: {"lower": 0.0}, INTERVAL),
+    "upper": (lambda r: interval(r, 0.75), NOT_PROVED),
+    "upper, a little": (lambda r: interval(r, 1 - 1e-7), NOT_PROVED),
+    "no upper end": (lambda r: {"upper": math.inf}, INTERVAL),
+    "nan": (lambda r: {"lower": math.nan}, INTERVAL),
+    "coef": (lambda r: {"coef": flipped(r.coef, 0, 1e-3)}, NEARER),
+    "coef is not finite": (lambda r: {"coef": flipped(r.coef, 0, math.nan)}, "must be finite"),
+    "coef is zero": (lambda r: {"coef": 0 * r.coef, "intercept": 0.0}, "coef is zero"),
+    "coef of another length": (lambda r: {"coef": r.coef[1:]}, r"coef has the shape \(2,\), not \(3,\)"),
+    "intercept": (
+        lambda r: {"intercept": r.intercept + 0.01 if r.bias != "none" else 0.25},
+        f"{NEARER}|there is no bias, but an intercept",
+    ),
+    "intercept is not finite": (lambda r: {"intercept": math.inf}, "must be finite"),
+    "weight": (lambda r: {"dual_weights": flipped(r.dual_weights, 0)}, r"a group sum to \d+, not to 2\*\*53"),
+    "another weight": (  # of the same sum, in each group
+        lambda r: {"dual_weights": np.roll(r.dual_weights, 1) if r.bias != "free" else moved(r)},
+        NOT_PROVED,
+    ),
+    "weight below 0": (lambda r: {"dual_weights": below(r)}, "dual_weights must be above 0"),
+    "weight of 0": (lambda r: with_idle_row(r), "dual_weights must be above 0"),
+    "support row": (lambda r: {"support": flipped(r.support, -1, 40)}, "names a row that is not in 0 to 39"),
+    "support row below 0": (lambda r: {"support": flipped(r.support, 0, -40)}, "not in 0 to 39"),
+    "another support row": (
+        lambda r: {"support": np.array([others(k) for k in r.support.tolist()])},
+        f"{NOT_PROVED}|not ascending",
+    ),
+    "support twice": (lambda r: {"support": np.array([r.support[0]] * len(r.support))}, "not ascending"),
+    "support short": (lambda r: {"support": r.support[:-1]}, "have different lengths"),
+    "radius below": (lambda r: {"radius": r.radius * (1 - 1e-12)}, "a row is longer than radius="),
+    "radius above": (lambda r: {"radius": r.radius * 1.001}, "no row is nearly as long as radius="),
+    "radius below 0": (lambda r: {"radius": -r.radius}, "is no length"),
+    "mistake bound": (
+        lambda r: {"mistake_bound": r.mistake_bound * (1 - 1e-9)},
+        "is not the formula's|is above",
+    ),
+    "mistake bound above": (lambda r: {"mistake_bound": r.mistake_bound * 1.001}, "formula's, rounded up"),
+    "no mistake bound": (lambda r: {"mistake_bound": math.inf}, "formula's, rounded up"),
+    "best bound": (lambda r: {"best_mistake_bound": r.best_mistake_bound * 0.999}, "formula's, rounded down"),
+    "best bound above": (
+        lambda r: {"best_mistake_bound": r.mistake_bound * 1.001},
+        "is above mistake_bound=",
+    ),
+    "non-separable": (lambda r: {"status": "non_separable"}, INTERVAL),
+    "no proof": (
+        lambda r: {"status": "non_separable", "lower": -math.inf, "upper": -math.inf},
+        "no convex weights",
+    ),
+    "undecided": (lambda r: {"status": "undecided"}, INTERVAL),
+    "one class": (
+        lambda r: {"status": "one_class", "lower": math.inf, "upper": math.inf},
+        "'one_class' does not go with",
+    ),
+    "no such status": (lambda r: {"status": "fine"}, "there is no status 'fine'"),
+    "classes": (lambda r: {"classes": (0, 1)}, r"classes are \(-1, 1\), not \(0, 1\)"),
+    "no such bias": (lambda r: {"bias": "some"}, "there is no bias 'some'"),
 }
+
+
+def others(k):
+    """Return the row after row k that has the same label."""
+    return next(i % 40 for i in range(k + 1, k + 41) if Y[i % 40] == Y[k])
+
+
+def moved(result):
+    """Return weights of which some is taken from one row and given to another one of the same class."""
+    rows = [p for p, i in enumerate(result.support) if Y[i] == Y[result.support[0]]]
+    rows = (
+        rows if len(rows) > 1 else [p for p, i in enumerate(result.support) if Y[i] != Y[result.support[0]]]
+    )
+    half = int(result.dual_weights[rows[0]]) // 2
+    return flipped(flipped(result.dual_weights, rows[0], -half), rows[1], half)
+
+
+def below(result):
+    """Return weights of the same sums of which one is below 0."""
+    rows = [p for p, i in enumerate(result.support) if Y[i] == Y[result.support[-1]]]
+    rows = (
+        rows if len(rows) > 1 else [p for p, i in enumerate(result.support) if Y[i] != Y[result.support[-1]]]
+    )
+    return flipped(flipped(result.dual_weights, rows[0], 2**53), rows[1], -(2**53))
+
+
+def with_idle_row(result):
+    rows = np.append(result.support, next(i for i in range(40) if i not in result.support))
+    order = np.argsort(rows)
+    return {"support": rows[order], "dual_weights": np.append(result.dual_weights, 0)[order]}
 
 
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_corruptions_of_an_interval_are_refused(name, bias):
     result = max_margin(X, Y, bias=bias, engine="reference")
-    with pytest.raises(VerificationError):
-        verify(replace(result, **CORRUPTIONS[name](result)), X, Y)
+    corrupt, text = CORRUPTIONS[name]
+    with pytest.raises(VerificationError, match=text):
+        verify(changed(result, **corrupt(result)), X, Y)
+
+
+def test_another_bias_is_refused():
+    for bias, claimed, text in (
+        ("free", "augmented", "a group sum"),
+        ("augmented", "free", "a group sum"),
+        ("none", "free", "a group sum"),
+        ("augmented", "none", "an intercept"),
+    ):
+        with pytest.raises(VerificationError, match=text):
+            verify(changed(max_margin(X, Y, bias=bias), bias=claimed), X, Y)
+
+
+def test_what_is_not_decided_claims_an_upper_end_alone():
+    result = changed(max_margin(X, Y, bias="none"), status="undecided", lower=-math.inf)
+    verify(result, X, Y)
+    touching = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), [1, 1, 1]
+    zero = changed(
+        max_margin(*touching, bias="none"),
+        status="margin_at_most",
+        lower=-math.inf,
+        upper=0.0,
+        support=np.array([0, 1]),
+        dual_weights=np.array([2**52, 2**52]),
+    )
+    verify(zero, *touching)
+    for changes, text in (
+        ({"upper": result.upper * 0.75}, NOT_PROVED),
+        ({"upper": -1.0}, INTERVAL),
+        ({"upper": math.inf}, INTERVAL),
+        ({"lower": result.upper * 0.5}, INTERVAL),
+        ({"mistake_bound": result.best_mistake_bound * 2}, "without a separating plane"),
+        ({"best_mistake_bound": result.best_mistake_bound * 0.999}, "best_mistake_bound is wrong"),
+        ({"best_mistake_bound": result.best_mistake_bound * 1.001}, "best_mistake_bound is wrong"),
+    ):
+        with pytest.raises(VerificationError, match=text):
+            verify(changed(result, **changes), X, Y)
+
+
+def test_one_class_has_the_bound_of_its_rows():
+    ones = np.ones(40, dtype=int)
+    result = max_margin(X, ones)
+    assert result.status == "one_class"
+    verify(result, X, ones)
+    for changes, text in (
+        ({"status": "separable", "lower": 1.0, "upper": 1.0}, "'separable' does not go with"),
+        ({"lower": 1.0}, INTERVAL),
+        ({"upper": 1.0}, INTERVAL),
+        ({"mistake_bound": result.mistake_bound * 1.001}, "formula's, rounded up"),
+        ({"best_mistake_bound": result.mistake_bound * 0.999}, "formula's, rounded down"),
+        ({"support": np.array([0]), "dual_weights": np.array([], dtype=int)}, "different lengths"),
+    ):
+        with pytest.raises(VerificationError, match=text):
+            verify(changed(result, **changes), X, ones)
 
 
 def test_corruptions_of_a_proof_are_refused():
     result = max_margin(X, NOISE, engine="reference")
-    for changes in (
-        {"support": result.support[1:], "dual_weights": result.dual_weights[1:]},
-        {"dual_weights": flipped(result.dual_weights, 0)},
-        {"status": "separable", "lower": 1e-3, "upper": 1.0},
-        {"upper": 1.0},
-        {"mistake_bound": 100.0},
+    group = NOISE[result.support] == NOISE[result.support[0]]
+    fewer = result.dual_weights[1:].copy()
+    fewer[np.argmax(group[1:])] += result.dual_weights[0]
+    for changes, text in (
+        ({"support": result.support[1:], "dual_weights": fewer}, "no convex weights"),
+        ({"dual_weights": flipped(result.dual_weights, 0)}, "a group sum"),
+        ({"status": "separable", "lower": 1e-3, "upper": 1.0}, NEARER),
+        ({"upper": 1.0}, INTERVAL),
+        ({"lower": 0.0}, INTERVAL),
+        ({"radius": result.radius * 1.001}, "no row is nearly as long"),
+        ({"best_mistake_bound": 100.0}, "no bound on the mistakes on inseparable data"),
+        ({"mistake_bound": 100.0}, "is above mistake_bound"),
     ):
-        with pytest.raises(VerificationError):
-            verify(replace(result, **changes), X, NOISE)
+        with pytest.raises(VerificationError, match=text):
+            verify(changed(result, **changes), X, NOISE)
+
+
+KERNEL_CORRUPTIONS = {
+    "lower": (lambda r: interval(r, 1 + 1e-6), "a row is nearer to the plane than lower="),
+    "upper": (lambda r: interval(r, 0.75), NOT_PROVED),
+    "coef": (lambda r: {"coef": 0 * r.coef, "intercept": 0.0}, "coef is zero"),
+    "radius below": (lambda r: {"radius": r.radius * (1 - 1e-12)}, "radius=.* is wrong"),
+    "radius above": (lambda r: {"radius": r.radius * 1.001}, "radius=.* is wrong"),
+    "mistake bound": (lambda r: {"mistake_bound": r.mistake_bound * 1.001}, "formula's, rounded up"),
+    "best bound": (lambda r: {"best_mistake_bound": r.best_mistake_bound * 0.999}, "rounded down"),
+    "no proof": (
+        lambda r: {"status": "non_separable", "lower": -math.inf, "upper": -math.inf},
+        "no convex weights",
+    ),
+}
+
+
+def kernel_bounds(result, K):
+    """Return the two bounds by the definition, with the length of the weights in the space of the kernel."""
+    square = result.coef @ K @ result.coef
+    rows = (result.radius**2 + (result.bias != "none")) * (
+        1 + result.intercept**2 / square if result.bias == "free" and square else 1
+    )
+    return rows / result.lower**2 * (1 + 1e-11), rows / result.upper**2 * (1 - 1e-11)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("name", KERNEL_CORRUPTIONS)
+def test_corruptions_in_the_space_of_a_kernel_are_refused(name, bias):
+    K = np.round(X[:12] * 1024) / 1024
+    K, labels = K @ K.T, Y[:12]
+    result = max_margin(K, labels, bias=bias, kernel="precomputed")
+    assert result.status == "separable"
+    verify(result, K, labels)
+    corrupt, text = KERNEL_CORRUPTIONS[name]
+    changes = corrupt(result)
+    wrong = replace(result, **changes)
+    if not any("bound" in change for change in changes):
+        wrong = replace(
+            wrong, **dict(zip(("mistake_bound", "best_mistake_bound"), kernel_bounds(wrong, K), strict=True))
+        )
+    with pytest.raises(VerificationError, match=text):
+        verify(wrong, K, labels)
+
+
+def test_values_of_no_kernel_are_refused():
+    K = np.round(X[:12] * 1024) / 1024
+    K, labels = K @ K.T, Y[:12]
+    result = max_margin(K, labels, bias="none", kernel="precomputed")
+    with pytest.raises(VerificationError, match=r"kernel values have the shape \(12, 13\)"):
+        verify(replace(result, coef=np.append(result.coef, 0.0)), np.hstack([K, K[:, :1]]), labels)
+    uneven = K.copy()
+    uneven[3, 5] += 1.0
+    with pytest.raises(VerificationError, match="K is not symmetric"):
+        verify(result, uneven, labels)
+    # Weights whose square is below 0 have no length, and whatever is divided by it is no distance.
+    turned, signs = np.array([[0.0, 1.0], [1.0, 0.0]]), [-1, 1]
+    for bias in BIASES:
+        one = max_margin(np.eye(2), signs, bias=bias, kernel="precomputed")
+        claimed = replace(one, coef=np.array([1.0, -1.0]), intercept=0.0, radius=0.0, lower=1.0, upper=1.0)
+        bound = float(bias != "none")
+        with pytest.raises(VerificationError, match="coef is zero"):
+            verify(replace(claimed, mistake_bound=bound, best_mistake_bound=bound), turned, signs)
 
 
 def test_other_rows_prove_it_only_if_their_hulls_meet():

@@ -68,7 +68,20 @@ def fitted(model, data):
 
 def run(model, X):
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return dict(zip((one.name for one in session.get_outputs()), session.run(None, {"X": X}), strict=True))
+    found = dict(zip((one.name for one in session.get_outputs()), session.run(None, {"X": X}), strict=True))
+    given = {"X": X.astype(np.float64)} | found
+    for one in [*model.graph.input, *model.graph.output]:  # what they say of themselves
+        array, kind = given[one.name], one.type.tensor_type
+        declared = [dim.dim_value or len(array) for dim in kind.shape.dim]
+        assert tuple(declared) == array.shape, one.name
+        assert not kind.shape.dim[0].dim_value, "any number of rows"
+        dtype = (
+            "O"
+            if kind.elem_type == onnx.TensorProto.STRING
+            else onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        )
+        assert array.dtype == dtype, one.name
+    return found
 
 
 def close(found, expected):

@@ -256,6 +256,40 @@ def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
         assert report.state[name].tobytes() == vars(plain)[attribute].tobytes()
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("options", [{"class_weight": {0: 0.0}}, {"multi_class": "joint"}], ids=str)
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
+    """Columns far apart, in blocks of 8,192 and on their borders, each in the lane that it has among few."""
+    rng = np.random.default_rng(9)
+    groups = np.array([0, 1, 1023, 1024, 1025, 2047, 2048, 2500])
+    columns = (groups[:, np.newaxis] * 8 + np.arange(8)).reshape(-1)
+    narrow, y = rng.standard_normal((30, 64)).round(2), rng.integers(0, 3, 30)
+    narrow[rng.random(narrow.shape) < 0.5] = 0
+    wide = np.zeros((30, 20_011))
+    wide[:, columns] = narrow
+    options = {"n_partitions": 5, "mixing": mixing, "max_iter": 4, "tol": None} | options
+    found, expected = kind(**options).fit(form(wide), y), kind(**options).fit(narrow, y)
+    assert found.coef_[:, columns].tobytes() == expected.coef_.tobytes()
+    assert found.intercept_.tobytes() == expected.intercept_.tobytes()
+    assert np.count_nonzero(found.coef_) == np.count_nonzero(expected.coef_) > 0
+    assert found.mistakes_per_epoch_.tolist() == expected.mistakes_per_epoch_.tolist()
+
+
+@pytest.mark.parametrize("columns", [1, 20_000])
+@pytest.mark.parametrize(
+    ("kind", "values"), [(Perceptron, (1.5e308, 1.6e308)), (AveragedPerceptron, (0.8e308, 0.7e308))]
+)
+def test_what_overflows_when_it_is_mixed_is_an_error(kind, values, columns):
+    """No pass has overflowed: the sum of the weights has, or that of all vectors alone."""
+    X = sp.csr_matrix(((values[0], -values[1]), ([0, 1], [0, 0])), shape=(2, columns))
+    model = kind(n_partitions=2, fit_intercept=False, max_iter=1, tol=None)
+    with pytest.raises(ValueError, match=r"overflowed in epoch 0 .* is not finite after mixing"):
+        model.fit(X, [1, 0])
+    assert not hasattr(model, "classes_")
+
+
 def test_partitions_have_orders_of_their_own():
     X, y = integers(4, n=40)
     same = np.concatenate([X, X]), np.concatenate([y, y])

@@ -180,6 +180,13 @@ def test_an_update():
     np.testing.assert_allclose(signed_distance(display.before_, step.w_before, step.b_before), 0, atol=1e-12)
     np.testing.assert_allclose(signed_distance(display.after_, step.w, step.b), 0, atol=1e-12)
     np.testing.assert_array_equal(display.example_.get_offsets(), [X[step.row]])
+    # An arrow stands on each line and points along its normal vector, to its positive side.
+    before, after = (arrow for arrow in display.ax_.texts if arrow.arrow_patch is not None)
+    for arrow, w, b in ((before, step.w_before, step.b_before), (after, step.w, step.b)):
+        along = np.subtract(arrow.xy, arrow.xyann)
+        assert w @ arrow.xyann + b == pytest.approx(0, abs=1e-12)
+        assert along @ w == pytest.approx(np.linalg.norm(along) * np.linalg.norm(w))
+    assert (before.arrow_patch.get_linestyle(), after.arrow_patch.get_linestyle()) == (":", "solid")
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == ["before", "after"]
     # Moved by c (||x||^2 + 1).
@@ -188,6 +195,13 @@ def test_an_update():
         f"example {step.row}: w . x + b = {step.activation:g},\nmoved by {moved:+g}"
     )
     assert X[step.row] @ step.w + step.b == step.activation + moved
+
+
+def test_an_update_without_an_intercept():
+    step = list(trace(Perceptron(shuffle=False, tol=None, fit_intercept=False), X, Y))[1]
+    moved = step.step * (X[step.row] @ X[step.row])
+    assert f"moved by {moved:+g}" in UpdateDisplay.from_step(step, X, Y).ax_.get_title()
+    assert X[step.row] @ step.w == step.activation + moved
 
 
 def test_distances_and_other_intercepts():

@@ -12,9 +12,18 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, digest, load, reproduce
-from perceptron_rs.io import Source
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    digest,
+    load,
+    reproduce,
+)
+from perceptron_rs.io import Source, open_svmlight
 from perceptron_rs.models import files
+from perceptron_rs.stream import fit
 
 rng = np.random.default_rng(5)
 N = 40
@@ -200,6 +209,86 @@ def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path)
     with pytest.raises(ValueError, match="another learner"):
         VotedPerceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True, block_size=BLOCK)
     assert path.read_bytes() == before
+
+
+def test_a_data_file_that_was_replaced_is_another_one(tmp_path):
+    """Of the same form and size; and one that was only moved away and back is the same."""
+    data, run = tmp_path / "data", tmp_path / "run"
+    options = {"block_size": BLOCK, "checkpoint": run, "classes": [0, 1]}
+    data.write_text("1 1:1 3:2\n0 2:1\n" * 20)
+    Perceptron(max_iter=2, tol=None).fit_stream(
+        open_svmlight(data, n_features=3, zero_based=False), **options
+    )
+
+    def go_on(**reading):
+        reading = {"n_features": 3, "zero_based": False} | reading
+        model = Perceptron(max_iter=4, tol=None)
+        return model.fit_stream(open_svmlight(data, **reading), resume=True, **options)
+
+    before = run.read_bytes()
+    for reading, text in (
+        ({"zero_based": True}, "another reading"),
+        ({"n_features": 4}, "another reading|n_features"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            go_on(**reading)
+    data.rename(tmp_path / "away").rename(data)
+    go_on()
+    run.write_bytes(before)
+    moment = data.stat().st_mtime_ns
+    data.write_text("1 1:1 3:2\n0 2:2\n" * 20)
+    os.utime(data, ns=(moment + 1, moment + 1))
+    with pytest.raises(ValueError, match=r"is of a run with another files: .*data"):
+        go_on()
+    assert run.read_bytes() == before
+
+
+def test_seeds_that_were_drawn_are_of_the_run(tmp_path):
+    """The parameter is None before and after, but the orders would be others."""
+    options = {"block_size": BLOCK, "resume": True}
+    for name, learner, more, text in (
+        ("order", AveragedPerceptron(random_state=None), {"shuffle": "block"}, "another seed: [0-9]+, now"),
+        (
+            "budget",
+            BudgetedKernelPerceptron(gamma=0.5, budget_policy="random", budget=3, random_state=None),
+            {},
+            "another seed of the budget: [0-9]+, now",
+        ),
+    ):
+        model = clone(learner).set_params(max_iter=2, tol=None)
+        model.fit_stream(source(), checkpoint=tmp_path / name, **options, **more)
+        with pytest.raises(ValueError, match=text):
+            model.set_params(max_iter=3).fit_stream(source(), checkpoint=tmp_path / name, **options, **more)
+
+
+def test_numbers_of_another_arithmetic_are_not_gone_on_with(tmp_path, monkeypatch):
+    options = {"checkpoint": tmp_path / "run", "resume": True}
+    Perceptron(max_iter=1).fit_stream(source(), **options)
+    monkeypatch.setattr(fit, "ARITHMETIC_VERSION", fit.ARITHMETIC_VERSION + 1)
+    with pytest.raises(ValueError, match="another arithmetic_version"):
+        Perceptron(max_iter=2).fit_stream(source(), **options)
+
+
+def test_examples_of_another_width_are_refused(tmp_path):
+    options = {"checkpoint": tmp_path / "run", "resume": True, "block_size": BLOCK}
+    Perceptron(max_iter=1).fit_stream((X, Y), **options)
+    with pytest.raises(ValueError, match="another n_features: 4, now 5"):
+        Perceptron(max_iter=1).fit_stream((np.hstack([X, X[:, :1]]), Y), **options)
+
+
+def test_the_number_of_the_epoch_is_of_the_run(tmp_path):
+    """One long epoch and two short ones lead to the same weights and counters, and to other orders."""
+    one, labels = np.array([[1.0], [-1.0]]), ["a", "b"]
+    for times, given in ((1, 2), (2, 1)):
+        model = Perceptron(shuffle=False, warm_start=True, tol=None, max_iter=times)
+        model.fit(np.tile(one, (given, 1)), labels * given)
+        assert (model.coef_.tolist(), model.n_seen_.tolist()) == ([[-2.0]], [4])
+        options = {"checkpoint": tmp_path / "run", "block_size": 1, "resume": True}
+        if times == 1:
+            model.fit_stream((one, labels), **options)
+            continue
+        with pytest.raises(ValueError, match="another first_epoch: 1, now 2"):
+            model.fit_stream((one, labels), **options)
 
 
 def test_a_full_disk_leaves_the_checkpoint_that_was_there(tmp_path, monkeypatch):

@@ -131,20 +131,24 @@ def test_shuffled_blocks_are_visited_by_rule_7(weight, engine_name):
     assert model.coef_.tobytes() == by_hand.coef_.tobytes()
 
 
-def test_shuffled_losses_are_added_in_the_order_of_the_visits():
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_shuffled_losses_are_added_in_the_order_of_the_visits(weight):
+    """Those of examples that weigh nothing are not among them, and are not counted."""
     told = []
     model = Perceptron(max_iter=2, tol=None, random_state=1, callback=lambda record: told.append(record.loss))
-    model.fit_stream((REAL, TWO), shuffle="block", block_size=N)
+    model.fit_stream((REAL, TWO, weight), shuffle="block", block_size=N)
     own = below(2**64, seed=1, epoch=2**64 - 2, partition=0)
+    kept = np.arange(N) if weight is None else np.flatnonzero(weight)
     expected = []
     engine, by_hand = get_engine("rust"), Perceptron()
     for epoch in range(2):
         total = 0.0
-        for i in engine.permutation(N, seed=own, epoch=epoch, partition=0).tolist():
+        for i in kept[engine.permutation(len(kept), seed=own, epoch=epoch, partition=0)].tolist():
             a = 0.0 if not hasattr(by_hand, "coef_") else float(by_hand.decision_function(REAL[i : i + 1])[0])
             total += max(0.0, -a if TWO[i] else a)
-            by_hand.partial_fit(REAL[i : i + 1], TWO[i : i + 1], classes=[0, 1])
-        expected.append(total / N)
+            weights = None if weight is None else weight[i : i + 1]
+            by_hand.partial_fit(REAL[i : i + 1], TWO[i : i + 1], classes=[0, 1], sample_weight=weights)
+        expected.append(total / len(kept))
     assert told == expected
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
+from perceptron_rs.features import AttributeEncoder, entries, word_attributes, word_shape
 
 TOKENS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=12)
 
@@ -37,6 +38,39 @@ def test_rows_are_counts(known, new, min_count):
     assert table(encoder, encoder.transform(new)) == [
         {k: n for k, n in Counter(token).items() if k in kept} for token in new
     ]
+
+
+MIXED = st.lists(
+    st.one_of(
+        st.lists(st.sampled_from("abcd"), max_size=4),
+        st.dictionaries(st.sampled_from("abcd"), st.sampled_from([0.5, 1.0, 3, True]), max_size=4),
+    ),
+    max_size=14,
+)
+
+
+@given(MIXED, st.integers(1, 3), st.integers(1, 5))
+def test_chunks_of_tokens_are_not_seen(tokens, min_count, size):
+    """Values begin in any of them, attributes are counted over all, and a name may come again in each."""
+    given = [token if isinstance(token, dict) else Counter(token) for token in tokens]
+    counts = Counter(name for token in tokens for name in set(token))
+    kept = [name for name in dict.fromkeys(chain.from_iterable(tokens)) if counts[name] >= min_count]
+    expected = [{k: float(v) for k, v in token.items() if k in kept} for token in given]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "CHUNK", size)
+        encoder = AttributeEncoder(min_count)
+        X = encoder.fit_transform(iter(tokens))
+        assert (list(encoder.vocabulary_), table(encoder, X)) == (kept, expected)
+        again = AttributeEncoder(min_count).fit(iter(tokens))
+        assert (list(again.vocabulary_), table(again, again.transform(iter(tokens)))) == (kept, expected)
+        few = AttributeEncoder(n_columns=32).fit_transform(iter(tokens))
+        assert few.has_canonical_format
+        assert (
+            few.toarray().tolist() == AttributeEncoder(n_columns=32).fit_transform(given).toarray().tolist()
+        )
+        bad = [*tokens, *[[]] * 7, "word"]
+        with pytest.raises(TypeError, match=f"token {len(tokens) + 7} must be a list"):
+            AttributeEncoder().fit(bad)
 
 
 def test_more_duplicates_than_a_byte_holds():

@@ -19,6 +19,8 @@ from perceptron_rs import (
     VotedPerceptron,
     trace,
 )
+from perceptron_rs.common.driver import noted_calls
+from perceptron_rs.teaching.trace import Trace
 
 AND = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, -1, -1, 1])
 
@@ -190,6 +192,60 @@ def test_examples_of_weight_zero_are_no_steps():
     for step in steps:
         assert weights[step.row] > 0
         assert step.activation == pytest.approx(X[step.row] @ step.w_before + step.b_before)
+
+
+@pytest.mark.parametrize("options", [{}, {"early_stopping": True, "validation_fraction": 0.3}], ids=str)
+def test_a_class_that_has_ended_has_no_more_steps(options):
+    """One class is clean after two epochs, the others never: its steps are those of its own epochs."""
+    X, y = drawn(3, seed=4)
+    X[:, 0] = np.where(y == 1, 30, -30)
+    learner = Perceptron(max_iter=8, tol=None, random_state=0, **options)
+    found = trace(learner, X, y, every="example")
+    n_iter = found.estimator.n_iter_per_class_
+    assert n_iter[1] < n_iter[0] == 8
+    steps = list(found)
+    for k, epochs in enumerate(n_iter.tolist()):
+        own = [step for step in steps if step.label == k]
+        assert [step.t for step in own] == list(range(1, len(own) + 1))
+        assert sorted({step.epoch for step in own}) == list(range(epochs))
+        made = [sum(step.mistake for step in own if step.epoch == epoch) for epoch in range(8)]
+        assert made == found.estimator.mistakes_per_epoch_[:, k].tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_steps_are_of_their_rows_where_some_weigh_nothing(classes, multi_class):
+    """By the weights of examples and of classes; what an example gets is told of its own row."""
+    X, y = drawn(classes)
+    weights = np.where(np.arange(len(y)) % 3 == 1, 0.0, 1.0)
+    learner = Perceptron(multi_class=multi_class, class_weight={0: 0.0}, max_iter=2, tol=None, random_state=5)
+    steps = list(trace(learner, X, y, every="example", sample_weight=weights))
+    assert steps
+    for step in steps:
+        assert weights[step.row] > 0
+        assert step.activation == pytest.approx(X[step.row] @ step.w_before + step.b_before)
+        assert step.y == (1 if y[step.row] == step.label else -1)
+    of_last = [step for step in steps if step.label == classes - 1]
+    rows = {step.row for step in of_last}
+    visited = np.flatnonzero(weights * (y != 0) if classes == 2 or multi_class == "joint" else weights)
+    assert rows == set(visited.tolist())
+    assert len(of_last) == 2 * len(visited) or classes == 2
+
+
+def test_steps_go_on_from_a_warm_start():
+    """Their epochs are numbered on, and the orders are those of the numbers."""
+    X, y = drawn(2)
+    with noted_calls() as calls:
+        model = (
+            Perceptron(max_iter=2, tol=None, warm_start=True, random_state=0, engine="reference")
+            .fit(X, y)
+            .fit(X, y)
+        )
+    steps = [step for call in calls for step in Trace(model, X, y, [call], "update")]
+    whole = list(trace(Perceptron(max_iter=4, tol=None, random_state=0), X, y))
+    assert [(step.epoch, step.t, step.row) for step in steps] == [
+        (step.epoch, step.t, step.row) for step in whole
+    ]
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])

@@ -266,7 +266,9 @@ def _check_kernel(result: MarginResult, problem: _Problem, K: Any) -> None:
     support, weights = result.support.tolist(), result.dual_weights.tolist()
     if result.status == "separable":
         least = min(sign * (score + intercept) for sign, score in zip(signs, scores, strict=True))
-        far = Fraction(result.lower) ** 2 * (norm + one * intercept**2)
+        length = norm + one * intercept**2  # below 0 if K is of no kernel
+        _claim(length > 0, "coef is zero")
+        far = Fraction(result.lower) ** 2 * length
         _claim(least > 0 and least**2 >= far, f"a row is nearer to the plane than lower={result.lower!r}")
     if result.status == "non_separable":
         # K v = 0 for the weighted signs v says that the point of v has no length.
@@ -307,7 +309,6 @@ def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) ->
         if result.bias == "free":
             weights, exponent = integers(result.coef)
             square = norm_squared or Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
-            _claim(square > 0, "coef is zero")
             rows *= 1 + Fraction(result.intercept) ** 2 / square
         values = (rows / Fraction(result.lower) ** 2, rows / Fraction(result.upper) ** 2)
     _claim(_fits(bound, values[0], 1), f"mistake_bound={bound!r} is not the formula's, rounded up")

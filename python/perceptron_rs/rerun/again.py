@@ -205,7 +205,7 @@ def _trained(model: Any, calls: tuple[Call, ...], given: Given, engine: str | No
     for call, begin in zip(calls, given.begins, strict=True):
         for name, value in call.parameters.items():
             setattr(again, name, value)
-        again.audit, again.audit_key, again.verbose = False, None, 0
+        again.audit, again.audit_key = False, None
         again.engine = model.engine if engine is None else engine
         if hasattr(model, "n_jobs"):
             again.n_jobs = model.n_jobs

@@ -1,0 +1,159 @@
+"""When a decision ends, and what is told of it: a run whose epochs are written down, and no learner."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs import Perceptron
+from perceptron_rs.common.driver import Schedule, follow, publish_report
+from perceptron_rs.settings import Epoch
+
+
+class Script:
+    """A run that tells of each epoch what is written: mistakes and objectives of its decisions.
+
+    Its state is the number of epochs of each decision.
+    """
+
+    def __init__(self, mistakes, objectives, interrupt_at=None):
+        self.mistakes, self.objectives = np.array(mistakes, ndmin=2), np.array(objectives, ndmin=2)
+        self.interrupt_at, self.told, self.ended = interrupt_at, [], []
+
+    def epoch(self, number):
+        k = len(self.told)
+        self.told.append(number)
+        is_cut = k == self.interrupt_at
+        return Epoch(
+            self.mistakes[:, k], 10 * self.objectives[:, k], self.objectives[:, k], interrupted=is_cut
+        )
+
+    def end(self, decision):
+        assert decision not in self.ended
+        self.ended.append(decision)
+
+    def state(self):
+        return {"epochs": np.full(len(self.mistakes), len(self.told))}
+
+    def tracked(self):
+        return {}
+
+
+def story(script, *, watch=None, held_out=None, keep_on_interrupt=False, **schedule):
+    settings = SimpleNamespace(decisions=len(script.mistakes), keep_on_interrupt=keep_on_interrupt)
+    report = follow(
+        script, settings, Schedule(**{"max_iter": 9, "n_iter_no_change": 1} | schedule), watch, held_out
+    )
+    assert sorted(script.ended) == list(range(settings.decisions))
+    return report
+
+
+@pytest.mark.parametrize(
+    ("objectives", "options", "n_iter", "why"),
+    [
+        # An epoch that is better by just tol is better.
+        ([8, 7, 6, 5, 4, 3, 2, 1, 0], {"tol": 1.0}, 9, "max_iter"),
+        ([8, 7, 6.25, 5], {"tol": 1.0}, 3, "tol"),
+        ([8, 8], {"tol": 0.0}, 9, "max_iter"),
+        ([8, 9], {"tol": 0.0}, 2, "tol"),
+        ([8, 9, 9, 9], {"tol": -1.0}, 9, "max_iter"),
+        # The best of all epochs is what counts, also of those that were not better by tol.
+        ([8, 9, 8.5, 7], {"tol": 0.0, "n_iter_no_change": 2}, 3, "tol"),
+        ([8, 7.5, 6.75, 5], {"tol": 1.0, "n_iter_no_change": 2}, 3, "tol"),
+        # Epochs in a row: a better one in between begins to count anew.
+        ([8, 9, 7, 9, 6, 9, 9], {"tol": 0.5, "n_iter_no_change": 2}, 7, "tol"),
+        ([8, 9, 9, 9], {"tol": 0.5, "n_iter_no_change": 3}, 4, "tol"),
+        ([1, 2, 3, 4], {"tol": None}, 9, "max_iter"),
+        ([1, 2], {"tol": None, "max_iter": 1}, 1, "max_iter"),
+    ],
+)
+def test_tol_watches_the_objective(objectives, options, n_iter, why):
+    written = (objectives + 9 * objectives[-1:])[:9]
+    report = story(Script([1] * 9, written), **options)
+    assert (report.n_iter.tolist(), report.stopped) == ([n_iter], [why])
+    assert report.losses[:, 0].tolist() == [10 * o for o in written[:n_iter]]
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "objectives", "options", "n_iter", "why"),
+    [
+        ([1, 0], [8, 9], {"tol": 0.0}, 2, "clean"),  # it would be the end by tol, too
+        ([1, 0], [8, 7], {"max_iter": 2}, 2, "clean"),  # and by max_iter
+        ([1, 1], [8, 9], {"tol": 0.0, "max_iter": 2}, 2, "tol"),
+        ([0, 1], [8, 9], {"tol": 0.0, "until_clean": False}, 2, "tol"),
+        ([0, 0], [8, 7], {"until_clean": False, "max_iter": 2}, 2, "max_iter"),
+    ],
+)
+def test_of_several_reasons_the_first_is_told(mistakes, objectives, options, n_iter, why):
+    for ends in (False, True):
+        report = story(Script(mistakes, objectives), watch=lambda k, *_: ends and k == 1, **options)  # noqa: B023
+        assert (report.n_iter.tolist(), report.stopped) == ([n_iter], [why])
+
+
+def test_each_decision_ends_by_itself():
+    script = Script([[1, 1, 1, 1], [1, 0, 5, 5], [1, 1, 1, 1]], [[4, 3, 2, 1], [4, 3, 0, 0], [4, 3, 3, 0]])
+    seen = []
+
+    def watch(number, mistakes, losses, run):
+        seen.append((number, mistakes.tolist(), losses.tolist(), run is script))
+        return np.array([len(seen) == 4, False, False])
+
+    report = story(script, watch=watch, tol=0.5, first_epoch=7)
+    assert report.n_iter.tolist() == [4, 2, 3]
+    assert report.stopped == ["callback", "clean", "tol"]
+    assert script.told == [7, 8, 9, 10]
+    assert script.ended == [1, 2, 0]
+    assert [number for number, *_ in seen] == script.told
+    assert seen[1] == (8, [1, 0, 1], [30.0, 30.0, 30.0], True)
+    estimator = SimpleNamespace(mistakes_per_example_=1)
+    publish_report(estimator, report, is_fit=True)
+    assert (estimator.n_iter_, estimator.n_mistakes_, estimator.converged_) == (
+        4,
+        int(report.mistakes.sum()),
+        False,
+    )
+    assert estimator.loss_curve_ == [
+        10 * sum(each) / 3 for each in ([4, 4, 4], [3, 3, 3], [2, 0, 3], [1, 0, 0])
+    ]
+    assert not hasattr(estimator, "mistakes_per_example_")
+    publish_report(estimator, report, is_fit=False)
+    assert not hasattr(estimator, "loss_curve_")
+
+
+def test_the_first_of_the_best_epochs_is_kept():
+    """Of each decision; and what is held out says when to stop, not what the epoch was."""
+    judged = np.array([[5, 4, 4, 6, 4, 4], [5, 6, 7, 1, 1, 9]], dtype=float)
+
+    def lost(state):
+        return judged[:, state["epochs"][0] - 1]
+
+    script = Script(np.ones((2, 6), dtype=int), np.zeros((2, 6)))
+    report = story(script, held_out=lost, max_iter=6)
+    assert report.stopped == ["max_iter", "max_iter"]
+    assert report.state["epochs"].tolist() == [2, 4]
+    report = story(
+        Script(np.ones((2, 6), dtype=int), np.zeros((2, 6))), held_out=lost, tol=0.5, n_iter_no_change=2
+    )
+    assert (report.n_iter.tolist(), report.stopped) == ([4, 3], ["tol", "tol"])
+    assert report.state["epochs"].tolist() == [2, 1]
+
+
+def test_what_ctrl_c_ends():
+    script = Script([[1, 1, 1], [0, 1, 1]], [[3, 2, 1], [3, 2, 1]], interrupt_at=2)
+    report = story(script, keep_on_interrupt=True)
+    assert report.stopped == ["interrupt", "clean"]
+    assert report.n_iter.tolist() == [3, 1]
+    assert len(report.mistakes) == 3
+
+
+def test_it_converged_if_each_class_did(engine_name):
+    """One class is told from the others by its second column; no plane tells the other two apart."""
+    X, y = np.array([[0.0, 5.0], [1.0, -5.0], [1.0, -5.0]] * 4), np.array([0, 1, 2] * 4)
+    with pytest.warns(ConvergenceWarning):
+        model = Perceptron(max_iter=9, tol=1e-9, n_iter_no_change=20, engine=engine_name).fit(X, y)
+    assert model.n_iter_per_class_[0] < 9
+    assert model.converged_ is False
+    assert Perceptron(engine=engine_name).fit(X[:2], y[:2]).converged_ is True
