@@ -467,7 +467,7 @@ fn scores_of_long_rows() {
     let rows = Dense::new(&values, 2, LONG).expect("a matrix");
     let (intercept, mut out) = ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], [0.0; 18]);
     let asked = at_each_question(|monitor| {
-        let done = scores(&rows, &w, &intercept, 1, monitor, &mut out);
+        let done = scores(&rows, (&w).into(), &intercept, 1, monitor, &mut out);
         assert!(matches!(done, Ok(()) | Err(Error::Interrupted)), "{done:?}");
         done.is_err()
     });

@@ -85,7 +85,7 @@ impl Fit {
         let report = drive(&problem, case.state(), Box::new(learner), schedule, monitor)?;
         let state = report.state();
         let mut scores = vec![0.0; case.n * 5];
-        online::scores(rows, &state.coef, &state.intercept, threads, &(), &mut scores)?;
+        online::scores(rows, (&state.coef).into(), &state.intercept, threads, &(), &mut scores)?;
         let sums = ["coef_u", "intercept_u"].map(|name| report.floats(name)).concat();
         let all = [state.coef, state.intercept, sums, report.losses(), scores].concat();
         Ok(all.iter().map(|v| v.to_bits()).collect())

@@ -138,11 +138,11 @@ fn scores_of_bytes() {
                 let mut out = vec![0.0; 5 * planes];
                 if value < 0.0 {
                     let bytes: Vec<i8> = x.iter().map(|&v| v as i8).collect();
-                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &(), &mut out)
+                    scores(&Dense::new(&bytes, 5, d).expect("shape"), (&w).into(), &b, 1, &(), &mut out)
                         .expect("shapes");
                 } else {
                     let bytes: Vec<u8> = x.iter().map(|&v| v as u8).collect();
-                    scores(&Dense::new(&bytes, 5, d).expect("shape"), &w, &b, 1, &(), &mut out)
+                    scores(&Dense::new(&bytes, 5, d).expect("shape"), (&w).into(), &b, 1, &(), &mut out)
                         .expect("shapes");
                 }
                 let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();

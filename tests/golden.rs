@@ -51,7 +51,7 @@ fn drawn_dot<T: Drawn + Default>(case: &Case) {
 fn dot<T: Value>(case: &Case, x: &[T], w: &[f64]) {
     each_layout(x, 1, x.len(), |rows, layout| {
         let mut out = [f64::NAN];
-        online::scores(rows, w, &[0.0], 1, &(), &mut out).expect("shapes");
+        online::scores(rows, w.into(), &[0.0], 1, &(), &mut out).expect("shapes");
         case.is("dot", &bits(&out), layout);
     });
 }

@@ -8,7 +8,7 @@ use perceptron_rs::arith::simd::{InstructionSet, force};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::kernel::{Kernel, kernel_matrix};
 use perceptron_rs::online;
-use perceptron_rs::rows::{Csr, Dense, Tie};
+use perceptron_rs::rows::{Arranged, Csr, Dense, Rows, Tie};
 
 /// Below, at and above the widths of the loops: 8 lanes, halves of 4, chunks of 16, flushes at 2032.
 const LENGTHS: &[usize] = if cfg!(miri) {
@@ -34,7 +34,7 @@ const MANY_PLANES: &[usize] = if cfg!(miri) { &[64] } else { &[5, 16, 64, 97] };
 const FEW: &[u32] = if cfg!(miri) { &[4] } else { &[2, 3, 5, 9] };
 
 /// Numbers of planes that are scored.
-const PLANES: &[usize] = if cfg!(miri) { &[1, 9] } else { &[1, 2, 3, 4, 5, 6, 7, 9] };
+const PLANES: &[usize] = if cfg!(miri) { &[1, 9] } else { &[1, 2, 3, 4, 5, 6, 7, 9, 27] };
 
 /// The forced set is one for the process: the tests of this file take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -165,6 +165,13 @@ fn many_planes() {
     }
 }
 
+/// The same weights by column, with nothing behind the last one and NaN between the columns.
+fn by_column(w: &[f64], [planes, d]: [usize; 2], stride: usize) -> Vec<f64> {
+    let end = if d == 0 { 0 } else { (d - 1) * stride + planes };
+    let places = (0..end).map(|at| (at % stride, at / stride));
+    places.map(|(k, j)| if k < planes { w[k * d + j] } else { f64::NAN }).collect()
+}
+
 #[test]
 fn scores_of_all_lengths_planes_and_threads() {
     let mut turn = Forced::take();
@@ -180,16 +187,24 @@ fn scores_of_all_lengths_planes_and_threads() {
             let (indptr, indices, stored) = compress(&x, n, d, |j| j as i32);
             let dense = Dense::new(&x, n, d).expect("shape");
             let csr = Csr::new(&indptr, &indices, &stored, d).expect("arrays of a matrix");
+            let strides = [planes, planes + 1, planes.next_multiple_of(4) + 4];
+            let by_column = strides.map(|stride| by_column(&w, [planes, d], stride));
             turn = turn.each(|set| {
+                let weights = || {
+                    let by_column = by_column.iter().zip(strides);
+                    let by_column = by_column.map(|(w, stride)| (stride, Arranged::by_column(w, stride)));
+                    by_column.chain([(0, (&w).into())])
+                };
                 for threads in [1, 3] {
-                    let mut out = vec![0.0; n * planes];
-                    online::scores(&dense, &w, &b, threads, &(), &mut out).expect("shapes");
-                    let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
-                    assert_eq!(got, want, "{set}, dense, d={d}, {planes} planes, {threads} threads");
-                    out.fill(0.0);
-                    online::scores(&csr, &w, &b, threads, &(), &mut out).expect("shapes");
-                    let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
-                    assert_eq!(got, want, "{set}, CSR, d={d}, {planes} planes, {threads} threads");
+                    for (rows, name) in [(&dense as &dyn Rows, "dense"), (&csr, "CSR")] {
+                        for (stride, weights) in weights() {
+                            let mut out = vec![0.0; n * planes];
+                            online::scores(rows, weights, &b, threads, &(), &mut out).expect("shapes");
+                            let got: Vec<u64> = out.iter().map(|a| a.to_bits()).collect();
+                            let case = format!("d={d}, {planes} planes, {threads} threads, stride {stride}");
+                            assert_eq!(got, want, "{set}, {name}, {case}");
+                        }
+                    }
                 }
             });
         }

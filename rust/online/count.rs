@@ -4,8 +4,6 @@
 //! with long runs have about as many errors as the pocket's, on other rows: census data took thrice as long.
 //! To skip rows that |dw||x| cannot turn: on census 42 % must be computed after five updates, 95 % after 28.
 
-use std::borrow::Cow;
-
 use super::problem::Problem;
 use crate::arith::step::{signed, weight};
 use crate::error::Result;
@@ -25,7 +23,7 @@ pub fn count(
     let (rows, n, tie) = (problem.rows()?, problem.examples.len(), problem.settings.tie);
     let has_sides = intercept != 0.0 || coef.iter().any(|w| *w != 0.0);
     let (positive, class_weight) = (problem.settings.positive[plane], problem.settings.class_weight[plane]);
-    let weights = rows.arrange(Cow::Borrowed(coef), 1, n, monitor)?;
+    let weights = rows.arrange(coef.into(), 1, n, monitor)?;
     let block = rows.block(1);
     let mut activations = filled(0.0, block.min(n))?;
     let mut errors = 0.0;

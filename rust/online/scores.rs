@@ -1,44 +1,43 @@
 //! Activations of many rows, split over threads by rows.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::Monitor;
-use crate::rows::{Rows, row_entries};
+use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries};
 
 /// Products between two looks at the monitor: some milliseconds.
 pub(super) const PRODUCTS: usize = 1 << 22;
 
-/// Activations by rule 3, the intercept added last, into `out` (rows x planes). `coef` is planes x
-/// columns.
+/// Activations by rule 3, the intercept added last, into `out` (rows x planes). The weights of each plane and
+/// column stand by plane or by column.
 ///
 /// # Panics
 /// If `out` has another length.
 pub fn scores(
     rows: &dyn Rows,
-    coef: &[f64],
+    coef: Arranged,
     intercept: &[f64],
     threads: usize,
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
     let (n, planes) = (rows.len(), intercept.len());
-    if planes == 0 || coef.len() != planes * rows.columns() {
+    if planes == 0 || !coef.has_shape(planes, rows.columns()) {
+        let columns = rows.columns();
         return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {} weights, got {}",
-            rows.columns(),
+            "coef must hold {planes} x {columns} weights, got {}",
             coef.len()
         )));
     }
     assert_eq!(out.len(), n * planes);
     let threads = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));
     if n < threads || row_entries(rows).saturating_mul(planes) > PRODUCTS {
-        return in_groups(rows, coef, intercept, threads, monitor, out);
+        return in_groups(rows, &coef, intercept, threads, monitor, out);
     }
-    let weights = rows.arrange(Cow::Borrowed(coef), planes, n, monitor)?;
+    let weights = rows.arrange(coef, planes, n, monitor)?;
     let strip = n.div_ceil(threads);
     let strips = out.chunks_mut(strip * planes).enumerate();
     each(strips, threads, monitor, |(i, out)| {
@@ -52,7 +51,7 @@ pub fn scores(
 /// The same for fewer rows than threads, or for very long ones: some planes after another.
 fn in_groups(
     rows: &dyn Rows,
-    coef: &[f64],
+    coef: &Arranged,
     intercept: &[f64],
     threads: usize,
     monitor: &dyn Monitor,
@@ -60,10 +59,11 @@ fn in_groups(
 ) -> Result<()> {
     let (n, d, planes) = (rows.len(), rows.columns(), intercept.len());
     let group = (PRODUCTS / row_entries(rows).max(1)).clamp(1, planes.div_ceil(threads));
+    let group = group.next_multiple_of(coef.together());
     let mut scores = filled(0.0, n * planes)?;
     each(scores.chunks_mut((n * group).max(1)).enumerate(), threads, monitor, |(i, scores)| {
         let own = i * group..i * group + scores.len() / n;
-        let coef = Cow::Borrowed(&coef[own.start * d..own.end * d]);
+        let coef = coef.of_planes(own.clone(), d).ok_or_else(arranged_otherwise)?;
         let weights = rows.arrange(coef, own.len(), n, monitor)?;
         in_strips(rows, 0..n, own.len(), monitor, scores, |range, out| {
             rows.scores(range, &weights, &intercept[own.clone()], out)

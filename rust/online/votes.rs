@@ -3,7 +3,6 @@
 //! The vectors are made again from the log, a few at a time, for a block of rows at a time: they
 //! never lie in memory together. Where rule 10 holds they are not made at all.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scores::{PRODUCTS, in_strips};
@@ -223,8 +222,7 @@ impl PlaneVotes<'_> {
         let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
             self.monitor.pause()?;
             let activations = &mut activations[..votes.len() * self.range.len()];
-            let coef_here = Cow::Borrowed(&coef[..]);
-            let weights = self.rows.arrange(coef_here, votes.len(), self.range.len(), self.monitor)?;
+            let weights = self.rows.arrange((&*coef).into(), votes.len(), self.range.len(), self.monitor)?;
             self.scores(&weights, intercept, activations)?;
             drop(weights);
             coef.clear();

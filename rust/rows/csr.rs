@@ -1,14 +1,14 @@
 //! CSR rows with sorted, unique columns, in any of the nine storage types and two index types.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
+use super::arranged::Arranged;
 use super::ballot::SPARSEST;
 use super::csr_loops::{Counts, Float, exact_product, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
-use super::planes::{Arranged, MANY, Magnitude, Planes, Weights, by_column, column_stride};
+use super::planes::{MANY, Magnitude, Planes, Weights, by_column, column_stride};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
@@ -182,19 +182,20 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
 
     fn arrange<'a>(
         &self,
-        coef: Cow<'a, [f64]>,
+        weights: Arranged<'a>,
         planes: usize,
         count: usize,
         monitor: &dyn Monitor,
     ) -> Result<Arranged<'a>> {
         let entries = self.values.len() / self.len().max(1);
+        let Arranged::ByPlane(coef) = weights else { return Ok(weights) };
         if entries.saturating_mul(count) / MANY < self.columns {
             return Ok(Arranged::ByPlane(coef));
         }
         if planes > 1 {
             let stride = column_stride(planes);
             let w = by_column(&coef, self.columns, stride, |w| w, monitor)?;
-            return Ok(Arranged::ByColumn { w, stride });
+            return Ok(Arranged::ByColumn { w: w.into(), stride });
         }
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let Some(limit) = limit

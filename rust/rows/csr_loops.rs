@@ -17,14 +17,14 @@ pub(super) struct Float<'a, T, I> {
     pub stride: usize,
 }
 
-/// `w·x` of a row for all planes of `stride`, up to 20 of them at a time.
+/// `w·x` of a row for planes that stand by column, up to 20 of them at a time.
 pub(super) fn products<T: Value, I: Index>(
     (columns, values): (&[I], &[T]),
     w: &[f64],
     stride: usize,
     sums: &mut [f64],
 ) {
-    if let [sum] = sums {
+    if let ([sum], 1) = (&mut *sums, stride) {
         *sum = dot_entries(columns, values, w);
     } else {
         dispatch(Products { row: (columns, values), w, stride, sums });
@@ -51,6 +51,16 @@ impl<T: Value, I: Index> Products<'_, T, I> {
         }
         4 * C
     }
+
+    /// The last planes, fewer than four.
+    #[inline(always)]
+    fn one_by_one(&mut self, offset: usize) -> usize {
+        let (columns, values) = self.row;
+        for (k, sum) in (offset..).zip(&mut self.sums[offset..]) {
+            *sum = dot_entries_by(columns, values, |j, _| self.w[j * self.stride + k]);
+        }
+        self.sums.len() - offset
+    }
 }
 
 impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
@@ -59,8 +69,13 @@ impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(mut self, _simd: S) {
         let mut offset = 0;
+        // Behind the last weight of the last column nothing need be stored.
+        let (columns, _) = self.row;
+        let stored = columns.last().map_or(self.stride, |j| self.w.len() - j.at() * self.stride);
         while offset < self.sums.len() {
-            offset += match (self.stride - offset) / 4 {
+            let fours = (self.sums.len() - offset).div_ceil(4);
+            offset += match fours.min((stored - offset) / 4) {
+                0 => self.one_by_one(offset),
                 1 => self.group::<1>(offset),
                 2 => self.group::<2>(offset),
                 3 => self.group::<3>(offset),

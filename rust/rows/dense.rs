@@ -1,20 +1,20 @@
 //! Dense rows, C-contiguous, in any of the nine storage types.
 
 use std::array::from_fn;
-use std::borrow::Cow;
 use std::ops::Range;
 
+use super::arranged::Arranged;
 use super::entries::{Chosen, Entries, Renamed};
 use super::learn::{Learn, LoopBody};
 use super::pending::{Ages, Settle};
-use super::planes::{Arranged, MANY, Magnitude, Planes, Weights, halves};
+use super::planes::{MANY, Magnitude, Planes, Weights, halves};
 use super::prefetch::{Hint, Hints, prefetch, prefetch_into};
 use super::survey::{Survey, survey};
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
-use crate::arith::dot::dots;
+use crate::arith::dot::{FourSums, LANES, add_columns, dots, fold_four};
 use crate::arith::exact::{self, Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
 use crate::arith::integers::{all_integers, sizes};
@@ -135,6 +135,31 @@ fn exact_activations<S: Simd, T: Value>(simd: S, x: &[T], planes: &[Halves], sum
     }
 }
 
+/// Columns of which the weights of all planes stay in the cache while they are read plane by plane.
+const TILE: usize = 128;
+
+/// `w·x` of a row for planes whose weights stand by column. `room` has place for the lanes of all of them.
+#[inline(always)]
+fn activations_by_column<S: Simd, T: Value>(
+    simd: S,
+    x: &[T],
+    (w, stride): (&[f64], usize),
+    room: &mut [FourSums],
+    sums: &mut [f64],
+) {
+    let mut wide = [0.0; TILE];
+    room.fill([[0.0; 4]; LANES]);
+    for (x, w) in x.chunks(TILE).zip(w.chunks(TILE * stride)) {
+        let x = T::widened(x, &mut wide);
+        for (four, lanes) in room.iter_mut().enumerate() {
+            add_columns(simd, x, w, (stride, 4 * four), lanes);
+        }
+    }
+    for (sums, lanes) in sums.chunks_mut(4).zip(room) {
+        sums.copy_from_slice(&fold_four(lanes)[..sums.len()]);
+    }
+}
+
 struct Float<'a, T> {
     rows: Dense<'a, T>,
     weights: &'a mut [f64],
@@ -244,6 +269,7 @@ impl<T: Value> Plane<T> for &Halves {
 /// The forms of [`Arranged`] that suit dense rows.
 enum Form<'a> {
     ByPlane(&'a [f64]),
+    ByColumn(&'a [f64], usize),
     Halves(&'a [Halves]),
 }
 
@@ -262,16 +288,20 @@ impl<T: Value> Leaf for Scores<'_, T> {
     fn run<S: Simd>(self, simd: S) -> Result<()> {
         let Self { rows, range, weights, intercept, out } = self;
         if let [b] = *intercept {
-            return match weights {
-                Form::ByPlane(w) => one_plane(simd, rows, range.start, w, b, out),
+            match weights {
+                Form::ByPlane(w) => return one_plane(simd, rows, range.start, w, b, out),
                 // The guard is a constant: the loop is compiled for bytes alone.
-                Form::Halves(w) if T::BYTE => one_plane(simd, rows, range.start, &w[0], b, out),
-                Form::Halves(_) => Err(arranged_otherwise()),
-            };
+                Form::Halves(w) if T::BYTE => return one_plane(simd, rows, range.start, &w[0], b, out),
+                Form::Halves(_) => return Err(arranged_otherwise()),
+                Form::ByColumn(..) => {}
+            }
         }
-        let is_widened = matches!(weights, Form::ByPlane(_));
-        let mut wide = filled(0.0, if is_widened { rows.columns } else { 0 })?;
-        let mut spare = rows.spare(if is_widened { 0 } else { Halves::reach(rows.columns) })?;
+        let (columns, fours) = (rows.columns, intercept.len().div_ceil(4));
+        let mut wide = filled(0.0, if matches!(weights, Form::ByPlane(_)) { columns } else { 0 })?;
+        let mut lanes =
+            filled([[0.0; 4]; LANES], if matches!(weights, Form::ByColumn(..)) { fours } else { 0 })?;
+        let mut spare =
+            rows.spare(if matches!(weights, Form::Halves(_)) { Halves::reach(columns) } else { 0 })?;
         let hints = Hints::of(size_of_val(rows.values), rows.len, true, intercept.len());
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
             if let Some((ahead, hint)) = hints.early
@@ -284,6 +314,9 @@ impl<T: Value> Leaf for Scores<'_, T> {
                     exact_activations(simd, rows.row_and_more(row, &mut spare), planes, sums);
                 }
                 Form::ByPlane(w) => activations(simd, rows.row(row), &mut wide, w, sums),
+                Form::ByColumn(w, stride) => {
+                    activations_by_column(simd, rows.row(row), (w, stride), &mut lanes, sums);
+                }
             }
             for (sum, b) in sums.iter_mut().zip(intercept) {
                 *sum += b;
@@ -486,17 +519,23 @@ impl<T: Value> Rows for Dense<'_, T> {
 
     fn arrange<'a>(
         &self,
-        coef: Cow<'a, [f64]>,
-        _planes: usize,
+        weights: Arranged<'a>,
+        planes: usize,
         count: usize,
         monitor: &dyn Monitor,
     ) -> Result<Arranged<'a>> {
+        if count < MANY {
+            return Ok(weights);
+        }
+        // By column, a row of several planes takes twice as long.
+        let weights = weights.by_plane(planes, self.columns, monitor)?;
+        let Arranged::ByPlane(coef) = &weights else { return Ok(weights) };
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
-        if T::BYTE && count >= MANY && !coef.is_empty() && all(&coef, exact, monitor)? {
-            return Ok(Arranged::Halves(halves(&coef, self.columns, monitor)?));
+        if T::BYTE && !coef.is_empty() && all(coef, exact, monitor)? {
+            return Ok(Arranged::Halves(halves(coef, self.columns, monitor)?));
         }
-        Ok(Arranged::ByPlane(coef))
+        Ok(weights)
     }
 
     fn entries(&self, rows: Range<usize>) -> usize {
@@ -516,8 +555,9 @@ impl<T: Value> Rows for Dense<'_, T> {
     ) -> Result<()> {
         let weights = match weights {
             Arranged::ByPlane(w) => Form::ByPlane(w),
+            Arranged::ByColumn { w, stride } => Form::ByColumn(w, *stride),
             Arranged::Halves(w) => Form::Halves(w),
-            _ => return Err(arranged_otherwise()),
+            Arranged::Counts(_) => return Err(arranged_otherwise()),
         };
         dispatch(Scores { rows: self, range: rows, weights, intercept, out })
     }

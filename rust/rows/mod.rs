@@ -3,6 +3,7 @@
 //! A leaf runs over examples until something needs attention, makes the plain update and logs the
 //! mistakes. It knows no learner; a learner never sees a storage type.
 
+mod arranged;
 mod ballot;
 mod csr;
 mod csr_loops;
@@ -19,12 +20,12 @@ mod scaled;
 mod survey;
 mod visit;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
+pub use arranged::Arranged;
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
@@ -34,7 +35,7 @@ pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use pending::settled;
-pub use planes::{Activations, Arranged, Head, Magnitude, Planes, Weights, in_tiles};
+pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::{Hint, prefetch};
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
@@ -87,10 +88,11 @@ pub trait Rows: Examples {
         self.axpy(row, 1.0, out);
     }
 
-    /// Weights (K x columns) in the form that [`Rows::scores`] of `count` rows is fastest on.
+    /// Weights in the form that [`Rows::scores`] of `count` rows is fastest on: where they stand, unless
+    /// another form pays for being made.
     fn arrange<'a>(
         &self,
-        coef: Cow<'a, [f64]>,
+        weights: Arranged<'a>,
         planes: usize,
         count: usize,
         monitor: &dyn Monitor,

@@ -1,6 +1,5 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::arranged_otherwise;
@@ -57,18 +56,6 @@ pub enum Weights {
     Halves(Vec<Halves>),
     /// Exact integers for CSR rows, d x stride.
     Counts { w: Vec<i32>, stride: usize },
-}
-
-/// Weights of K planes over d columns for scores alone: where they stand, if that is as fast.
-pub enum Arranged<'a> {
-    /// K x d.
-    ByPlane(Cow<'a, [f64]>),
-    /// d x stride.
-    ByColumn { w: Vec<f64>, stride: usize },
-    /// Exact integers for dense bytes.
-    Halves(Vec<Halves>),
-    /// Exact integers of one plane, for CSR rows.
-    Counts(Vec<i32>),
 }
 
 /// Values per column, of all the rows to be scored, from which another form of the weights is worth making.

@@ -131,7 +131,7 @@ fn answers(draws: &mut Draws, dense: &dyn Matrix, csr: &dyn Matrix) {
     for threads in [1, 2] {
         same("scores", &mut |rows| {
             let mut out = vec![0.0; n * planes];
-            online::scores(rows, &w, &b, threads, &(), &mut out).expect("shapes");
+            online::scores(rows, (&w).into(), &b, threads, &(), &mut out).expect("shapes");
             bits(&out)
         });
     }

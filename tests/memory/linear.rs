@@ -249,7 +249,7 @@ fn scores_of_one_plane_and_of_many() {
             for coef in [&whole, &fractions] {
                 every_request_refused(|| {
                     let mut out = filled(0.0, N * planes)?;
-                    scores(rows, coef, &filled(0.5, planes)?, 1, &(), &mut out)
+                    scores(rows, coef.into(), &filled(0.5, planes)?, 1, &(), &mut out)
                 });
             }
         });

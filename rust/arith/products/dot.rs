@@ -102,6 +102,46 @@ fn padded<T: Value>(x: &[T]) -> [f64; LANES / 2] {
     }
 }
 
+/// Lanes of four weight vectors.
+pub type FourSums = [[f64; 4]; LANES];
+
+/// Adds to the lanes of four weight vectors, those at `offset` of `stride` stored by column, what some columns
+/// of a dense row give: those from a multiple of eight on. Behind the last weight nothing need be stored.
+#[inline(always)]
+pub fn add_columns<S: Simd>(
+    simd: S,
+    x: &[f64],
+    w: &[f64],
+    (stride, offset): (usize, usize),
+    lanes: &mut FourSums,
+) {
+    let simd = simd.fours();
+    let mut sums = lanes.map(|lane| simd.lanes(&lane));
+    let four = |column: usize| {
+        let w = &w[column * stride + offset..];
+        simd.lanes(w.first_chunk().unwrap_or(&padded(w)))
+    };
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for (i, x) in chunks.iter().enumerate() {
+        for (lane, (sum, x)) in sums.iter_mut().zip(x).enumerate() {
+            *sum = simd.add_products(*sum, four(i * LANES + lane), simd.lanes(&[*x; 4]));
+        }
+    }
+    for (lane, (sum, x)) in sums.iter_mut().zip(rest).enumerate() {
+        *sum = simd.add_products(*sum, four(chunks.len() * LANES + lane), simd.lanes(&[*x; 4]));
+    }
+    for (lane, sum) in lanes.iter_mut().zip(sums) {
+        simd.write(sum, lane);
+    }
+}
+
+/// The trees of rule 3 of four weight vectors.
+#[inline(always)]
+#[must_use]
+pub fn fold_four(lanes: &FourSums) -> [f64; 4] {
+    from_fn(|k| fold(from_fn(|lane| lanes[lane][k])))
+}
+
 /// CSR row with one weight vector. Columns are increasing.
 #[inline(always)]
 #[must_use]

@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 use super::signals::Signals;
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, NUMBERS, pieces};
+use crate::rows::Arranged;
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -52,6 +53,21 @@ pub fn borrowed<'a>(
     Ok(match in_c_order(array) {
         Some(values) => Cow::Borrowed(values),
         None => Cow::Owned(copied(array)?),
+    })
+}
+
+/// The same for scores: in Fortran's order they are read where they stand, too.
+pub fn weights<'a>(
+    name: &str,
+    array: &'a PyReadonlyArray2<f64>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<Arranged<'a>> {
+    check_shape(name, array.shape(), &[planes, columns])?;
+    Ok(match (array.as_slice(), array.is_c_contiguous()) {
+        (Ok(values), true) => values.into(),
+        (Ok(values), false) => Arranged::by_column(values, planes),
+        (Err(_), _) => copied(array)?.into(),
     })
 }
 

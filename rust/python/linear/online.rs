@@ -10,7 +10,7 @@ use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
-use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector};
+use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector, weights};
 use crate::python::border::rows::{entries, shape, with_rows};
 use crate::python::border::signals::Signals;
 use crate::rows;
@@ -27,7 +27,7 @@ fn scores<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
     let planes = coef.shape()[0];
-    let coef = borrowed("coef", &coef, planes, columns)?;
+    let coef = weights("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
     let out = new_array(rows.py(), [n, planes])?;
     let threads = online::worthwhile(threads, entries(rows)?.0.saturating_mul(planes));
@@ -35,7 +35,7 @@ fn scores<'py>(
     let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| online::scores(rows, &coef, &intercept, threads, &signals, out))?
+        with_rows(rows, |rows| online::scores(rows, coef, &intercept, threads, &signals, out))?
     };
     signals.settle(done, rows.py(), false)?;
     Ok(out)
