@@ -187,6 +187,43 @@ def test_learning_goes_on_from_weights_that_were_set(model, engine_name, tmp_pat
         assert getattr(model, name).tobytes() == getattr(expected, name).tobytes()
 
 
+ASSIGNED = {"coef_": np.array([[0.5, -1.0, 2.0]]), "intercept_": np.array([0.25])}
+SHOWN = ("coef_", "intercept_", "last_coef_", "last_intercept_", "n_seen_", "t_", "mistakes_per_epoch_")
+
+
+KEEPS = pytest.mark.xfail(strict=True, reason="keeps some of what was learnt before, or refuses")
+
+
+@pytest.mark.parametrize("names", [("coef_",), ("intercept_",), ("intercept_", "coef_")], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(Perceptron(**ONCE), marks=KEEPS),
+        pytest.param(Perceptron(penalty="l2", alpha=0.01, **ONCE), marks=KEEPS),
+        pytest.param(AveragedPerceptron(**ONCE), marks=KEEPS),
+        pytest.param(PocketPerceptron(**ONCE), marks=KEEPS),
+        pytest.param(VotedPerceptron(**ONCE), marks=KEEPS),
+    ],
+    ids=str,
+)
+def test_an_assignment_is_a_cold_start_from_what_is_shown(model, names, engine_name):
+    """With that part replaced: no counter, no sum, no epoch and no vector of before is left."""
+    model = copy.deepcopy(model).set_params(engine=engine_name, warm_start=True).fit(X, Y)
+    start = {name: getattr(model, name) for name in ASSIGNED} | {name: ASSIGNED[name] for name in names}
+    expected = clone(model).fit(X, Y, coef_init=start["coef_"], intercept_init=start["intercept_"])
+    for name in names:
+        setattr(model, name, ASSIGNED[name])
+    for each in (model, copy.copy(model), copy.deepcopy(model)):
+        assert {name: getattr(each, name).tobytes() for name in start} == {
+            name: array.tobytes() for name, array in start.items()
+        }
+        assert (each.n_seen_.tolist(), each.t_) == ([0], 1)
+        each.fit(X, Y)
+        for name in SHOWN:
+            if hasattr(expected, name):
+                assert np.array_equal(getattr(each, name), getattr(expected, name)), name
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 @pytest.mark.parametrize(
     ("model", "name"),
