@@ -71,6 +71,7 @@ bench: $(VENV)/release $(VENV)/bench  ## side by side with scikit-learn (real da
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/compare.py --json $(VENV)/bench.json
 	$(BIN)/python benches/bytes.py
 	$(BIN)/python benches/sparse.py
+	$(BIN)/python benches/model.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/threads.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/voted.py

@@ -309,6 +309,59 @@ def test_no_row_is_lost_where_two_learn(learner, engine):
     assert int(model.n_seen_[0]) == before + 2 * times + 2 * (times // 4)
 
 
+def of_one_moment(model):
+    """Yield what has been seen, and what has been learnt from it, by each way to read both at once."""
+    scores = model.decision_function(np.eye(3)).tobytes()
+    for each in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
+        yield int(each.n_seen_[0]), (each.coef_.tobytes(), each.intercept_.tobytes())
+    predictor = model.predictor_
+    yield None, (predictor["coef"].tobytes(), predictor["intercept"].tobytes())
+    yield None, scores
+
+
+TORN = pytest.mark.xfail(strict=False, reason="a pass of the reference sets one attribute after the other")
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("engine", ["rust", pytest.param("reference", marks=TORN)])
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+def test_four_that_learn_beside_one_that_reads(learner, engine):
+    """All learn the same block, so that the number of examples tells all weights."""
+    A, labels, rows = X[:5], np.arange(5) % 2, csr_matrix(X[:5])
+    model = learner(engine=engine).partial_fit(A, labels, classes=[0, 1])
+    times, alone, known = (120 if engine == "rust" else 20), copy.deepcopy(model), {}
+    for _ in range(1 + 4 * times):
+        numbers = alone.coef_.tobytes(), alone.intercept_.tobytes()
+        known[int(alone.n_seen_[0])] = numbers
+        known[alone.decision_function(np.eye(3)).tobytes()] = known[numbers] = None
+        alone.partial_fit(A, labels)
+    ways = [
+        lambda: model.partial_fit(A, labels),
+        lambda: model.partial_fit(A, labels, check_input=False),
+        lambda: model.partial_fit(rows, labels, check_input=False),
+        lambda: model.partial_fit(rows, labels, sample_weight=np.ones(5, dtype=np.float32)),
+    ]
+    left, last = [len(ways)], [0]
+
+    def learns(way):
+        for _ in range(times):
+            way()
+        left[0] -= 1
+
+    def reads():
+        while left[0]:
+            for seen, numbers in of_one_moment(model):
+                assert numbers in known
+                if seen is not None:
+                    assert known[seen] == numbers
+                    assert seen >= last[0]
+                    last[0] = seen
+
+    run_all(*[lambda way=way: learns(way) for way in ways], reads)
+    assert int(model.n_seen_[0]) == 5 * (1 + 4 * times)
+    assert known[int(model.n_seen_[0])] == (model.coef_.tobytes(), model.intercept_.tobytes())
+
+
 class Batches:
     def __init__(self, within):
         self.within = within
