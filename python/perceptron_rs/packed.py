@@ -16,6 +16,8 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
+from perceptron_rs.errors import ArgumentError
+
 __all__ = [
     "MAX_RATIO",
     "PACKINGS",
@@ -171,9 +173,10 @@ class Unpacked(io.RawIOBase):
         buffer[: len(data)] = data
         self.count += len(data)
         if self.count > _SMALL + self.max_ratio * self.packed.count:
-            raise ValueError(
-                f"{self.name}: unpacks to more than {self.max_ratio:g} times its size; if you know that it "
-                f"is no {self.packing.name} bomb, raise max_ratio or unpack it"
+            raise ArgumentError(
+                f"unpacks to more than {self.max_ratio:g} times its size",
+                f"if you know that it is no {self.packing.name} bomb, raise {{max_ratio}} or unpack it",
+                place=f"{self.name}: ",
             )
         return len(data)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from perceptron_rs import bare
-
 __all__ = [
     "BaseEstimator",
     "CallbackSupportMixin",
@@ -84,21 +82,6 @@ if TYPE_CHECKING:
 
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
-elif bare.is_wanted():
-    from perceptron_rs.bare import (
-        BaseEstimator,
-        CallbackSupportMixin,
-        ClassifierMixin,
-        ConvergenceWarning,
-        Interval,
-        NotFittedError,
-        StrOptions,
-        TransformerMixin,
-        check_is_fitted,
-        fit_context,
-        validate_parameter_constraints,
-        with_callbacks,
-    )
 else:
     import sys
     from importlib.metadata import PackageNotFoundError, metadata

@@ -19,7 +19,7 @@ use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
-use crate::monitor::refill;
+use crate::monitor::{refill, unless_interrupted};
 use crate::online::{Epoch, Monitor};
 use crate::order::shuffle;
 use crate::rows::Matrix;
@@ -83,13 +83,35 @@ impl Run {
     }
 
     fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
-        let Self { network, labels, weights, weight, visited, settings, pass, order } = self;
+        let mut done = Tally::default();
+        let is_whole =
+            unless_interrupted(self.visit_batches(rows, number, monitor, &mut done))?.is_some();
+        if !is_whole {
+            self.pass.gradient.iter_mut().flat_map(Layer::numbers_mut).for_each(|g| *g = 0.0);
+        }
+        if !self.network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
+            return Err(Error::Overflow { epoch: number });
+        }
+        let weight = if is_whole { self.weight } else { done.weight };
+        let loss = if weight > 0.0 { neuron::mean(done.loss, weight) } else { 0.0 };
+        Epoch::of_one_decision(done.mistakes, loss, !is_whole)
+    }
+
+    /// Makes a step with each batch, and tells what the batches so far have come to.
+    fn visit_batches(
+        &mut self,
+        rows: &dyn Matrix,
+        number: u64,
+        monitor: &dyn Monitor,
+        done: &mut Tally,
+    ) -> Result<()> {
+        let Self { network, labels, weights, visited, settings, pass, order, .. } = self;
         refill(order, visited.len(), |i| visited[i], monitor)?;
         if let Some(seed) = settings.seed {
             shuffle(order, (seed, number, 0), monitor)?;
         }
         let strip = network.strip(rows.columns());
-        let (mut total, mut mistakes) = (0.0, 0);
+        let mut tally = Tally::default();
         for batch in order.chunks(settings.batch_size) {
             for (k, &row) in batch.iter().enumerate() {
                 if k % strip == 0 {
@@ -101,22 +123,28 @@ impl Run {
                 let Some((loss, is_mistake)) = dispatch(Example { network, pass, label, weight }) else {
                     return Err(Error::Overflow { epoch: number });
                 };
-                total += loss;
-                mistakes += i64::from(is_mistake);
+                tally.loss += loss;
+                tally.weight += weight;
+                tally.mistakes += i64::from(is_mistake);
             }
             dispatch(Step { network, gradient: &mut pass.gradient, settings, examples: batch.len() });
+            *done = tally;
         }
-        if !network.layers.iter().flat_map(Layer::numbers).all(|w| w.is_finite()) {
-            return Err(Error::Overflow { epoch: number });
-        }
-        let loss = neuron::mean(total, *weight);
-        Epoch::of_one_decision(mistakes, loss, false)
+        Ok(())
     }
 
     #[must_use]
     pub fn network(&self) -> &Network {
         &self.network
     }
+}
+
+/// What examples have come to: the sums of their losses and weights, and the mistakes.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    loss: f64,
+    weight: f64,
+    mistakes: i64,
 }
 
 /// The examples of a weight above 0, and all weights together, added in stored order.

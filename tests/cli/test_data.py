@@ -183,3 +183,20 @@ def test_npy_is_mapped_not_read(tmp_path):
 
     np.save(tmp_path / "a.npy", X)
     assert isinstance(load(str(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)
+
+
+def test_a_type_that_numpy_forgets(refused, call, tmp_path):
+    """What it writes of bfloat16 comes back as bytes without a type; the remedy works."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    rows = X.astype(ml_dtypes.bfloat16)
+    np.save(tmp_path / "y.npy", Y)
+    np.save(tmp_path / "X.npy", rows)
+    argv = ("train", tmp_path / "X.npy", "--labels", tmp_path / "y.npy", "--model", tmp_path / "m")
+    assert "save X.astype(numpy.float32), which holds the same numbers" in refused(*argv)
+    forgotten = np.load(tmp_path / "X.npy")
+    with pytest.raises(TypeError, match=r"give X.view\(ml_dtypes.bfloat16\)"):
+        Perceptron().fit(forgotten, Y)
+    found = Perceptron().fit(forgotten.view(ml_dtypes.bfloat16), Y)
+    np.save(tmp_path / "X.npy", rows.astype(np.float32))
+    assert call(*argv, "--quiet").status == 0
+    assert modelfile.load_model(tmp_path / "m").coef_.tobytes() == found.coef_.tobytes()

@@ -125,7 +125,7 @@ def test_a_key(call, trained, data, stream, tmp_path):
     for options, text in (
         ((), f"--audit-key: the digests of {model} have a key; name its file"),
         (("--audit-key", other), f"--audit-key: the digests of {model} have another key; name its file"),
-        (("--audit-key", data), f"--audit-key '{data}' must hold 32 bytes"),
+        (("--audit-key", data), f"--audit-key {data} must hold 32 bytes"),
         (("--audit-key", tmp_path / "none"), "none"),
     ):
         answer = call("reproduce", model, data, *options)

@@ -12,6 +12,7 @@ from perceptron_rs.cli import learning, modelfile
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.common.options.kinds import Option
+from perceptron_rs.common.options.ranges import Words
 from perceptron_rs.linear import options as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
@@ -255,7 +256,7 @@ def test_the_learner_may_be_left_out():
 
 
 def test_an_option_is_one_entry(call, monkeypatch):
-    entry = Option("novelty", "what is new", {"choices": ("some", "much")})
+    entry = Option("novelty", "what is new", Words(("some", "much")))
     of_averaged = {**linear.OPTIONS, "averaged": (*linear.OPTIONS["averaged"], entry)}
     monkeypatch.setattr(linear, "OPTIONS", of_averaged)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron
+from perceptron_rs import MultilayerPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
+from perceptron_rs.cli.readers import source
+from perceptron_rs.stream.run import StreamRun
 
 from .support import X, Y, command, environment, process
 
@@ -94,6 +96,53 @@ def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, sta
     assert json.loads(out)["interrupted"] is True
     assert json.loads(out)["converged"] is False
     assert modelfile.load_model(tmp_path / "m", sequences=None).keep_on_interrupt is False
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_an_interrupted_stream_tells_how_many_examples_there_are(call, tmp_path, monkeypatch, epoch):
+    """Not how many were read in the epoch that was cut; nobody knows it when that is the first one."""
+    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 100)
+    kinds = {"classes": "1,2,3", "features": 1, "zero-based": "no", "block-size": 10}
+    known = [part for name, value in kinds.items() for part in (f"--{name}", value)]
+    seen = StreamRun.epoch
+
+    def cut(self, number):
+        if number == epoch - 1:
+            self.see = lambda _: signal.raise_signal(signal.SIGINT)
+        return seen(self, number)
+
+    monkeypatch.setattr(StreamRun, "epoch", cut)
+    argv = ("train", tmp_path / "a.svm", "--stream", "--keep-on-interrupt", "--tol", "none", *known)
+    answer = call(*argv, "--model", tmp_path / "m", "--json")
+    assert answer.status == 130, answer.err
+    assert answer.json["n_samples"] == (None if epoch == 1 else 300)
+    answer = call(*argv, "--model", tmp_path / "m")
+    assert f"data      {'the first' if epoch == 1 else 300} examples of 1 features" in answer.out
+
+
+def test_interrupted_layers_are_kept(call, tmp_path, monkeypatch):
+    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)
+    fit = MultilayerPerceptron.fit
+
+    def begin(self, X, y):  # not before: there is nothing to keep
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(MultilayerPerceptron, "fit", begin)
+    previous = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    argv = ("train", "multilayer", tmp_path / "a.svm", "--epochs", 10**9, "--tol", "none")
+    try:
+        assert call(*argv, "--model", tmp_path / "m").status == 130
+        assert not (tmp_path / "m").exists()
+        answer = call(*argv, "--model", tmp_path / "m", "--keep-on-interrupt", "--json")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert (answer.status, answer.json["interrupted"], answer.json["converged"]) == (130, True, False)
+    assert "maximum of" not in answer.err
+    assert "ctrl-c ended the fit" in answer.err
+    assert modelfile.load_model(tmp_path / "m").keep_on_interrupt is False
 
 
 def test_head_in_a_shell(long):

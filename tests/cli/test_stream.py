@@ -1,8 +1,6 @@
 """``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from perceptron_rs import load
 from perceptron_rs.cli.readers import source
 from perceptron_rs.models import describe
 
-from .support import environment, process, svmlight
+from .support import process, svmlight
 
 rng = np.random.default_rng(2)
 X = rng.integers(-3, 4, (60, 4)) / 2
@@ -177,34 +175,6 @@ def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
 def test_wrong_usage(call, tmp_path, options, text):
     answer = call("train", *options, "--model", tmp_path / "m")
     assert (answer.status, text in answer.err) == (2, True), answer.err
-
-
-ALONE = """
-import sys
-from perceptron_rs.cli import main
-status = main()
-sys.exit([name for name in ("sklearn", "scipy", "joblib", "pandas") if name in sys.modules] or status)
-"""
-
-
-@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted"])
-def test_a_process_of_its_own_learns_the_same_without_scikit_learn(call, tmp_path, learner):
-    path = tmp_path / "a.svm"
-    path.write_text(svmlight(X, Y))
-    argv = ["train", learner, path, "--stream", "--epochs", "4", "--tol", "none"]
-    argv = [*map(str, argv), "--cache", str(tmp_path / "cache"), "--model"]
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE, *argv, tmp_path / "alone"],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "cache").unlink()
-    here = call(*argv, tmp_path / "here")
-    assert (tmp_path / "alone").read_bytes() == (tmp_path / "here").read_bytes()
-    assert _without_seconds(done.stdout, "alone") == _without_seconds(here.out, "here")
 
 
 def test_a_process_of_its_own_imports_what_options_need(call, tmp_path):

@@ -205,3 +205,22 @@ def test_names_of_columns_are_no_words_of_the_command(refused, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("2019,2020,y\n1,2,0\n3,1,1\n")
     assert "('2019', '2020', 'y')" in refused("train", path, "--model", tmp_path / "m")
+
+
+@pytest.mark.parametrize("text", ["\n\n\n", "a,b,y\n\n\n"], ids=["blank", "header"])
+def test_a_table_without_rows_is_called_so_by_all(call, tmp_path, stdin, text):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,2,0\n2,1,1\n")
+    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    (tmp_path / "none.csv").write_text(text)
+    for data in (tmp_path / "none.csv", "-"):
+        for argv in (
+            ("train", data, "--format", "csv", "--model", tmp_path / "n"),
+            ("train", data, "--format", "csv", "--model", tmp_path / "n", "--stream", "--classes", "0,1"),
+            *((command, tmp_path / "m", data) for command in ("predict", "evaluate", "online")),
+        ):
+            stdin(text.encode())
+            if data == "-" and "--stream" in argv:
+                continue  # it takes more passes
+            answer = call(*argv)
+            name = "standard input" if data == "-" else data
+            assert (answer.status, answer.err) == (1, f"perceptron-rs: error: {name}: contains no examples\n")

@@ -204,7 +204,9 @@ def test_an_old_model_stays_after_an_error(refused, model, tmp_path):
 def test_one_class(refused, tmp_path):
     path = tmp_path / "one.svm"
     path.write_text("1 1:1\n1 1:2\n", encoding="ascii")
-    assert "the data holds the one class [1]" in refused("train", path, "--model", tmp_path / "m")
+    assert "the data holds [1] alone; two or more are needed" in refused(
+        "train", path, "--model", tmp_path / "m"
+    )
 
 
 @pytest.mark.parametrize(

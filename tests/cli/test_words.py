@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import pytest
 
 from perceptron_rs.cli.options import parser
-from perceptron_rs.cli.words import in_words_of_command
+from perceptron_rs.cli.words import text_of
+from perceptron_rs.errors import ArgumentError
 
 SVM = "1 1:2 2:1\n1 1:3 3:1\n-1 1:-1 2:2\n-1 1:-2 2:-1\n"
 FILES = {
@@ -108,18 +110,27 @@ def test_errors_speak_of_the_command(call, there):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("error", "python", "command"),
     [
-        ("scale the features or lower eta0", "scale the features or lower --eta0"),
-        ("max_iter=1 is less than 2; raise it", "--epochs 1 is less than 2; raise it"),
-        ("a.svm: raise max_ratio or unpack it", "a.svm: raise --max-ratio or unpack it"),
-        ("n_jobs='a' is odd", "--threads a is odd"),
+        (ArgumentError("too much", "lower {eta0}"), "too much; lower eta0", "too much; lower --eta0"),
         (
-            "x/max_iter.svm: 'eta0' and the kernel are words",
-            "x/max_iter.svm: 'eta0' and the kernel are words",
+            ArgumentError("{max_iter} is less than 2", "raise it", values={"max_iter": 1}),
+            "max_iter=1 is less than 2; raise it",
+            "--epochs 1 is less than 2; raise it",
         ),
-        ("a.svm: sample_weight and class_weight leave none", "a.svm: --class-weight leaves none"),
+        (
+            ArgumentError("{shuffle}: {word}", "set {shuffle}", settings={"shuffle": False}, word="{eta0} y"),
+            "shuffle: {eta0} y; set shuffle=False",
+            "--shuffle: {eta0} y; set --no-shuffle",
+        ),
+        (
+            ArgumentError("{y} is odd", cause="one class").at("x/{max_iter}.svm: "),
+            "x/{max_iter}.svm: y is odd",
+            "x/{max_iter}.svm: the data is odd; two or more are needed, so check the column of the labels",
+        ),
     ],
 )
-def test_parameters_are_options(text, expected):
-    assert in_words_of_command(text) == expected
+def test_an_error_in_both_words(error, python, command):
+    for same in (error, pickle.loads(pickle.dumps(error))):
+        assert str(same) == python
+        assert text_of(same) == command

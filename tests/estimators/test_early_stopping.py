@@ -185,7 +185,7 @@ def test_tol_none_never_stops(learner, digits, engine_name):
 @pytest.mark.parametrize("learner", [learner for learner in ALL if learner is not PocketPerceptron])
 def test_it_is_no_option_of_partial_fit(learner, digits, engine_name):
     model = learner(early_stopping=True, engine=engine_name)
-    with pytest.raises(ValueError, match="early_stopping should be False with partial_fit"):
+    with pytest.raises(ValueError, match="early_stopping=True is not available with partial_fit"):
         model.partial_fit(*digits, classes=np.arange(10))
 
 

@@ -275,7 +275,7 @@ def test_balanced_classes_and_weights_that_leave_nothing():
     balanced = clone(model).set_params(class_weight="balanced").fit(X, y)
     as_dict = clone(model).set_params(class_weight=dict(enumerate(weights))).fit(X, y)
     assert [w.tobytes() for w in balanced.coefs_] == [w.tobytes() for w in as_dict.coefs_]
-    with pytest.raises(ValueError, match="class_weight 'balanced' is not supported for partial_fit"):
+    with pytest.raises(ValueError, match="class_weight='balanced' is not supported for partial_fit"):
         balanced.partial_fit(X, y)
     before = copy.deepcopy(vars(balanced))
     for weights, message in (

@@ -56,7 +56,7 @@ def test_blocks_are_shuffled_out_of_a_cache(tmp_path):
     expected = Perceptron(**SHORT).fit_stream((X, Y, WEIGHT), **shuffled)
     found = Perceptron(**SHORT).fit_stream(source(), cache=tmp_path / "cache", **shuffled)
     assert digest(found) == digest(expected)
-    with pytest.raises(ValueError, match="needs cache="):
+    with pytest.raises(ValueError, match="set cache to a file"):
         Perceptron().fit_stream(source(), **shuffled)
 
 

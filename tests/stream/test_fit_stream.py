@@ -207,7 +207,7 @@ def test_what_needs_all_examples_is_refused(parameters, text):
         ({"block_size": 0}, ValueError, "block_size must be a whole number"),
         ({"block_size": True}, ValueError, "block_size must be a whole number"),
         ({"checkpoint_every": -1}, ValueError, "checkpoint_every must be"),
-        ({"resume": True}, ValueError, "resume=True needs checkpoint="),
+        ({"resume": True}, ValueError, "resume=True needs checkpoint,"),
         ({"classes": [0]}, ValueError, "greater than one"),
         ({"classes": [0, 2]}, ValueError, "not in classes_"),
         ({"cache": 3}, TypeError, "path must be a str"),
@@ -328,7 +328,7 @@ def test_no_source():
 def test_an_iterator_is_read_once():
     once = iter(batches_of(REAL, TWO, size=10))
     with pytest.raises(
-        ValueError, match=r"read only once.*cache=.*max_iter=1 with classes= and .*Source.*n_features"
+        ValueError, match=r"read only once.*set cache .*max_iter=1 with classes and .*Source.*n_features"
     ):
         Perceptron().fit_stream(once)
     once = Source(batches=lambda: iter(batches_of(REAL, TWO, size=10)), n_features=5, again=False)

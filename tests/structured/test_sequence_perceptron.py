@@ -528,7 +528,7 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
     model.save(tmp_path / "m")
     assert state_of(load(tmp_path / "m")) == before
     for changes, words in (
-        ({"early_stopping": True}, "early_stopping should be False with partial_fit"),
+        ({"early_stopping": True}, "early_stopping=True is not available with partial_fit"),
         ({"transition_features": True}, "transition_features=True differs from the fit"),
     ):
         other = copy.deepcopy(model).set_params(**changes)

@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn, Self, TypeAlias
 
+from perceptron_rs.errors import ArgumentError
+
 __all__ = ["KEY_CONSTRAINT", "AuditKey", "KeyGiven", "KeyParameter", "key_of"]
 
 _SIZE = 32
@@ -82,15 +84,16 @@ def key_of(given: Any) -> bytes | None:
 
 def _read(path: Path) -> bytes:
     if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError(f"audit_key {str(path)!r} must be a regular file")
+        raise ArgumentError("{audit_key} must be a regular file", values={"audit_key": str(path)})
     with path.open("rb") as file:
         data = file.read(4 * _SIZE)
     found = _HEX.fullmatch(data)
     if found is not None:
         return bytes.fromhex(found[1].decode())
     if len(data) != _SIZE:
-        raise ValueError(
-            f"audit_key {str(path)!r} must hold {_SIZE} bytes, or {2 * _SIZE} hexadecimal digits; make one "
-            f"by openssl rand -hex {_SIZE}"
+        raise ArgumentError(
+            f"{{audit_key}} must hold {_SIZE} bytes, or {2 * _SIZE} hexadecimal digits",
+            f"make one by openssl rand -hex {_SIZE}",
+            values={"audit_key": str(path)},
         )
     return data

@@ -19,8 +19,10 @@ class UsageError(CommandError):
     """Options that do not go together: exit status 2."""
 
 
-def one_line(error: BaseException) -> str:
-    """Return the text of any error in one line; its type if it has no text."""
+def one_line(error: BaseException, text: str | None = None) -> str:
+    """Return the text of any error in one line, or another one; its type if it has no text."""
+    if text is not None:
+        return " ".join(text.split())
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename is not None else ""
         return f"{where}{error.strerror.lower()}"
@@ -38,7 +40,7 @@ def about(path: Path | str) -> Iterator[None]:
         raise
     except Exception as error:
         # Readers of damaged files raise what their parts raise: zlib.error, BadZipFile, struct.error, ...
-        from perceptron_rs.cli.words import in_words_of_command
+        from perceptron_rs.cli.words import text_of
 
-        text = in_words_of_command(one_line(error))
+        text = text_of(error)
         raise CommandError(text if str(path) in text else f"{path}: {text}") from error

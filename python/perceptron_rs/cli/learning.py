@@ -46,7 +46,7 @@ def others_with(name: str) -> dict[str, str]:
     having: dict[str, list[str]] = {}
     for other in LEARNER_NAMES:
         for option in options_of(other):
-            switched_off = ["--no-" + flag[2:] for flag in option.flags] if option.how is SWITCH else []
+            switched_off = ["--no-" + flag[2:] for flag in option.flags] if option.values == SWITCH else []
             for flag in (*option.flags, *switched_off):
                 having.setdefault(flag, []).append(other)
     texts = {
@@ -125,10 +125,7 @@ def audit_key(arguments: Namespace) -> bytes | None:
     """Return the key of digests that is given."""
     from perceptron_rs.audit.key import key_of
 
-    try:
-        return key_of(arguments.audit_key)
-    except ValueError as error:
-        raise CommandError(str(error).replace("audit_key", "--audit-key", 1)) from None
+    return key_of(arguments.audit_key)
 
 
 def is_stream(arguments: Namespace) -> bool:

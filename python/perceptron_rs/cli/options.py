@@ -156,15 +156,14 @@ def _train(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--holdout",
-        type=kinds.held_out,
+        type=kinds.HELD_OUT,
         metavar="F",
         help="hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
         "--continue that of the model, else 0)",
     )
     if LEARNERS[_learner(command)].in_streams:
         add_stream(command, one_pass=True)
-    if LEARNERS[_learner(command)].by_mistakes:
-        kinds.add_keep_on_interrupt(command)
+    kinds.add_keep_on_interrupt(command)
     _learning(command)
     kinds.add_engine(command)
     add_audit(command)
@@ -214,7 +213,7 @@ def _again(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
     command.add_argument(
         "--tag-column",
-        type=kinds.positive,
+        type=kinds.POSITIVE,
         metavar="N",
         help="of tagged sentences, the column that holds the tag, from 1 (as in the training)",
     )
@@ -228,7 +227,7 @@ def _inspect(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", metavar="MODEL", help="a model file")
     command.add_argument(
         "--top",
-        type=kinds.count,
+        type=kinds.COUNT,
         default=10,
         metavar="N",
         help="number of largest weights to show per class (10)",
@@ -241,7 +240,7 @@ def _parity(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument(
         "--rows",
-        type=kinds.positive,
+        type=kinds.POSITIVE,
         metavar="N",
         help="use N rows, evenly spaced (default: as many as fit into 128 MB when dense)",
     )
@@ -260,7 +259,7 @@ def _online(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--save-every",
-        type=kinds.positive,
+        type=kinds.POSITIVE,
         metavar="N",
         help="write it also in between, when N more examples have been learnt from",
     )
@@ -276,7 +275,7 @@ def _online(command: argparse.ArgumentParser) -> None:
 def _trace(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     command.add_argument(
-        "--limit", type=kinds.positive, default=20, metavar="N", help="number of steps to print (20)"
+        "--limit", type=kinds.POSITIVE, default=20, metavar="N", help="number of steps to print (20)"
     )
     command.add_argument(
         "--every",
@@ -340,14 +339,14 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
     if not model:
         group.add_argument(
             "--hash-bits",
-            type=kinds.bits,
+            type=kinds.BITS,
             metavar="B",
             help="hash words, or the names and values of a table, to 2^B columns, as scikit-learn's "
             "FeatureHasher (18 with --tokens)",
         )
         group.add_argument(
             "--features",
-            type=kinds.positive,
+            type=kinds.POSITIVE,
             metavar="N",
             help="number of features (as found in DATA)",
         )

@@ -68,7 +68,6 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             arguments = parse(sys.argv[1:] if argv is None else argv)
-            arguments.own_process = argv is None
             if hasattr(arguments, "data"):
                 source = import_module("perceptron_rs.cli.readers.source")
                 arguments.data = source.data_of(arguments.data)
@@ -98,12 +97,12 @@ def _run(argv: Sequence[str] | None) -> int:
     except CommandError as error:
         return _complain(f"error: {one_line(error)}")
     except (ValueError, TypeError, MemoryError, OverflowError) as error:
-        return _complain(f"error: {_said(one_line(error))}")
+        return _complain(f"error: {_text_of(error)}")
     except OSError as error:
         if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
             _silence_stdout(argv)
             return _complain(f"error: standard output: {one_line(error)}")
-        return _complain(f"error: {_said(one_line(error))}")
+        return _complain(f"error: {_text_of(error)}")
 
 
 def _complain(text: str) -> int:
@@ -125,14 +124,12 @@ def _silence_stdout(argv: Sequence[str] | None) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    text = " ".join(str(message).split())
-    _complain(f"warning: {_said(text)}")
+    _complain(f"warning: {' '.join(str(message).split())}")
 
 
-def _said(text: str) -> str:
-    """Return a message of the package in the words of the command."""
-    words = import_module("perceptron_rs.cli.words")
-    return str(words.in_words_of_command(text))
+def _text_of(error: BaseException) -> str:
+    """Return what an error of the package says, in the words of the command."""
+    return str(import_module("perceptron_rs.cli.words").text_of(error))
 
 
 def _quiet(*_: object, **__: object) -> None:

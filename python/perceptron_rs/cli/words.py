@@ -1,133 +1,75 @@
-"""Errors and warnings of the package in the words of the command: options for parameters, not methods.
-
-The package speaks to those who call it from Python. Where that is not this command, another remedy is named.
-"""
+"""Errors of the package as the command says them: options for parameters, and remedies that exist here."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+import shlex
 from functools import cache
+from typing import Any
 
+from perceptron_rs.cli.errors import one_line
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.common.options.kinds import Option
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.registry import OTHER_FAMILIES, family_part
 
-__all__ = ["in_words_of_command"]
+__all__ = ["say", "text_of"]
 
-#: Parameters whose options are of no learner.
+#: What is no option of a learner, or no option at all.
 _OTHERS = {
+    "X": "the data",
+    "audit_key": "--audit-key",
     "block_size": "--block-size",
     "cache": "--cache",
     "checkpoint": "--checkpoint",
     "checkpoint_every": "--checkpoint-every",
     "classes": "--classes",
+    "classes_": "the classes",
+    "data": "the data",
+    "dump_text": "inspect --text",
+    "estimator": "the model",
+    "fit_stream": "train --stream",
     "max_ratio": "--max-ratio",
     "n_features": "--features",
     "n_jobs": "--threads",
+    "partial_fit": "online",
     "resume": "--resume",
+    "sample_weight": "the weight",
+    "warm_start": "--continue",
+    "weights": "the weights of --class-weight",
+    "y": "the data",
     "zero_based": "--zero-based",
-    "hash_columns": "--hash-columns",
-    "audit_key": "--audit-key",
+}
+#: What helps here where the package names something that only Python has.
+_REMEDIES = {
+    "another pass": "keep what is read with --cache FILE",
+    "cache": "add --cache FILE",
+    "foreign": "name a file that train has written",
+    "no record": "it was trained with --no-audit, or went on from such a model",
+    "one class": "two or more are needed, so check the column of the labels",
+    "other classes": "train on all of them, without --continue",
+    "other labels": "train on all of them, or name all in --classes",
+    "other terms": "leave the option out, or train without --continue",
+    "resume": "add --resume to go on from it, or remove it",
+    "single pass": "train a model without that option",
+    "stream": "leave one of them out",
+    "weightless": "train a model that weighs each class",
 }
 
 
-def _flag(name: str) -> str:
-    return _flags().get(name, name)
+def text_of(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    return one_line(error, error.told(say, _REMEDIES) if isinstance(error, ArgumentError) else None)
 
 
-def _set(name: str, value: str) -> str:
-    """Return how a parameter is given; without a value, its option."""
-    if value in ("", "True"):
-        return _flag(name)
-    return f"--no-{_flag(name)[2:]}" if value == "False" else f"{_flag(name)} {value.strip(chr(39))}"
-
-
-#: Whole messages whose remedy is another one here. ``p`` is a parameter, ``v`` its value.
-_MESSAGES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (
-        r"The number of classes has to be greater than one; got 1 class: y holds (.*) alone",
-        r"the data holds the one class \1; two or more are needed, so check the column of the labels",
-    ),
-    (
-        r"warm_start=True continues a fit with the classes (.*), but y holds (.*?); set warm_start.*",
-        r"--continue knows the classes \1, but the data holds \2; train on all of them, without --continue",
-    ),
-    (
-        r"y contains labels that are not in classes_ (.*?): (.*); (?:pass all classes|set warm_start).*",
-        r"the data has labels that are none of the classes \1: \2; train on all, or name all in --classes",
-    ),
-    (
-        r"warm_start=True is not available with fit_stream of this learner.*",
-        "--continue cannot be combined with --stream for this learner; leave one of them out",
-    ),
-    (
-        r"sample_weight and class_weight must be above 0.*",
-        "a model of --class-weight LABEL=0 cannot learn from examples as they come; weigh each class",
-    ),
-    (
-        r"this (\w+) has no record of its training.*",
-        r"this \1 has no record of its training, as after --no-audit, or where it went on from such a model",
-    ),
-    (
-        r"(?P<p>\w+)=(?P<v>.*) differs from the fit that the estimator continue., which had \w+=(?P<o>.*);.*",
-        lambda found: (
-            f"{_set(found['p'], found['v'])} differs from the model of --continue, which has "
-            f"{found['o']}; leave the option out, or train without --continue"
-        ),
-    ),
-    (
-        r"X and (?:hidden_layer_sizes|y) need (.*), but the estimator continues with (.*?); .*",
-        r"the data and the options need \1, but the model has \2; leave the options or --continue out",
-    ),
-    (
-        r"(?P<p>\w+)=(?P<v>.*) is not available with fit_stream: (?:stop by a .*|(?P<why>.*?)); set .*",
-        lambda found: (
-            f"{_set(found['p'], found['v'])} cannot be combined with --stream"
-            + (f": {found['why']}" if found["why"] else "")
-            + "; leave one of them out"
-        ),
-    ),
-    (
-        r"(?P<p>\w+)=(?P<v>.*) is not available with partial_fit.*",
-        lambda found: (
-            f"a model that was trained with {_set(found['p'], found['v'])} cannot learn from "
-            "examples as they come; train it without that option"
-        ),
-    ),
-    (
-        r"class_weight 'balanced' is not supported for partial_fit; .*",
-        "a model of --class-weight balanced cannot learn from examples as they come; weigh single classes",
-    ),
-    (
-        r"shuffle='block' reads blocks in any order, for which this source needs cache=",
-        "--shuffle reads blocks in any order, for which the examples must be kept: add --cache FILE",
-    ),
-    (
-        r"validation_fraction=(\S+) does not leave (.*?)(: The test_size.*|; .*)?",
-        r"--validation-fraction \1 does not leave \2; choose another",
-    ),
-    (
-        r"sample_weight and class_weight leave (.*)",
-        r"--class-weight leaves \1",
-    ),
-    (
-        r"(.*) can be read only once, but another pass is needed; .*",
-        r"\1 can be read only once, but another pass is needed; keep what is read with --cache FILE",
-    ),
-)
-#: Parts of messages.
-_PARTS = (
-    (r"set resume=True to go on", "add --resume to go on"),
-    (r"give a file written by dump_text", "name a file that inspect --text has written"),
-    (r"pass a file written by the save method of an estimator", "name a file that train has written"),
-    (r"(?<![\w'\"./-])the estimator(?![\w'\"])", "the model"),
-    (r"(?<![\w'\"./-])X and y(?![\w'\"])", "the data"),
-    (r"(?<![\w'\"./-])[Xy](?![\w'\"./-])", "the data"),
-    (r"(?<![\w'\"./-])fit_stream(?![\w'\"./-])", "train --stream"),
-    (r"(?<![\w'\"./-])partial_fit(?![\w'\"./-])", "online"),
-    (r"(?<![\w'\"./-])warm_start(?:=True)?(?![\w'\"./-])", "--continue"),
-)
+def say(name: str, *value: Any) -> str:
+    """Return an argument as its option, perhaps with a value."""
+    flag = _flags().get(name, name)
+    if not value or value[0] is True or value[0] == "block" or not flag.startswith("--"):
+        return flag
+    if value[0] is False:
+        return f"--no-{flag[2:]}"
+    parts = value[0] if isinstance(value[0], list | tuple) else value
+    return f"{flag} {','.join('none' if part is None else shlex.quote(str(part)) for part in parts)}"
 
 
 @cache
@@ -143,29 +85,3 @@ def _flags() -> dict[str, str]:
     for option in options:
         found.setdefault(option.parameter, option.flag)
     return found
-
-
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Return what a parameter is written as, alone or with a value; and its name."""
-    found, edge = [], r"(?<![\w'\"./-])"
-    for name in _flags():
-        # Others than these are words that a sentence may hold.
-        alone = rf"|{edge}{name}(?![\w'\"./=-])" if "_" in name or name == "eta0" else ""
-        found.append((re.compile(rf"{edge}{name}=(?P<value>[^\s;,)]*){alone}"), name))
-    return found
-
-
-def in_words_of_command(text: str) -> str:
-    """Return a message of the package as the command says it."""
-    for pattern, said in _MESSAGES:
-        whole = re.fullmatch(rf"(?P<place>.*?: )?(?:{pattern})", text)
-        if whole is not None:
-            inner = re.fullmatch(pattern, text.removeprefix(whole["place"] or ""))
-            if inner is not None:
-                return (whole["place"] or "") + (said(inner) if callable(said) else inner.expand(said))
-    for part, other in _PARTS:
-        text = re.sub(part, other, text)
-    for given, name in _patterns():
-        text = given.sub(lambda found, name=name: _set(name, found["value"] or ""), text)  # type: ignore[misc]
-    return text

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, rows_of
 from perceptron_rs.engines import Engine, State
+from perceptron_rs.errors import ArgumentError
 
 __all__ = ["Judge", "Validation", "publish_scores", "selected", "split"]
 
@@ -45,9 +46,11 @@ def split(
     n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
     if n - m < max(classes, 1):
         left = "less than one of each class" if classes > 1 else "none"
-        raise ValueError(
-            f"validation_fraction={fraction} sets aside {m} of {n} examples, which leaves {left} to learn "
-            f"from; lower it, or set early_stopping=False"
+        raise ArgumentError(
+            f"{{validation_fraction}} sets aside {m} of {n} examples, which leaves {left} to learn from",
+            "lower it, or set {early_stopping}",
+            values={"validation_fraction": fraction},
+            settings={"early_stopping": False},
         )
     taken = _apportioned(counts.tolist(), m)
     drawn = [
@@ -101,9 +104,10 @@ class Validation:
         with np.errstate(over="ignore"):
             total = 1.0 if weight is None else np.cumsum(weight)[-1]
         if not 0 < total < np.inf:
-            raise ValueError(
-                f"sample_weight of the {len(labels)} examples of the validation part must have a finite sum "
-                f"above 0, got {total}; give other weights, or another random_state"
+            raise ArgumentError(
+                f"{{sample_weight}} of the {len(labels)} examples of the validation part must have a finite "
+                f"sum above 0, got {total}",
+                "give other weights, or another {random_state}",
             )
         self.judge, self.labels, self.weight = judge, labels, weight
         self.positive, self.tie = positive, tie

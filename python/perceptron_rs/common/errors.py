@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.typed import NotFittedError
 
 __all__ = ["FittedAttributes", "naming"]
@@ -24,6 +25,8 @@ class naming:  # noqa: N801  called like a function
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if not isinstance(error, (TypeError, ValueError, OverflowError)):
+            return
+        if isinstance(error, ArgumentError):
             return
         text = str(error)
         if kind in (TypeError, ValueError) and re.search(rf"\b{self.argument}\b", text):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.storage import is_masked, without_index
+from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "check_classes",
@@ -210,9 +211,11 @@ def encode_new(
     with naming(name):
         classes, labels = _encode_new(y)
         if len(classes) < least:
-            raise ValueError(
+            raise ArgumentError(
                 f"The number of classes has to be greater than one; got {len(classes)} class: "
-                f"{name} holds {classes.tolist()} alone"
+                f"{{{name}}} holds {{found}} alone",
+                cause="one class",
+                found=classes.tolist(),
             )
     if name != "y":
         return classes, labels
@@ -303,13 +306,13 @@ def classes_like(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
 
 def encode_again(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
     """Return the index of each label for a fit that goes on; y need not hold all classes."""
-    return encode(y, classes, "set warm_start=False to learn all classes anew", least=least)
+    return encode(y, classes, "set {warm_start} to learn all classes anew", least=least)
 
 
 def encode(
     y: NDArray[Any],
     classes: NDArray[Any],
-    remedy: str = "pass all classes in the first call of partial_fit",
+    remedy: str = "pass all classes in the first call of {partial_fit}",
     *,
     least: int = 2,
 ) -> Labels:
@@ -368,6 +371,11 @@ def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
 def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any], remedy: str) -> None:
     names = np.unique(unknown)
     shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
-    raise ValueError(
-        f"y contains labels that are not in classes_ {classes.tolist()!r:.200}: {shown}; {remedy}"
+    raise ArgumentError(
+        "{y} contains labels that are not in {classes_} {known!r:.200}: {found}",
+        remedy,
+        cause="other labels",
+        settings={"warm_start": False},
+        known=classes.tolist(),
+        found=shown,
     )

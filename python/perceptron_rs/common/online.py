@@ -17,6 +17,7 @@ from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.turns import Turn, consistent
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.typed import ConvergenceWarning
 
@@ -171,9 +172,10 @@ class OnlineClassifier(Scoring):
         )
         found = np.zeros((0, 1)) if report.activations is None else report.activations
         if np.isnan(found).any():
-            raise ValueError(
-                "sample_weight and class_weight must be above 0, because examples of weight 0 are not "
-                "visited; use predict and partial_fit instead"
+            raise ArgumentError(
+                "{weights} must be above 0, because examples of weight 0 are not visited",
+                "use {predict} and {partial_fit} instead",
+                cause="weightless",
             )
         turn.publish()
         return found

@@ -13,15 +13,20 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT
-from perceptron_rs.common.mixing import MIXINGS, is_whole
+from perceptron_rs.common.mixing import is_whole
+from perceptron_rs.common.options import shared
+from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.shared import STOPPING, UPDATES, epochs, intercept
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.typed import Interval, StrOptions, fit_context, validate_parameter_constraints
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.typed import StrOptions, fit_context, validate_parameter_constraints
 
 __all__ = [
     "CONSTRAINTS",
     "JOINT",
     "NOISE",
+    "OF_ALL",
     "PARTITIONS",
     "are_accepted",
     "are_valid",
@@ -41,45 +46,32 @@ TIES = ("mistake", "positive")
 _LARGEST = 2**31 - 1
 _MOST_THREADS = 256
 
-CONSTRAINTS: dict[str, list[Any]] = {
-    "fit_intercept": ["boolean"],
-    "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
-    "tol": [Interval(Real, 0, None, closed="left"), None],
-    "shuffle": ["boolean"],
-    "verbose": ["verbose"],
-    "eta0": [Interval(Real, 0, None, closed="neither")],
-    "n_jobs": [Integral, None],
+#: Of every learner: what no option sets, or sets in another form.
+OF_ALL: dict[str, list[Any]] = {
     "random_state": ["random_state"],
-    "early_stopping": ["boolean"],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
     "class_weight": [StrOptions({"balanced"}), dict, None],
+    "n_jobs": [Integral, None],
     "warm_start": ["boolean"],
-    "tie": [StrOptions(set(TIES))],
-    "track_mistakes": ["boolean"],
     "engine": [StrOptions(set(ENGINES))],
-    "callback": [callable, None],
     "keep_on_interrupt": ["boolean"],
     "audit": ["boolean"],
     "audit_key": KEY_CONSTRAINT,
 }
-
+#: Of all that learn by mistakes.
+CONSTRAINTS: dict[str, list[Any]] = {
+    **constraints((*epochs(1000, "0.001", 5), *STOPPING, *UPDATES, intercept(True))),
+    **OF_ALL,
+    "verbose": ["verbose"],
+    "track_mistakes": ["boolean"],
+    "callback": [callable, None],
+}
 #: Of the learners that offer a joint decision.
-JOINT: dict[str, list[Any]] = {
-    "multi_class": [StrOptions({"ovr", "joint"})],
-    "joint_update": [StrOptions({"max", "uniform", "proportional"})],
-}
+JOINT = constraints(shared.JOINT)
 #: Of the learners that tolerate noise.
-NOISE: dict[str, list[Any]] = {
-    "margin_threshold": [Interval(Real, 0, None, closed="left")],
-    "added_feature": [Interval(Real, 0, None, closed="left")],
-    "max_mistakes_per_example": [Interval(Integral, 1, _LARGEST, closed="both"), None],
-}
+NOISE = constraints((*shared.NOISE, shared.ADDED_FEATURE))
 #: Of the learners that can learn from partitions.
-PARTITIONS: dict[str, list[Any]] = {
-    "n_partitions": [Interval(Integral, 1, _LARGEST, closed="both"), "array-like"],
-    "mixing": [StrOptions(set(MIXINGS))],
-}
+PARTITIONS = constraints(shared.PARTITIONS)
+PARTITIONS["n_partitions"].append("array-like")
 
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
@@ -122,9 +114,12 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
 def refuse_balanced(class_weight: Any) -> None:
     """Raise ValueError for weights that all examples would have to be known for."""
     if isinstance(class_weight, str):
-        raise ValueError(
-            f"class_weight {class_weight!r} is not supported for partial_fit; compute the weights from "
-            f"a sample with compute_class_weight({class_weight!r}, classes=classes, y=y) and give a dict"
+        raise ArgumentError(
+            "{class_weight} is not supported for {partial_fit}",
+            f"compute the weights from a sample with compute_class_weight({class_weight!r}, classes=classes, "
+            f"y=y) and give a dict",
+            cause="single pass",
+            values={"class_weight": class_weight},
         )
 
 
@@ -138,27 +133,44 @@ def noise_settings(estimator: Any) -> dict[str, Any]:
 def _check_joint(estimator: Any) -> None:
     """Refuse what a joint decision does not have."""
     if estimator.tie != "mistake":
-        raise ValueError(
-            f"tie={estimator.tie!r} is not available with multi_class='joint'; set tie='mistake'"
+        raise ArgumentError(
+            "{tie} is not available with {multi_class}",
+            "set {tie}",
+            values={"tie": estimator.tie, "multi_class": "joint"},
+            settings={"tie": "mistake"},
         )
     for name in ("margin_threshold", "added_feature"):
         value = getattr(estimator, name, 0)
         if value != 0:
-            raise ValueError(f"{name}={value!r} is not available with multi_class='joint'; set {name}=0")
+            raise ArgumentError(
+                f"{{{name}}} is not available with {{multi_class}}",
+                f"set {{{name}}}",
+                values={name: value, "multi_class": "joint"},
+                settings={name: 0},
+            )
 
 
 def refuse_early_stopping(early_stopping: Any) -> None:
     """Raise ValueError for a pass that would have to hold examples out."""
     if early_stopping:
-        raise ValueError("early_stopping should be False with partial_fit, which is a single pass")
+        raise ArgumentError(
+            "{early_stopping} is not available with {partial_fit}, which is a single pass",
+            "set {early_stopping}",
+            cause="single pass",
+            values={"early_stopping": True},
+            settings={"early_stopping": False},
+        )
 
 
 def refuse_partitions(n_partitions: Any) -> None:
     """Raise ValueError for partitions of one pass in the given order."""
     if not is_whole(n_partitions):
-        raise ValueError(
-            f"n_partitions={n_partitions!r:.80} is not available with partial_fit, which is a single pass "
-            f"over all examples; set n_partitions=1"
+        raise ArgumentError(
+            "{n_partitions} is not available with {partial_fit}, which is a single pass over all examples",
+            "set {n_partitions}",
+            cause="single pass",
+            values={"n_partitions": n_partitions},
+            settings={"n_partitions": 1},
         )
 
 
@@ -169,10 +181,12 @@ def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
     for name, without in (("added_feature", 0), ("max_mistakes_per_example", None)):
         value = getattr(estimator, name)
         if value != without:
-            raise ValueError(
-                f"{name}={value!r} is not available with n_partitions={estimator.n_partitions!r:.80}, "
-                f"because each pass starts from the mixed weights alone; set {name}={without} or "
-                f"n_partitions=1"
+            raise ArgumentError(
+                f"{{{name}}} is not available with {{n_partitions}}, because each pass starts from the mixed "
+                f"weights alone",
+                f"set {{{name}}} or {{n_partitions}}",
+                values={name: value, "n_partitions": estimator.n_partitions},
+                settings={name: without, "n_partitions": 1},
             )
 
 

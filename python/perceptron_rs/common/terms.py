@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.errors import ArgumentError
+
 __all__ = ["OF_KERNEL", "check_terms", "terms"]
 
 #: The parameters of each kernel that has some.
@@ -25,12 +27,15 @@ def check_terms(model: Any) -> None:
     pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
     changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
     if changed:
-        now = ", ".join(f"{name}={getattr(model, name)!r:.80}" for name in changed)
-        before = ", ".join(f"{name}={known[name]!r:.80}" for name in changed)
+        now = ", ".join(f"{{{name}}}" for name in changed)
+        before = ", ".join(f"{known[name]!r:.80}" for name in changed)
         again = "start again by fit with warm_start=False" if hasattr(model, "warm_start") else "fit again"
-        raise ValueError(
-            f"{now} differs from the fit that the estimator continues, which had {before}; set it back, or "
-            f"{again}"
+        raise ArgumentError(
+            f"{now} differs from the fit that {{estimator}} continues, which had {{before}}",
+            f"set it back, or {again}",
+            cause="other terms",
+            values={name: getattr(model, name) for name in changed},
+            before=before,
         )
 
 

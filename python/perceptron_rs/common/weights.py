@@ -12,6 +12,7 @@ from perceptron_rs.common.errors import naming
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "Weighed",
@@ -141,10 +142,13 @@ def unvisited(
             own = planes[labels, 1] if joint else planes[0][labels]
             idle = own * (1.0 if weights is None else weights) == 0
     if idle.all() and not is_part:
-        raise ValueError(
-            "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
-        )
+        raise nothing_to_learn()
     return idle if idle.any() else None
+
+
+def nothing_to_learn() -> ArgumentError:
+    """Return the error for weights that leave no example."""
+    return ArgumentError("{weights} leave no example of positive weight", "there is nothing to learn")
 
 
 def assert_finite_weights(**weights: Any) -> None:

@@ -16,7 +16,7 @@ from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import class_weights, refuse_odd_weights, sample_weights
+from perceptron_rs.common.weights import class_weights, nothing_to_learn, refuse_odd_weights, sample_weights
 from perceptron_rs.distributed.fitting import Family, Plan, all_labels
 from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
@@ -76,9 +76,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     planes = class_weights(estimator.class_weight, classes, counts, K)
     of_classes = planes[:, 1] if is_joint(estimator) else planes
     if not of_classes.any() or all(fact.weightless for fact in facts if fact.examples):
-        raise ValueError(
-            "sample_weight and class_weight leave no example of positive weight; there is nothing to learn"
-        )
+        raise nothing_to_learn()
     seed = draw_seed(estimator.random_state) if estimator.shuffle else None
 
     def publish_all(report: Report) -> None:

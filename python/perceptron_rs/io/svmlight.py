@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import (
     Batch,
     PathLike,
@@ -174,9 +175,11 @@ def load_with_base(
         n_features = width
     elif n_features < width:
         row = int(np.searchsorted(starts, np.argmax(columns >= n_features), side="right")) - 1
-        raise ValueError(
-            f"n_features is {n_features}, but {names[0]}{' and the others' * (len(names) > 1)} need {width}, "
-            f"for row {row} (counted from 0) on; raise n_features or leave it None"
+        raise ArgumentError(
+            f"{{n_features}} is {n_features}, but {{names}} need {width}, for row {row} (counted from 0) on",
+            "raise {n_features} or leave it out",
+            cause="too wide",
+            names=f"{names[0]}{' and the others' * (len(names) > 1)}",
         )
     return _csr(values, columns, starts, (len(y), int(n_features))), y, is_zero_based
 

@@ -112,7 +112,7 @@ def open_csv(
             if text.names:
                 break
         if not text.names:
-            raise ValueError(f"{file}: is empty: it has not even a header")
+            raise ValueError(f"{file} contains no examples; check that it is the right one")
         text.refuse_example(target)
         return text, _chain(first, parts)
 

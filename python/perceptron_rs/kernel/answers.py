@@ -11,6 +11,7 @@ from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen_columns, matrix_of, rows_of
 from perceptron_rs.engines import Engine
+from perceptron_rs.errors import overflow
 from perceptron_rs.kernel.values import callable_values
 from perceptron_rs.kernel.vectors import state_of, stored
 
@@ -50,6 +51,6 @@ def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[
                 rows, stored_rows, state, kernel=model._spec, answers=[answer], threads=n_threads(model)
             )
         except OverflowError as error:
-            raise ValueError(str(error)) from None
+            raise overflow(error) from None
         found.append(scores[:, 0])
     return np.concatenate(found)

@@ -15,15 +15,18 @@ from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.terms import OF_KERNEL, check_terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, learn
+from perceptron_rs.kernel.options import KERNEL
 from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
@@ -45,10 +48,11 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: rule for name, rule in (CONSTRAINTS | NOISE).items() if name not in _LEFT_OUT},
         **JOINT,
+        **constraints(KERNEL),
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "degree": [
+            Interval(Real, 1, None, closed="left")
+        ],  # what is not whole is refused in words of its own
     }
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
     _lasting: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
@@ -271,7 +275,12 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
         super()._check_parameters(for_partial_fit=for_partial_fit)
         check_kernel(self)
         if for_partial_fit and self.kernel == "precomputed":
-            raise ValueError("kernel='precomputed' is not available with partial_fit; use fit")
+            raise ArgumentError(
+                "{kernel} is not available with {partial_fit}",
+                "use fit",
+                cause="single pass",
+                values={"kernel": "precomputed"},
+            )
 
     @property
     def support_(self) -> NDArray[np.int64]:

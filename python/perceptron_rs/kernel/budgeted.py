@@ -8,20 +8,23 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.engines import Engine, EngineName, State, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
+from perceptron_rs.kernel.options import BUDGET
 from perceptron_rs.kernel.values import KERNELS
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
@@ -221,9 +224,7 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelLearner._parameter_constraints,
-        "budget": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "budget_policy": [StrOptions(set(POLICIES))],
-        "projection_distance": [Interval(Real, 0, None, closed="left")],
+        **constraints(BUDGET),
         "kernel": [StrOptions(set(KERNELS))],
     }
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
@@ -380,8 +381,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
             )
         indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and float(self.coef0) < 0)
         if policy == "projectron" and indefinite:
-            raise ValueError(
-                f"budget_policy='projectron' needs a kernel that is positive definite, got "
-                f"kernel={self.kernel!r} with coef0={self.coef0!r}; set another policy or kernel, or a "
-                f"larger coef0"
+            raise ArgumentError(
+                "{budget_policy} needs a kernel that is positive definite, got {kernel} with {coef0}",
+                "set another policy or kernel, or a larger {coef0}",
+                values={"budget_policy": policy, "kernel": self.kernel, "coef0": self.coef0},
             )

@@ -19,6 +19,7 @@ from perceptron_rs.common.rows.examples import Examples, read
 from perceptron_rs.common.terms import OF_KERNEL, check_terms, terms
 from perceptron_rs.common.weights import class_weights, weighed
 from perceptron_rs.engines import Rows, get_engine
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
@@ -67,7 +68,10 @@ def learn(
         start(model, data if weighs.rows is None else selected(engine, data, weighs.rows))
     check_terms(model)
     if model.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
-        raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {data.rows.shape}")
+        raise ArgumentError(
+            f"{{X}} must be a square matrix with {{kernel}}, got shape {data.rows.shape}",
+            values={"kernel": "precomputed"},
+        )
     model._seed = seed = draw_seed(model.random_state)
     held_out = None
     if early_stopping:
@@ -95,7 +99,7 @@ def learn(
         try:
             report: Report = model._run(engine, data, seed, shared, train)
         except OverflowError as error:
-            raise ValueError(str(error)) from None
+            raise overflow(error) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish_report(model, report, is_fit=method == "fit")
     publish_scores(model, held_out)
@@ -136,11 +140,16 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options, learner
     for name, value, remedy in (
         ("warm_start", True, "set it to False"),
         ("kernel", "precomputed", "name a kernel, whose values are computed"),
-        ("gamma", "scale", "it needs all examples; set a number, or 'auto'"),
+        ("gamma", "scale", "set a number, or 'auto', which need no pass over all examples"),
     ):
         matters = name != "gamma" or model.kernel in OF_KERNEL
         if matters and getattr(model, name) == value:
-            raise ValueError(f"{name}={value!r} is not available with fit_stream of this learner: {remedy}")
+            raise ArgumentError(
+                f"{{{name}}} is not available with {{fit_stream}} of this learner",
+                remedy,
+                cause="stream" if name == "warm_start" else "",
+                values={name: value},
+            )
     engine = get_engine(model.engine)
     stream = open_stream(given, classes, options, counts=isinstance(model.class_weight, str))
     publish_columns(model, stream, reset=True)

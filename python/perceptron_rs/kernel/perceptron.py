@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
@@ -19,9 +18,11 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, EngineName, State
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
+from perceptron_rs.kernel.options import VECTORS
 from perceptron_rs.kernel.values import is_number, rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
@@ -250,9 +251,7 @@ class KernelPerceptron(KernelLearner):
         **KernelLearner._parameter_constraints,
         "fit_intercept": CONSTRAINTS["fit_intercept"],
         "added_feature": NOISE["added_feature"],
-        "prediction": [StrOptions(set(PREDICTIONS))],
-        "normalize": ["boolean"],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
+        **constraints(VECTORS),
     }
 
     intercept_: NDArray[np.float64]
@@ -403,7 +402,10 @@ class KernelPerceptron(KernelLearner):
         if not isinstance(self.normalize, (bool, np.bool_)):
             raise ValueError(f"normalize must be True or False, got {self.normalize!r:.80}")
         if self.normalize and self.prediction == "vote" and is_joint(self):
-            raise ValueError(
-                "normalize=True is not available with prediction='vote' and multi_class='joint', where each "
-                "vector votes by its activations; set normalize=False or another prediction"
+            raise ArgumentError(
+                "{normalize} is not available with {prediction} and {multi_class}, where each vector votes "
+                "by its activations",
+                "set {normalize} or another {prediction}",
+                values={"normalize": True, "prediction": "vote", "multi_class": "joint"},
+                settings={"normalize": False},
             )

@@ -20,6 +20,7 @@ from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.turns import Turn, consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
 from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.errors import overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.fitting import (
     check_same_problem,
@@ -319,7 +320,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
                 scores = self._judge(engine, data)
             except OverflowError as error:
                 data.assert_finite(self)
-                raise ValueError(str(error)) from None
+                raise overflow(error) from None
             if not np.isfinite(scores).all():
                 data.assert_finite(self)
                 assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)

@@ -25,6 +25,7 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.weights import assert_same_planes, class_weights, start_value, weighed
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
 from perceptron_rs.settings import Data, Linear, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
@@ -74,15 +75,23 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
     check_terms(estimator)
     check_classes(classes)
     if classes is not estimator.classes_ and not np.array_equal(classes, estimator.classes_):
-        raise ValueError(
-            f"warm_start=True continues a fit with the classes {estimator.classes_.tolist()!r:.200}, "
-            f"but y holds {classes.tolist()!r:.200}; set warm_start=False or give both start values"
+        raise ArgumentError(
+            "{warm_start} continues a fit with the classes {known!r:.200}, but {y} holds {found!r:.200}",
+            "set {warm_start} or give both start values",
+            cause="other classes",
+            values={"warm_start": True},
+            settings={"warm_start": False},
+            known=estimator.classes_.tolist(),
+            found=classes.tolist(),
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
     if state["coef"].shape != needed:
-        raise ValueError(
-            f"X and y need weights of the shape {needed}, but the estimator continues with weights of the "
-            f"shape {state['coef'].shape}; set warm_start=False or pass X with the same features"
+        raise ArgumentError(
+            f"{{data}} need weights of the shape {needed}, but {{estimator}} continues with weights of the "
+            f"shape {state['coef'].shape}",
+            "set {warm_start} or pass {X} with the same features",
+            cause="other terms",
+            settings={"warm_start": False},
         )
 
 
@@ -198,7 +207,7 @@ def learn(
                 report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)
         except OverflowError as error:
             data.assert_finite(estimator)
-            raise ValueError(str(error)) from None
+            raise overflow(error) from None
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report, is_fit=settle)

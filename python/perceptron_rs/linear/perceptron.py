@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.key import KeyGiven
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.linear.options import PENALTY
 from perceptron_rs.linear.penalty import read_settled, settled_of
-from perceptron_rs.typed import ClassWeight, Interval, JointUpdate, Mixing, MultiClass, StrOptions, Tie
+from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
@@ -221,9 +222,7 @@ class Perceptron(SparseWeights, LinearLearner):
         **JOINT,
         **NOISE,
         **PARTITIONS,
-        "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        **constraints(PENALTY),
     }
 
     coef_: NDArray[np.float64]

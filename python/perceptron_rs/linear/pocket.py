@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.key import KeyGiven
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import Engine, EngineName, State
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.typed import ClassWeight, StrOptions, Tie
+from perceptron_rs.linear.options import CHECK
+from perceptron_rs.typed import ClassWeight, Tie
 
 __all__ = ["PocketPerceptron"]
 
@@ -246,8 +248,7 @@ class PocketPerceptron(LinearLearner):
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
-        "check": [StrOptions({"auto", "run", "ratchet", "update", "epoch"})],
-        "average": ["boolean"],
+        **constraints(CHECK),
     }
 
     coef_: NDArray[np.float64]

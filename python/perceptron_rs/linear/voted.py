@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.drawn import drawn
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import read_state
+from perceptron_rs.linear.options import VECTORS
 from perceptron_rs.linear.vectors import (
     Carried,
     Vectors,
@@ -33,7 +36,7 @@ from perceptron_rs.linear.vectors import (
     rows_of,
 )
 from perceptron_rs.stream.run import Learner
-from perceptron_rs.typed import ClassWeight, Interval, Prediction, StrOptions, Tie, check_is_fitted
+from perceptron_rs.typed import ClassWeight, Prediction, Tie, check_is_fitted
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
@@ -241,8 +244,7 @@ class VotedPerceptron(LinearLearner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         **NOISE,
-        "prediction": [StrOptions(set(PREDICTIONS))],
-        "max_vectors": [Interval(Integral, 1, None, closed="left"), None],
+        **constraints(VECTORS),
     }
 
     _coef: NDArray[np.float64]
@@ -435,8 +437,11 @@ class VotedPerceptron(LinearLearner):
 
     def _begin_stream(self, engine: Engine, state: State, seed: int | None) -> tuple[Learner, State]:
         if self.warm_start:
-            raise ValueError(
-                "warm_start=True is not available with fit_stream of this learner; set it to False"
+            raise ArgumentError(
+                "{warm_start} is not available with {fit_stream} of this learner",
+                "set it to False",
+                cause="stream",
+                values={"warm_start": True},
             )
         self._seed = int(seed or 0)
         learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
@@ -499,8 +504,10 @@ class VotedPerceptron(LinearLearner):
     def _replayed(self) -> Weights:
         weights = self._weights(get_engine(self.engine), self._vectors, read_state(self), self._seed)
         if not all(np.isfinite(numbers).all() for numbers in weights):
-            raise ValueError(
-                f"prediction={self.prediction!r} needs weights that are not finite; scale the features"
+            raise ArgumentError(
+                "{prediction} needs weights that are not finite",
+                "scale the features",
+                values={"prediction": self.prediction},
             )
         return weights
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
+from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.scoring import Scoring
@@ -26,12 +27,14 @@ from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.exact.given import refuse_rounded
-from perceptron_rs.margins.kernel import KERNELS, Kernel, check_kernel, gram, kernel_result, scaled
+from perceptron_rs.margins.kernel import Kernel, check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import MAX_STEPS, solve
-from perceptron_rs.margins.problem import BIASES, SOLVERS, Bias, Problem, Solver, check_options, threads
+from perceptron_rs.margins.options import SEARCH, TOL
+from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
@@ -172,14 +175,8 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
 
     _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bias": [StrOptions(set(BIASES))],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_steps": [Interval(Integral, 0, 2**62, closed="both")],
-        "solver": [StrOptions(set(SOLVERS))],
-        "kernel": [StrOptions(set(KERNELS))],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="neither")],
+        **constraints((*SEARCH, TOL)),
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
         "inseparable": [StrOptions({"raise", "warn"})],
         "n_jobs": [Integral, None],
         "engine": [StrOptions(set(ENGINES))],
@@ -288,7 +285,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
                         else kernel_result(problem, space, **options)
                     )
                     if result.radius == 0:
-                        raise ValueError("X must not be all zeros; there is nothing to separate")
+                        raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
                     if result.status != "separable":
                         model._complain(result, classes, k)
                     plane = (

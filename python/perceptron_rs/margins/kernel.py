@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import EngineName, KernelSpec
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
 from perceptron_rs.margins.exact.numbers import Matrix as ExactMatrix
@@ -157,11 +158,18 @@ def gram(problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: flo
     n, d = data.rows.shape
     if kernel == "precomputed":
         if n != d:
-            raise ValueError(f"X must be a square matrix with kernel='precomputed', got shape {(n, d)}")
+            raise ArgumentError(
+                f"{{X}} must be a square matrix with {{kernel}}, got shape {(n, d)}",
+                values={"kernel": "precomputed"},
+            )
         given = matrix_of(data.stored, d)
         K = (given.toarray() if issparse(given) else given).astype(np.float64)
         if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
-            raise ValueError("X must be symmetric with kernel='precomputed'; take (X + X.T) / 2")
+            raise ArgumentError(
+                "{X} must be symmetric with {kernel}",
+                "take (X + X.T) / 2",
+                values={"kernel": "precomputed"},
+            )
         return Space(np.where(K == K.T, K, K / 2 + K.T / 2), KernelSpec("precomputed"))
     if kernel == "linear" or gamma == "auto":
         value = 1.0 if kernel == "linear" else 1.0 / d

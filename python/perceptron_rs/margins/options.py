@@ -1,50 +1,43 @@
-"""The commands on margins and their options. Only argparse may be imported here."""
+"""The commands on margins and the parameters of a search. Nothing that takes time may be imported here."""
 
 from __future__ import annotations
 
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import Command
+from perceptron_rs.common.options.kinds import Command, Option
+from perceptron_rs.common.options.ranges import Range, Words
 from perceptron_rs.common.options.shared import kernels
 
-__all__ = ["COMMANDS", "KERNEL"]
+__all__ = ["COMMANDS", "KERNEL", "SEARCH", "TOL"]
 
 #: Of the space in which margins are measured.
-KERNEL = kernels("linear", "linear", "poly", "rbf", "precomputed", constant=kinds.amount)
+KERNEL = kernels("linear", "linear", "poly", "rbf", "precomputed", constant=kinds.AMOUNT)
+
+
+#: Of a search for the largest margin.
+SEARCH = (
+    Option(
+        "bias",
+        "free: the intercept is not in the norm; augmented: it is; none: no intercept (free)",
+        Words(("free", "augmented", "none")),
+    ),
+    Option("max_steps", "maximum number of steps (1000000)", Range(0, 2**62, whole=True)),
+    Option("solver", "algorithm (auto)", Words(("auto", "wolfe", "descent"))),
+    *KERNEL,
+)
+TOL = Option("tol", "relative width of the interval to reach (1e-8)", kinds.RATE)
 
 
 def _margin(command: argparse.ArgumentParser) -> None:
-    _search(command).add_argument(
-        "--tol",
-        type=kinds.rate,
-        default=1e-8,
-        metavar="X",
-        help="relative width of the interval to reach (1e-8)",
-    )
+    TOL.add_to(_search(command))
 
 
 def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options of a search for the largest margin."""
     group = command.add_argument_group("search")
     group.add_argument("--positive", metavar="LABEL", help="the class to separate from all others")
-    group.add_argument(
-        "--bias",
-        choices=("free", "augmented", "none"),
-        default="free",
-        help="free: the intercept is not in the norm; augmented: it is; none: no intercept (free)",
-    )
-    group.add_argument(
-        "--max-steps",
-        type=kinds.count,
-        default=1_000_000,
-        metavar="N",
-        help="maximum number of steps (1000000)",
-    )
-    group.add_argument(
-        "--solver", choices=("auto", "wolfe", "descent"), default="auto", help="algorithm (auto)"
-    )
-    for option in KERNEL:
+    for option in SEARCH:
         option.add_to(group)
     kinds.add_threads(group)
     kinds.add_engine(group)

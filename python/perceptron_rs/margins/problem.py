@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.typed import BaseEstimator
 
@@ -72,8 +73,8 @@ class Problem:
             else:
                 where = f"row {place[0]}, column {place[1]}"
             value = "NaN" if np.isnan(values[place]) else str(values[place])
-            raise ValueError(
-                f"X must be finite, got {value} in {where}; drop such rows or impute their values"
+            raise ArgumentError(
+                f"{{X}} must be finite, got {value} in {where}", "drop such rows or impute their values"
             )
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.memory import probe_memory
 from perceptron_rs.models.files import open_regular
 from perceptron_rs.models.values import Tensors, decode, encode
@@ -53,7 +54,6 @@ _TYPES = {
     "I32": "<i4",
 }
 _CUT = "the file is truncated or corrupted; copy it again, or save the model again"
-_FOREIGN = "it is not a model file of perceptron-rs; pass a file written by the save method of an estimator"
 
 
 def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
@@ -110,13 +110,13 @@ def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     if size == 0:
         raise ValueError(f"it is empty; {_CUT}")
     if len(start) == _PREFIX + 1 and start[-1:] != b"{":
-        raise ValueError(_FOREIGN)
+        raise _foreign()
     length = int.from_bytes(start[:_PREFIX], "little")
     if len(start) <= _PREFIX or length > size - _PREFIX:
         claim = f", but its header claims {length}" if len(start) > _PREFIX else ""
         raise ValueError(f"it has {size} bytes{claim}; {_CUT}")
     if length > _LARGEST_HEADER:
-        raise ValueError(f"its header has {length} bytes, more than any model needs; {_FOREIGN}")
+        raise _foreign(f"its header has {length} bytes, more than any model needs; ")
     file.seek(_PREFIX)
     try:
         header = decode(file.read(length).decode("utf-8"))
@@ -126,16 +126,24 @@ def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
         raise ValueError(f"in its header {error}; {_CUT}") from None
     texts = header.pop("__metadata__", None) if isinstance(header, dict) else None
     if not isinstance(texts, dict) or not isinstance(texts.get(_KEY), str):
-        raise ValueError(_FOREIGN)
+        raise _foreign()
     try:
         document = decode(texts[_KEY])
     except ValueError as error:
         raise ValueError(f"in its description {error}; {_CUT}") from None
     if not isinstance(document, dict):
-        raise ValueError(_FOREIGN)
+        raise _foreign()
     _check_version(document.get("format_version"))
     _check_places(header, size - _PREFIX - length)
     return document, length
+
+
+def _foreign(why: str = "") -> ArgumentError:
+    return ArgumentError(
+        f"{why}it is not a model file of perceptron-rs",
+        "pass a file written by the save method of an estimator",
+        cause="foreign",
+    )
 
 
 def _check_version(version: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
@@ -121,7 +122,7 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
         document, tensors = updated(*unpack(path))
         return _restore(document, tensors), document, tensors
     except ValueError as error:
-        raise ValueError(f"cannot load {os.fspath(path)!r}: {error}") from None
+        raise located(error, f"cannot load {os.fspath(path)!r}: ") from None
     except MemoryError as error:
         reason = str(error) or "there is not enough memory"
         raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
@@ -129,8 +130,10 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
 
 def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     if "checkpoint" in document:
-        raise ValueError(
-            "it is a checkpoint of a run, and no model; go on from it by fit_stream(resume=True)"
+        raise ArgumentError(
+            "it is a checkpoint of a run, and no model",
+            "go on from it by {fit_stream} with {resume}",
+            settings={"resume": True},
         )
     _check_arithmetic(document.get("arithmetic_version"))
     missing = _KEYS - set(document)

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.classes import classes_from_json, classes_to_json
 from perceptron_rs.models.files import open_regular, write_whole
 from perceptron_rs.models.values import decode
@@ -77,9 +78,11 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     """
     check_is_fitted(estimator)
     if getattr(estimator, "prediction", None) == "vote" and hasattr(estimator, "coef_"):
-        raise ValueError(
-            f"{type(estimator).__name__} predicts by the votes of many hyperplanes; set prediction='last' to "
-            "write the last one, or another prediction"
+        raise ArgumentError(
+            "{kind} predicts by the votes of many hyperplanes",
+            "set {prediction} to write the last one, or another prediction",
+            settings={"prediction": "last"},
+            kind=type(estimator).__name__,
         )
     planes = hyperplanes(estimator)
     if planes is None:
@@ -190,7 +193,7 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
         _check_names(names, feature_names)
     except ValueError as error:
         place = "" if str(error).startswith("it ends") else f", line {number}"
-        raise ValueError(f"{where}{place}: {error}") from None
+        raise located(error, f"{where}{place}: ") from None
     table = np.array(rows, dtype=np.float64)
     return np.ascontiguousarray(table[1:].T), table[0].copy(), classes
 
@@ -198,8 +201,11 @@ def _read(lines: Iterator[str], where: str, feature_names: Sequence[str] | None)
 def _check_title(parts: list[str]) -> None:
     found = re.fullmatch(rf"{_TITLE} ([0-9]{{1,9}})", parts[0]) if len(parts) == 1 else None
     if found is None:
-        raise ValueError(
-            f"expected '{_TITLE} {_VERSION}', got {parts[0]!r:.80}; give a file written by dump_text"
+        raise ArgumentError(
+            "expected {title!r}, got {found!r:.80}",
+            "give a file written by {dump_text}",
+            title=f"{_TITLE} {_VERSION}",
+            found=parts[0],
         )
     if int(found[1]) != _VERSION:
         raise ValueError(

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import Method, recorded
+from perceptron_rs.audit.record import RECORD, Method, note_end, recorded
 from perceptron_rs.common.driver import Schedule, drive
 from perceptron_rs.common.early_stopping import Validation, publish_scores, selected, split
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.planes import positive_labels
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.weights import class_counts, class_weights, sample_weights
+from perceptron_rs.common.weights import class_counts, class_weights, nothing_to_learn, sample_weights
 from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.settings import Data, Network, State
 
 __all__ = ["Layers", "check_same_problem", "learn", "publish", "report_mistakes", "sizes_of", "state_of"]
@@ -56,9 +57,12 @@ def check_same_problem(model: Any) -> None:
     sizes = (model.n_features_in_, *sizes_of(model), model.n_outputs_)
     learnt = (len(model.coefs_[0]), *(len(intercept) for intercept in model.intercepts_))
     if sizes != learnt:
-        raise ValueError(
-            f"X and hidden_layer_sizes need layers of the sizes {sizes}, but the estimator continues with "
-            f"{learnt}; set the sizes of the last fit, or begin anew by fit with warm_start=False"
+        raise ArgumentError(
+            f"{{X}} and {{hidden_layer_sizes}} need layers of the sizes {sizes}, but {{estimator}} continues "
+            f"with {learnt}",
+            "set the sizes of the last fit, or begin anew by fit with {warm_start}",
+            cause="other terms",
+            settings={"warm_start": False},
         )
     check_terms(model)
 
@@ -67,7 +71,9 @@ def report_mistakes(model: Any, mistakes: NDArray[np.int64]) -> None:
     """Publish the mistakes of each epoch (n_iter, 1), and what follows from them."""
     model.mistakes_per_epoch_ = mistakes
     model.n_mistakes_ = int(mistakes.sum())
-    model.converged_ = bool(mistakes[-1, 0] == 0)
+    calls = getattr(model, RECORD, ())
+    is_whole = not calls or calls[-1].ended is None or calls[-1].ended[0] != "interrupt"
+    model.converged_ = is_whole and bool(mistakes[-1, 0] == 0)
 
 
 def weights_together(
@@ -83,10 +89,9 @@ def weights_together(
         together: NDArray[np.float64] = of_classes[labels] * (1.0 if weights is None else weights)
         total = np.add.accumulate(together)[-1]
     if not 0 < total < math.inf:
-        what = "leave no example of positive weight; there is nothing to learn"
-        raise ValueError(
-            f"sample_weight and class_weight {what if total == 0 else 'are too large together; scale them'}"
-        )
+        if total == 0:
+            raise nothing_to_learn()
+        raise ArgumentError("{weights} are too large together", "scale them")
     return together
 
 
@@ -103,6 +108,7 @@ def learn(
     max_iter: int,
     tol: float | None,
     early_stopping: bool = False,
+    keep_on_interrupt: bool = False,
 ) -> str:
     """Learn, publish what was learnt, and return why it ended."""
     for name in ("alpha", "learning_rate_init"):
@@ -114,6 +120,7 @@ def learn(
         alpha=float(model.alpha),
         batch_size=int(model.batch_size),
         seed=seed if shuffle else None,
+        keep_on_interrupt=keep_on_interrupt,
     )
     schedule = Schedule(
         model._n_epochs,
@@ -139,11 +146,14 @@ def learn(
             report = drive(engine, examples, state_of(model), settings, schedule, held_out=held_out)
         except OverflowError as error:
             data.assert_finite(model)
-            raise ValueError(str(error).replace("eta0", "learning_rate_init")) from None
+            raise overflow(error, "learning_rate_init") from None
+    if not len(report.losses):
+        raise KeyboardInterrupt  # nothing was learnt that could be kept
     publish(model, report.state)
     model.loss_curve_ = report.losses[:, 0].tolist()
     model.loss_ = model.loss_curve_[-1]
     model.n_iter_ = len(model.loss_curve_)
+    note_end(model, report.stopped, model.n_iter_)
     report_mistakes(model, report.mistakes)
     publish_scores(model, held_out)
     return report.stopped[0]

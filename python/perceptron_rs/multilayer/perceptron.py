@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
 from perceptron_rs.common.labels import (
     check_classes,
@@ -23,12 +23,20 @@ from perceptron_rs.common.labels import (
     label_array,
     new_classes,
 )
-from perceptron_rs.common.parameters import draw_seed, n_threads, refuse_balanced, refuse_early_stopping
+from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.common.parameters import (
+    OF_ALL,
+    draw_seed,
+    n_threads,
+    refuse_balanced,
+    refuse_early_stopping,
+)
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
-from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
+from perceptron_rs.engines import Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
@@ -40,6 +48,7 @@ from perceptron_rs.multilayer.network import (
     sizes_of,
     state_of,
 )
+from perceptron_rs.multilayer.options import OPTIONS
 from perceptron_rs.typed import BaseEstimator, ClassWeight, fit_context
 
 __all__ = ["MultilayerPerceptron"]
@@ -103,6 +112,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         needs the weights that the step before has left.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
         of examples that differs. ``random_state`` must be an integer.
@@ -134,7 +146,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     validation_scores_ : ndarray of shape (n_iter_, 1), float64
         Accuracy on the validation set after each epoch. Only available with ``early_stopping=True``.
     converged_ : bool
-        Whether the last epoch was without a mistake. This alone does not end training.
+        Whether the last epoch was whole and without a mistake. This alone does not end training.
     n_layers_ : int
         Number of layers, including input and output.
     n_outputs_ : int
@@ -186,24 +198,9 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
 
     _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, _LARGEST, closed="both")],
-        "activation": [StrOptions({"logistic", "tanh", "relu"})],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "warm_start": ["boolean"],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "n_jobs": [Integral, None],
-        "engine": [StrOptions(set(ENGINES))],
-        "audit": ["boolean"],
-        "audit_key": KEY_CONSTRAINT,
+        **constraints(OPTIONS["multilayer"]),
+        **OF_ALL,
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, LARGEST, closed="both")],
     }
 
     _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
@@ -238,6 +235,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         class_weight: ClassWeight | None = None,
         n_jobs: int | None = None,
         engine: EngineName = "rust",
+        keep_on_interrupt: bool = False,
         audit: bool = False,
         audit_key: KeyGiven = None,
     ) -> None:
@@ -257,6 +255,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.engine = engine
+        self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
         self.audit_key = audit_key
 
@@ -316,12 +315,20 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
                 max_iter=int(model.max_iter),
                 tol=model.tol,
                 early_stopping=bool(model.early_stopping),
+                keep_on_interrupt=bool(model.keep_on_interrupt),
             )
             model._n_epochs += model.n_iter_
         if self.tol is not None and stopped == "max_iter":
             warnings.warn(
                 f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
                 "max_iter, or set tol=None to use a fixed number of epochs",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if stopped == "interrupt":
+            warnings.warn(
+                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                f"what was learnt until then is kept",
                 ConvergenceWarning,
                 stacklevel=2,
             )

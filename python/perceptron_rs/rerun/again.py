@@ -14,6 +14,7 @@ from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.engines import EngineName
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.learnt import arrays, difference, learnt
 from perceptron_rs.models.input import INPUT
@@ -187,9 +188,12 @@ def _key(model: Any, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
 def _calls(model: Any) -> tuple[Call, ...]:
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
     if not calls:
-        raise ValueError(
-            f"this {type(model).__name__} has no record of its training; train it by fit, or with audit=True "
-            f"from the first call of partial_fit on"
+        raise ArgumentError(
+            "this {kind} has no record of its training",
+            "train it by fit, or with {audit} from the first call of {partial_fit} on",
+            cause="no record",
+            settings={"audit": True},
+            kind=type(model).__name__,
         )
     for call in calls:
         if call.ended is not None and call.ended[0] == "interrupt":

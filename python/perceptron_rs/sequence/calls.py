@@ -23,6 +23,7 @@ from perceptron_rs.common.parameters import refuse_early_stopping, refuse_partit
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.turns import learning
 from perceptron_rs.engines import State
+from perceptron_rs.errors import overflow
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.fitting import begin, learn, start_state
@@ -107,6 +108,6 @@ def _learn(
         report = learn(model, data, labels, lengths, state, **options)
     except OverflowError as error:
         data.assert_finite(model)
-        raise ValueError(str(error)) from None
+        raise overflow(error) from None
     warn_of_interrupt(model, report.stopped, stacklevel=6)
     return report

@@ -19,6 +19,7 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested
@@ -91,9 +92,14 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
     goes_on = begin(model)
     if goes_on:
         if classes is not None and not np.array_equal(np.unique(classes), model.classes_):
-            raise ValueError(
-                f"warm_start=True continues a fit with the classes {model.classes_.tolist()!r:.200}, but "
-                f"classes is {classes!r:.200}; leave it out, or set warm_start=False"
+            raise ArgumentError(
+                "{warm_start} continues a fit with the classes {known!r:.200}, "
+                "but {classes} is {given!r:.200}",
+                "leave it out, or set {warm_start}",
+                values={"warm_start": True},
+                settings={"warm_start": False},
+                known=model.classes_.tolist(),
+                given=classes,
             )
         classes = model.classes_
     stream = open_stream(encoded(model, source_of(given), goes_on=goes_on), classes, options, least=1)
@@ -159,9 +165,10 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
     if not goes_on:
         encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
         if model.hash_columns is None and not source.again:
-            raise ValueError(
-                f"{source.name} can be read only once, but the vocabulary takes a pass of its own; "
-                "set hash_columns"
+            raise ArgumentError(
+                "{name} can be read only once, but the vocabulary takes a pass of its own",
+                "set {hash_columns}",
+                name=source.name,
             )
         tokens = (token for batch in source.batches() for token in flat_tokens(in_lists(batch[0]))[0])
         model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)

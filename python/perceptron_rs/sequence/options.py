@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Command, Option, number, one_of
+from perceptron_rs.common.options.kinds import SWITCH, Command, Option
+from perceptron_rs.common.options.ranges import LARGEST, Range, Words
 from perceptron_rs.common.options.shared import PARTITIONS, add_audit, add_stream
 
-__all__ = ["COMMANDS"]
+__all__ = ["ATTRIBUTES", "COMMANDS", "LEARNING"]
 
 
 #: Of the parameters of `SequencePerceptron`; those that are not given keep its defaults.
 ATTRIBUTES = (
-    Option("min_count", "ignore features of fewer than N tokens (1)", number(kinds.positive, "N")),
+    Option("min_count", "ignore features of fewer than N tokens (1)", Range(1, whole=True)),
     Option(
         "hash_columns",
         "hash features to N columns instead of keeping a vocabulary",
-        number(kinds.positive, "N"),
+        Range(1, LARGEST, whole=True, none=True),
     ),
     Option("transition_features", "also learn weights of features for pairs of tags", SWITCH),
 )
 LEARNING = (
-    Option("max_iter", "maximum number of epochs (10)", number(kinds.positive, "N"), name="epochs"),
+    Option("max_iter", "maximum number of epochs (10)", kinds.POSITIVE, name="epochs"),
     Option(
         "averaged",
         "predict with averaged weights (the default), or with the last ones",
@@ -30,24 +31,24 @@ LEARNING = (
         name="average",
     ),
     Option("shuffle", "shuffle the sentences in each epoch (the default)", SWITCH),
-    Option("random_state", "seed of the random generator (0)", number(kinds.seed, "N"), name="seed"),
-    Option("eta0", "learning rate (1)", number(kinds.rate)),
+    Option("random_state", "seed of the random generator (0)", kinds.SEED, name="seed"),
+    Option("eta0", "learning rate (1)", kinds.RATE),
     Option(
         "update",
         "with --beam: which part of a wrong sentence to update on (full)",
-        one_of("full", "early", "max_violation"),
+        Words(("full", "early", "max_violation")),
     ),
     Option(
         "n_iter_no_change",
         "epochs without improvement on --held-out before stopping (2)",
-        number(kinds.positive, "N"),
+        kinds.POSITIVE,
     ),
     *PARTITIONS,
 )
 
 
 def _add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
-    place.add_argument("--tag-column", type=kinds.positive, metavar="N", help=text)
+    place.add_argument("--tag-column", type=kinds.POSITIVE, metavar="N", help=text)
 
 
 def _tag_train(command: argparse.ArgumentParser) -> None:
@@ -78,7 +79,7 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--window",
-        type=kinds.window,
+        type=kinds.WINDOW,
         metavar="N",
         help="neighbours on each side that --template words uses (2)",
     )
@@ -90,14 +91,14 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--beam",
         "--beam-width",
-        type=kinds.positive,
+        type=kinds.POSITIVE,
         metavar="N",
         help="beam width: keep the N best tags of each token (all)",
     )
     group.add_argument(
         "--held-out",
         "--validation-fraction",
-        type=kinds.fraction,
+        type=kinds.FRACTION,
         metavar="X",
         help="hold out this share of the sentences, and keep the epoch that tags them best",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.parameters import PARTITIONS
+from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.common.options.shared import STOPPING
+from perceptron_rs.common.parameters import OF_ALL, PARTITIONS
 from perceptron_rs.common.turns import computed, consistent
-from perceptron_rs.engines import ENGINES, EngineName, State, get_engine
+from perceptron_rs.engines import EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
@@ -29,6 +32,7 @@ from perceptron_rs.sequence.input import (
     is_nested,
     split_labels,
 )
+from perceptron_rs.sequence.options import ATTRIBUTES, LEARNING
 from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
@@ -188,29 +192,13 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "averaged": ["boolean"],
-        "transition_features": ["boolean"],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "decode": [StrOptions({"viterbi", "beam"})],
-        "beam_width": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "update": [StrOptions({"full", "early", "max_violation"})],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "min_count": [Interval(Integral, 1, None, closed="left")],
-        "hash_columns": [Interval(Integral, 1, _LARGEST, closed="both"), None],
+        **constraints((*ATTRIBUTES, *LEARNING, *STOPPING)),
+        **{name: rule for name, rule in OF_ALL.items() if name != "class_weight"},
         **PARTITIONS,
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
+        "decode": [StrOptions({"viterbi", "beam"})],
+        "beam_width": [Interval(Integral, 1, LARGEST, closed="both")],
         "verbose": ["verbose"],
         "callback": [callable, None],
-        "keep_on_interrupt": ["boolean"],
-        "audit": ["boolean"],
-        "audit_key": KEY_CONSTRAINT,
-        "engine": [StrOptions(set(ENGINES))],
     }
 
     classes_: NDArray[Any]

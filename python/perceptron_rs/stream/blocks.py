@@ -28,6 +28,7 @@ from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import Csr, is_sparse
 from perceptron_rs.common.turns import within_turns
 from perceptron_rs.common.weights import refuse_odd_weights
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
@@ -119,10 +120,13 @@ class Stream:
         """Refuse a second pass where there is none, and files that are written to while they are read."""
         source = self.source
         if self.passes and not source.again:
-            raise ValueError(
-                f"{source.name} can be read only once, but another pass is needed; set cache= to keep what "
-                f"is read, or, for one pass, max_iter=1 with classes= and a perceptron_rs.io.Source that has "
-                f"n_features"
+            raise ArgumentError(
+                "{name} can be read only once, but another pass is needed",
+                "set {cache} to keep what is read, or, for one pass, {max_iter} with {classes} and a "
+                "perceptron_rs.io.Source that has n_features",
+                cause="another pass",
+                settings={"max_iter": 1},
+                name=source.name,
             )
         self.passes += 1
         before = stamps(source.files)
@@ -176,9 +180,10 @@ class Stream:
         return self.sums[:both] == sums[:both] and not is_longer
 
     def _refuse_other(self, what: str) -> None:
-        raise ValueError(
-            f"{self.source.name} gave {what}, in pass {self.passes}; each pass must give the same examples "
-            f"in the same order, or set cache= to read them once"
+        raise ArgumentError(
+            f"{{name}} gave {what}, in pass {self.passes}",
+            "each pass must give the same examples in the same order, or set {cache} to read them once",
+            name=self.source.name,
         )
 
 
@@ -464,7 +469,13 @@ class Survey:
         is_shifted = (not self.holds_zero) if source.is_shifted is None else source.is_shifted
         width = max(1, self.width - is_shifted)
         if source.n_features is not None and width > source.n_features:
-            raise ValueError(f"n_features is {source.n_features}, but {source.name} needs {width}; raise it")
+            raise ArgumentError(
+                "{n_features} is {given}, but {name} needs {width}",
+                "raise it",
+                given=source.n_features,
+                name=source.name,
+                width=width,
+            )
         _same_kind(self.labels)
         every = joined_labels(self.labels)
         if classes is None:

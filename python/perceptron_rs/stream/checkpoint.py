@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.driver import Watch
 from perceptron_rs.engines import Run
+from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.settings import Epoch, State
@@ -25,6 +26,10 @@ from perceptron_rs.stream.run import Place
 __all__ = ["Checkpoint", "start_of", "watch_again"]
 
 _STATE = "state_"
+
+
+class CheckpointExistsError(ArgumentError, FileExistsError):
+    """The file is there, and nobody has said to go on from it."""
 
 
 class Checkpoint:
@@ -64,8 +69,12 @@ class Checkpoint:
                 f"checkpoint {str(self.path)!r}: there is no such folder; make it, or name another file"
             )
         if not resume and self.path.exists():
-            raise FileExistsError(
-                f"checkpoint {str(self.path)!r} is there; set resume=True to go on from it, or remove it"
+            raise CheckpointExistsError(
+                "checkpoint {path!r} is there",
+                "set {resume} to go on from it, or remove it",
+                cause="resume",
+                settings={"resume": True},
+                path=str(self.path),
             )
 
     def load(self) -> tuple[Place, list[str]] | None:
@@ -80,7 +89,7 @@ class Checkpoint:
             if "checkpoint" not in document:
                 raise ValueError("it is a model and no checkpoint; name another file")
         except ValueError as error:
-            raise ValueError(f"checkpoint {str(self.path)!r}: {error}") from None
+            raise located(error, f"checkpoint {str(self.path)!r}: ") from None
         found = document["checkpoint"]
         for name, value in self.identity.items():
             if found["of"].get(name) != value:

@@ -16,6 +16,7 @@ from perceptron_rs.common.labels import classes_like, encode_new, label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width
 from perceptron_rs.engines import Engine, Run
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
@@ -68,13 +69,15 @@ class Options:
         if not isinstance(every, Real) or not float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
         if self.resume and self.checkpoint is None:
-            raise ValueError("resume=True needs checkpoint=, the file to go on from")
+            raise ArgumentError(
+                "{resume} needs {checkpoint}, the file to go on from", values={"resume": True}
+            )
 
 
 def refuse_in_stream(estimator: Any) -> None:
     """Raise ValueError for parameters that need memory for each example, or examples that are held out."""
-    for name, off, remedy in (
-        ("early_stopping", False, "stop by a callback that looks at examples of your own"),
+    for name, off, reason in (
+        ("early_stopping", False, "examples that are held out are read in each epoch"),
         ("track_mistakes", False, "it keeps a count for each example"),
         ("added_feature", 0, "it keeps a weight for each example"),
         ("max_mistakes_per_example", None, "it keeps a count for each example"),
@@ -82,7 +85,13 @@ def refuse_in_stream(estimator: Any) -> None:
     ):
         value = getattr(estimator, name, off)
         if value != off:
-            raise ValueError(f"{name}={value!r} is not available with fit_stream: {remedy}; set {name}={off}")
+            raise ArgumentError(
+                f"{{{name}}} is not available with {{fit_stream}}: {reason}",
+                f"set {{{name}}}",
+                cause="stream",
+                values={name: value},
+                settings={name: off},
+            )
 
 
 def open_stream(
@@ -102,7 +111,12 @@ def open_stream(
         with ahead(unread.parts()) as parts:
             source = cached(source, options.cache, parts)
     if options.shuffle and source.between is None:
-        raise ValueError("shuffle='block' reads blocks in any order, for which this source needs cache=")
+        raise ArgumentError(
+            "{shuffle} reads blocks in any order, for which this source must be kept",
+            "set {cache} to a file",
+            cause="cache",
+            values={"shuffle": "block"},
+        )
     before = stamps(source.files)
     source, sample = _sampled(source, options, of_labels=classes is not None)
     size = _block_size(source, sample, options)
@@ -160,9 +174,14 @@ def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
         assert_width(estimator, n_features)
         known = getattr(estimator, "feature_names_in_", None)
         if names is not None and known is not None and list(names) != list(known):
-            raise ValueError(
-                "the stream must have the features that the estimator goes on from, in their order, but the "
-                f"names are {list(names)!r:.200}, and not {list(known)!r:.200}; set warm_start=False"
+            raise ArgumentError(
+                "the stream must have the features that {estimator} goes on from, in their order, but the "
+                "names are {names!r:.200}, and not {known!r:.200}",
+                "set {warm_start}",
+                cause="other terms",
+                settings={"warm_start": False},
+                names=list(names),
+                known=list(known),
             )
         return
     estimator.n_features_in_ = n_features
@@ -198,9 +217,10 @@ def run_stream(
                 f"remove the checkpoint"
             )
         if len(place.done) > schedule.max_iter:
-            raise ValueError(
-                f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the checkpoint; "
-                f"raise it, or remove the checkpoint"
+            raise ArgumentError(
+                f"{{max_iter}} is less than the {len(place.done)} epochs of the checkpoint",
+                "raise it, or remove the checkpoint",
+                values={"max_iter": schedule.max_iter},
             )
     behind = {} if stream.source.advise is None else {"behind": 0}
     with StreamRecord(estimator, state, stream.size if options.shuffle else None, **behind) as record:
@@ -227,7 +247,7 @@ def run_stream(
         try:
             report = follow(run, settings, schedule, watch)
         except OverflowError as error:
-            raise ValueError(str(error)) from None
+            raise overflow(error) from None
         is_whole = "interrupt" not in report.stopped
         if checkpoint is not None and is_whole:
             checkpoint.write(run.place, report.stopped)

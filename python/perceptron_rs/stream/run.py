@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.rows.examples import Examples, read
-from perceptron_rs.common.weights import unvisited
+from perceptron_rs.common.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings, State
@@ -154,10 +154,7 @@ class StreamRun:
                 f"{self.stream.source.name} contains no examples; check that it is the right one"
             )
         if self.n_examples == 0 and skip == 0 and not interrupted:
-            raise ValueError(
-                "sample_weight and class_weight leave no example of positive weight; "
-                "there is nothing to learn"
-            )
+            raise nothing_to_learn()
         mistakes, losses, visits = so_far
         if isinstance(self.settings, Linear):
             losses = losses / np.maximum(visits, 1.0)

@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> int:
 
     options = search(arguments)
     X, y = read_two_classes(arguments)
-    result = max_margin(X, y, tol=arguments.tol, **options)
+    result = max_margin(X, y, **options, **given(arguments, (family_part("margins", "options").TOL,)))
     print(json.dumps(result.to_dict()) if arguments.json else result)
     return 0
 
@@ -34,12 +34,9 @@ def run(arguments: Namespace) -> int:
 def search(arguments: Namespace) -> dict[str, Any]:
     """Return the options of the search, and of the space in which margins are measured."""
     return {
-        "bias": arguments.bias,
-        "max_steps": arguments.max_steps,
-        "solver": arguments.solver,
         "engine": arguments.engine,
         "n_jobs": arguments.threads,
-        **given(arguments, family_part("margins", "options").KERNEL),
+        **given(arguments, family_part("margins", "options").SEARCH),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.errors import CommandError, UsageError, one_line
+from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
@@ -21,7 +21,7 @@ from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.examples import blocks
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.words import in_words_of_command
+from perceptron_rs.cli.words import text_of
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
@@ -90,7 +90,7 @@ class Learning:
             found, errors = self.model.predict_then_learn(data.X, data.labels)
         except ValueError as error:
             if len(data) == 1:
-                self.refuse(in_words_of_command(one_line(error)))
+                self.refuse(text_of(error))
                 return
         else:
             yield data, np.searchsorted(self.model.classes_, found).tolist(), errors

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.bare import want
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
@@ -48,8 +47,6 @@ def run(arguments: Namespace) -> int:
     out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
     in_blocks = is_stream(arguments)
-    if in_blocks and arguments.own_process and LEARNERS[arguments.learner].is_linear:
-        want()
     check_writable(out, arguments.data)
     before = _continued(arguments)
     wish = wanted(arguments, model=before)
@@ -81,7 +78,8 @@ class Fitted:
     """A model, and what is to be said of its data."""
 
     model: Any
-    shape: tuple[int, int]
+    #: Of the examples that were learnt from; their number is None if none has counted them.
+    shape: tuple[int | None, int]
     zero_based: bool | None
     how: Input
     held: dict[str, Any] | None
@@ -240,20 +238,18 @@ def watched(arguments: Namespace, model: Any, *, goes_on: bool) -> Iterator[None
     """Let a model be fitted, and show how it gets on; what belongs to this run is taken away again."""
     vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
     warm_start, tells_epochs = model.warm_start, hasattr(model, "callback")
-    keeps = {}
-    if hasattr(model, "keep_on_interrupt"):
-        keeps = {"keep_on_interrupt": getattr(arguments, "keep_on_interrupt", False)}
     with (
         progress(model.max_iter, quiet=arguments.quiet or not tells_epochs) as callback,
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        model.set_params(warm_start=goes_on, **keeps, **({"callback": callback} if tells_epochs else {}))
+        model.set_params(warm_start=goes_on, keep_on_interrupt=arguments.keep_on_interrupt)
+        model.set_params(**({"callback": callback} if tells_epochs else {}))
         yield
-    model.set_params(warm_start=warm_start, **dict.fromkeys(keeps, False))
+    model.set_params(warm_start=warm_start, keep_on_interrupt=False)
     model.set_params(**({"callback": None} if tells_epochs else {}))
     for warning in caught:
-        if warning.category.__name__ == "ConvergenceWarning":
+        if str(warning.message).startswith("the fit reached"):
             warnings.warn(
                 f"the maximum of {model.max_iter} epochs was reached before the stopping criterion; raise "
                 "--epochs, or pass --tol none to use a fixed number of epochs",
@@ -275,10 +271,10 @@ def _start_values(file: str, start: Weights, data: Data) -> dict[str, Any]:
     return {"coef_init": coef, "intercept_init": intercept}
 
 
-def _size(shape: tuple[int, int]) -> str:
+def _size(shape: tuple[int | None, int]) -> str:
     """Return in words how large the data is."""
     n, d = shape
-    return f"{n} examples of {d} features"
+    return f"{'the first examples' if n is None else f'{n} examples'} of {d} features"
 
 
 def _as_json(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) -> dict[str, Any]:

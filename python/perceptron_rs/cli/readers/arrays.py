@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.source import is_read_once, name_of, opened
+from perceptron_rs.common.rows.storage import refuse_type
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -73,6 +74,5 @@ def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
 def _matrix(X: NDArray[Any], path: str) -> NDArray[Any]:
     if X.ndim != 2:
         raise CommandError(f"{path}: X must have two dimensions, examples and features, got shape {X.shape}")
-    if X.dtype.kind not in "biuf":
-        raise CommandError(f"{path}: X must hold real numbers, got the type {X.dtype}")
+    refuse_type(X.dtype, "X")
     return X

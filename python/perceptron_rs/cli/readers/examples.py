@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,10 +57,10 @@ def load(place: Place, wanted: Wanted) -> Data:
         data = _read_all(place, form, wanted) if isinstance(place, tuple) else _read(place, form, wanted)
         if wanted.beside is not None:
             data = replace(data, y=read_labels(wanted.beside))
+        if 0 in data.shape:
+            raise CommandError(f"{name}: contains no examples")
         data = _checked(data, name, wanted)
         n = data.X.shape[0]
-        if n == 0 or data.X.shape[1] == 0:
-            raise CommandError(f"{name}: contains no examples: its shape is {data.X.shape}")
         if data.y is not None and len(data.y) != n:
             raise CommandError(
                 f"{wanted.beside or name}: {len(data.y)} labels for the {n} examples of {name}"
@@ -89,6 +90,8 @@ def blocks(
     """
     form = format_of(place, wanted)
     unknown = form == "svmlight" and wanted.zero_based == "auto"
+    if unknown and is_read_once(place):
+        _wait_for_all(place, needs_answers=bad is not None)
     if form not in TEXTS or unknown or wanted.beside is not None:
         data = load(place, wanted)
         if check is not None:
@@ -102,6 +105,15 @@ def blocks(
             first = first or (path, data)
             same_columns(*first, path, data)
             yield data
+
+
+def _wait_for_all(place: Place, *, needs_answers: bool) -> None:
+    """Say that no line can be answered before the last one is read; raise an error if it must be."""
+    why = f"{name_of(place)}: the model does not say whether columns count from 0"
+    how = "say --zero-based yes or no"
+    if needs_answers:
+        raise UsageError(f"{why}, so no line can be learnt from before the last one is read; {how}")
+    warnings.warn(f"{why}, so all of it is read before the first answer; {how}", UserWarning, stacklevel=1)
 
 
 def _blocks(
@@ -122,7 +134,7 @@ def _blocks(
     def part(block: tuple[int, bytes]) -> Data:
         with about(name):
             data = _checked(lines.part(*block), name, wanted)
-            if check is not None:
+            if check is not None and len(data):
                 check(data)
             return data
 
@@ -284,13 +296,13 @@ def _lines(form: str, name: str, wanted: Wanted) -> Any:
 def _checked(data: Data, name: str, wanted: Wanted) -> Data:
     """Return examples with tidy labels, scaled as the model's; CommandError if they are not as wanted."""
     if len(data.shape) != 2:
-        raise CommandError(f"{name}: contains no examples: its shape is {data.shape}")
+        raise CommandError(f"{name}: contains no examples")
     if wanted.features is not None and data.shape[1] != wanted.features:
         raise CommandError(f"{name}: has {data.shape[1]} features, but {wanted.features} are expected")
     if wanted.scale is not None:
         data = replace(data, rows=wanted.scale.applied(data.X))
     if data.y is None or (not wanted.labels and wanted.beside is None):
-        if wanted.labels:
+        if wanted.labels and len(data):
             raise CommandError(f"{name}: contains no labels; pass them with --labels FILE.npy")
         return data
     return replace(data, y=tidy(np.asarray(data.y), str(wanted.beside or name)))

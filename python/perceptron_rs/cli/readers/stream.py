@@ -62,7 +62,9 @@ class Stream:
 
     def __init__(self, place: Place, wanted: Wanted, scale: str | None, holdout: float | None) -> None:
         self.place, self.form, self.holdout = place, format_of(place, wanted), holdout
-        self.rows, self.data, self._holds_zero = 0, Data(np.zeros((0, 0))), False
+        #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
+        self.rows: int | None = None
+        self.data, self._holds_zero = Data(np.zeros((0, 0))), False
         #: Whether the file is to tell if its columns count from 0: it is read as if they did.
         self._asks = self.form == "svmlight" and wanted.zero_based == "auto"
         self._features = wanted.features  # which are one more where columns are counted as if from 0
@@ -120,10 +122,11 @@ class Stream:
         return self._read(held_out=True)
 
     def _learnt(self) -> Iterator[Batch]:
-        self.rows = 0
+        rows = 0
         for data in self._read(held_out=False):
-            self.rows += len(data)
+            rows += len(data)
             yield Batch(data.rows, data.labels)
+        self.rows = rows
 
     def _read(self, *, held_out: bool) -> Iterator[Data]:
         number = 0

@@ -6,17 +6,31 @@ Only argparse is imported here.
 from __future__ import annotations
 
 import argparse
-import math
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from perceptron_rs.common.options.ranges import LARGEST, Range, Switch, Values
+
 __all__ = [
+    "AMOUNT",
+    "BITS",
+    "COUNT",
+    "FINITE",
     "FORMATS",
+    "FRACTION",
+    "HELD_OUT",
     "JSON",
+    "POSITIVE",
+    "RATE",
+    "RATIO",
     "SCALES",
+    "SEED",
+    "SHARE",
     "SWITCH",
+    "TOLERANCE",
+    "WINDOW",
     "Command",
     "Option",
     "add_data",
@@ -24,26 +38,12 @@ __all__ = [
     "add_keep_on_interrupt",
     "add_max_ratio",
     "add_threads",
-    "amount",
-    "bits",
-    "bound",
     "character",
-    "count",
-    "finite",
-    "fraction",
-    "gamma",
+    "constraints",
     "names",
-    "number",
     "numbers",
-    "one_of",
-    "positive",
-    "rate",
-    "ratio",
-    "seed",
     "sizes",
     "threads",
-    "tolerance",
-    "window",
 ]
 
 #: Of examples.
@@ -51,16 +51,30 @@ FORMATS = ("svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet")
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"
-SWITCH = {"action": argparse.BooleanOptionalAction}
+SWITCH = Switch()
+
+POSITIVE = Range(1, LARGEST, whole=True)
+COUNT = Range(0, LARGEST, whole=True)
+SEED = Range(0, 2**32 - 1, whole=True)
+RATE = Range(0, closed="neither")
+AMOUNT = Range(0, closed="left")
+FINITE = Range(closed="neither")
+SHARE = Range(0, 1)
+FRACTION = Range(0, 1, closed="neither")
+HELD_OUT = Range(0, 1, closed="left")
+TOLERANCE = Range(0, closed="left", none=True)
+RATIO = Range(1, closed="neither", infinite=True)
+WINDOW = Range(0, 100, whole=True)
+BITS = Range(1, 30, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option that sets the parameter of its name, and what argparse is to know of it."""
+    """A parameter that an option of its name sets: what it is for, and what it may be."""
 
     parameter: str
     help: str
-    how: Mapping[str, Any]
+    values: Values
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
     #: stands for the default.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -81,7 +95,11 @@ class Option:
     def add_to(self, place: argparse._ActionsContainer) -> None:
         """Add it; without it on the command line, the learner's default is left."""
         place.add_argument(
-            *self.flags, dest=self.parameter, default=argparse.SUPPRESS, help=self.help, **self.how
+            *self.flags,
+            dest=self.parameter,
+            default=argparse.SUPPRESS,
+            help=self.help,
+            **self.values.option(),
         )
 
 
@@ -98,14 +116,9 @@ class Command:
     json: str = JSON
 
 
-def number(kind: Any, name: str = "X") -> dict[str, Any]:
-    """Return what argparse is to know of an option that takes a number."""
-    return {"type": kind, "metavar": name}
-
-
-def one_of(*choices: str) -> dict[str, Any]:
-    """Return what argparse is to know of an option that takes one of these words."""
-    return {"choices": choices}
+def constraints(options: Sequence[Option]) -> dict[str, list[Any]]:
+    """Return what scikit-learn's validation is to know of the parameters of options."""
+    return {option.parameter: option.values.constraint() for option in options}
 
 
 def add_data(place: argparse._ActionsContainer, text: str, *, piped: bool = False) -> None:
@@ -139,7 +152,7 @@ def add_engine(place: argparse._ActionsContainer) -> None:
 
 
 def add_keep_on_interrupt(place: argparse._ActionsContainer) -> None:
-    """Add the option --keep-on-interrupt, of all that learns by mistakes."""
+    """Add the option --keep-on-interrupt."""
     place.add_argument(
         "--keep-on-interrupt",
         action="store_true",
@@ -151,117 +164,28 @@ def add_max_ratio(place: argparse._ActionsContainer) -> None:
     """Add the option --max-ratio; without it, the readers' default is left."""
     place.add_argument(
         "--max-ratio",
-        type=bound,
+        type=RATIO,
         metavar="X",
         help="refuse compressed data that unpacks to more than X times its size; inf for no limit (250)",
     )
 
 
-def _whole(text: str, low: int, high: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = low - 1
-    if not low <= value <= high:
-        raise ArgumentTypeError(f"must be a whole number from {low} to {high}, got {text!r}")
-    return value
-
-
-def positive(text: str) -> int:
-    """Return a whole number above 0."""
-    return _whole(text, 1, 2**31 - 1)
-
-
-def count(text: str) -> int:
-    """Return a whole number, 0 or more."""
-    return _whole(text, 0, 2**31 - 1)
-
-
-def seed(text: str) -> int:
-    """Return a whole number of 32 bits."""
-    return _whole(text, 0, 2**32 - 1)
-
-
 def threads(text: str) -> int:
     """Return a number of threads as joblib reads it: negative ones count from all processors."""
-    value = _whole(text, -(2**15), 2**15)
+    value: int = Range(-(2**15), 2**15, whole=True)(text)
     if value == 0:
         raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
     return value
 
 
-def _real(text: str, wanted: str, is_wanted: Callable[[float], bool]) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not is_wanted(value):
-        raise ArgumentTypeError(f"must be {wanted}, got {text!r}")
-    return value
-
-
-def rate(text: str) -> float:
-    """Return a finite number above 0."""
-    return _real(text, "a finite number above 0", lambda value: 0 < value < math.inf)
-
-
-def amount(text: str) -> float:
-    """Return a finite number, 0 or more."""
-    return _real(text, "a finite number of at least 0", lambda value: 0 <= value < math.inf)
-
-
-def ratio(text: str) -> float:
-    """Return a number from 0 to 1."""
-    return _real(text, "a number from 0 to 1", lambda value: 0 <= value <= 1)
-
-
-def fraction(text: str) -> float:
-    """Return a number between 0 and 1."""
-    return _real(text, "a number above 0 and below 1", lambda value: 0 < value < 1)
-
-
-def held_out(text: str) -> float:
-    """Return a number of at least 0 and below 1."""
-    return _real(text, "a number of at least 0 and below 1", lambda value: 0 <= value < 1)
-
-
-def bound(text: str) -> float:
-    """Return a number above 1, which may be infinite."""
-    return _real(text, "a number above 1", lambda value: value > 1)
-
-
-def finite(text: str) -> float:
-    """Return a finite value."""
-    return _real(text, "a finite number", math.isfinite)
-
-
-def tolerance(text: str) -> float | None:
-    """Return a finite number, 0 or more; None for the word none."""
-    if text.lower() == "none":
-        return None
-    return _real(text, "a finite number of at least 0, or none", lambda value: 0 <= value < math.inf)
-
-
-def gamma(text: str) -> float | str:
-    """Return a finite number above 0, or a rule that finds one."""
-    if text in ("scale", "auto"):
-        return text
-    return _real(text, "scale, auto or a finite number above 0", lambda value: 0 < value < math.inf)
-
-
 def sizes(text: str) -> tuple[int, ...]:
     """Return whole numbers above 0, which are separated by commas; none for the word none."""
-    return () if text == "none" else tuple(positive(part) for part in text.split(","))
-
-
-def window(text: str) -> int:
-    """Return how many neighbours of a word are looked at."""
-    return _whole(text, 0, 100)
+    return () if text == "none" else tuple(POSITIVE(part) for part in text.split(","))
 
 
 def numbers(text: str) -> tuple[int, ...]:
     """Return whole numbers above 0, which are separated by commas."""
-    return tuple(positive(part) for part in text.split(","))
+    return tuple(POSITIVE(part) for part in text.split(","))
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -275,8 +199,3 @@ def character(text: str) -> str:
     if len(found) != 1:
         raise ArgumentTypeError(f"must be one character, got {text!r}")
     return found
-
-
-def bits(text: str) -> int:
-    """Return the logarithm of a number of columns."""
-    return _whole(text, 1, 30)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Option, number, one_of
+from perceptron_rs.common.options.kinds import SWITCH, Option
+from perceptron_rs.common.options.ranges import LARGEST, Range, Text, Words
 
 __all__ = [
     "ADDED_FEATURE",
@@ -29,17 +29,15 @@ __all__ = [
 def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
     """Return the options of all that learns in epochs; the arguments are the defaults."""
     return (
-        Option("max_iter", f"maximum number of epochs ({most})", number(kinds.positive, "N"), name="epochs"),
-        Option(
-            "tol", f"stop when the loss improves by less than X, or none ({tol})", number(kinds.tolerance)
-        ),
+        Option("max_iter", f"maximum number of epochs ({most})", kinds.POSITIVE, name="epochs"),
+        Option("tol", f"stop when the loss improves by less than X, or none ({tol})", kinds.TOLERANCE),
         Option(
             "n_iter_no_change",
             f"epochs without improvement before stopping ({patience})",
-            number(kinds.positive, "N"),
+            kinds.POSITIVE,
         ),
         Option("shuffle", "shuffle the examples in each epoch (the default)", SWITCH),
-        Option("random_state", "seed of the random generator (0)", number(kinds.seed, "N"), name="seed"),
+        Option("random_state", "seed of the random generator (0)", kinds.SEED, name="seed"),
     )
 
 
@@ -64,13 +62,13 @@ def add_audit_key(group: argparse._ActionsContainer) -> None:
 CLASS_WEIGHT = Option(
     "class_weight",
     "weight of the examples of a class; repeat for more classes; or: balanced",
-    {"action": "append", "metavar": "LABEL=X"},
+    Text({"action": "append", "metavar": "LABEL=X"}),
 )
 
 #: Of all that learn by mistakes.
 UPDATES = (
-    Option("eta0", "learning rate (1)", number(kinds.rate)),
-    Option("tie", "how to treat an activation of exactly 0 (mistake)", one_of("mistake", "positive")),
+    Option("eta0", "learning rate (1)", kinds.RATE),
+    Option("tie", "how to treat an activation of exactly 0 (mistake)", Words(("mistake", "positive"))),
     CLASS_WEIGHT,
 )
 
@@ -84,16 +82,18 @@ STOPPING = (
     Option(
         "validation_fraction",
         "share of the examples in the validation set (0.1)",
-        number(kinds.fraction),
+        kinds.FRACTION,
         needs={"early_stopping": (True,)},
     ),
 )
 JOINT = (
-    Option("multi_class", "one class against the rest, or all classes jointly (ovr)", one_of("ovr", "joint")),
+    Option(
+        "multi_class", "one class against the rest, or all classes jointly (ovr)", Words(("ovr", "joint"))
+    ),
     Option(
         "joint_update",
         "which classes a joint update demotes (max)",
-        one_of("max", "uniform", "proportional"),
+        Words(("max", "uniform", "proportional")),
         needs={"multi_class": ("joint",)},
     ),
 )
@@ -102,26 +102,26 @@ NOISE = (
     Option(
         "margin_threshold",
         "margin that an example must exceed to count as correct (0)",
-        number(kinds.amount),
+        kinds.AMOUNT,
     ),
     Option(
         "max_mistakes_per_example",
         "tolerate noise: maximum number of updates that one example may cause",
-        number(kinds.positive, "N"),
+        Range(1, LARGEST, whole=True, none=True),
     ),
 )
 
 ADDED_FEATURE = Option(
-    "added_feature", "tolerate noise: value of an extra feature per example (0)", number(kinds.amount)
+    "added_feature", "tolerate noise: value of an extra feature per example (0)", kinds.AMOUNT
 )
 
 PARTITIONS = (
     Option(
         "n_partitions",
         "number of parts of the data to learn from side by side (1)",
-        number(kinds.positive, "N"),
+        kinds.POSITIVE,
     ),
-    Option("mixing", "how to mix what was learnt from the parts (uniform)", one_of("uniform", "mistakes")),
+    Option("mixing", "how to mix what was learnt from the parts (uniform)", Words(("uniform", "mistakes"))),
 )
 
 PREDICTION = ("vote", "average", "last", "random")
@@ -133,26 +133,24 @@ def intercept(default: bool) -> Option:
     return Option("fit_intercept", f"fit an intercept ({said})", SWITCH, name="intercept")
 
 
-def kernels(
-    default: str, *choices: str, constant: Callable[[str], float] = kinds.finite
-) -> tuple[Option, ...]:
+def kernels(default: str, *choices: str, constant: Range = kinds.FINITE) -> tuple[Option, ...]:
     """Return the options of a kernel and its parameters; ``constant`` is what coef0 may be."""
     powers = tuple(name for name in ("poly", "sigmoid") if name in choices)
     return (
-        Option("kernel", f"kernel function ({default})", one_of(*choices)),
+        Option("kernel", f"kernel function ({default})", Words(choices)),
         Option(
             "gamma",
             "kernel coefficient: a number, scale or auto (scale)",
-            number(kinds.gamma),
+            Range(0, closed="neither", words=("scale", "auto")),
             needs={"kernel": (*((None,) if default == "rbf" else ()), "rbf", *powers)},
         ),
         Option(
             "degree",
             "degree of the polynomial kernel (3)",
-            number(kinds.positive, "N"),
+            kinds.POSITIVE,
             needs={"kernel": ("poly",)},
         ),
-        Option("coef0", "constant term of the kernel (0)", number(constant), needs={"kernel": powers}),
+        Option("coef0", "constant term of the kernel (0)", constant, needs={"kernel": powers}),
     )
 
 
@@ -174,7 +172,7 @@ def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> N
     )
     group.add_argument(
         "--block-size",
-        type=kinds.positive,
+        type=kinds.POSITIVE,
         metavar="N",
         help="number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)",
     )
@@ -186,7 +184,7 @@ def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> N
     )
     group.add_argument(
         "--checkpoint-every",
-        type=kinds.amount,
+        type=kinds.AMOUNT,
         default=60.0,
         metavar="SECONDS",
         help="time between two of them (60)",

@@ -76,6 +76,12 @@ def refuse_type(dtype: np.dtype[Any], name: str) -> None:
             f"Complex data not supported: {name} has the dtype {dtype}; "
             f"give its real part, or real and imaginary parts as separate columns"
         )
+    if dtype.kind == "V" and dtype.names is None:
+        raise TypeError(
+            f"{name} must hold real numbers, got the dtype {dtype}: bytes whose type is lost, as where "
+            f"numpy.save wrote bfloat16; save {name}.astype(numpy.float32), which holds the same "
+            f"numbers, or give {name}.view(ml_dtypes.bfloat16)"
+        )
     kind = ValueError if dtype.kind in "SU" else TypeError
     raise kind(
         f"{name} must hold real numbers, got the dtype {dtype}; convert it to numbers, "

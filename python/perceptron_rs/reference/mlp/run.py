@@ -41,13 +41,15 @@ class Run:
             order = visited[permutation(n, seed=settings.seed, epoch=number, partition=0)]
         batches = [order[first : first + settings.batch_size] for first in range(0, n, settings.batch_size)]
         x, y, s, f = self.data.rows.dense, self.data.labels, self.weights, settings.activation
+        W, b = list(self.W), list(self.b)  # after Ctrl-C they are as they were
         try:
-            mistakes, loss = learn(x, y, s, self.W, self.b, f, settings.rate, settings.alpha, batches)
+            mistakes, loss = learn(x, y, s, W, b, f, settings.rate, settings.alpha, batches)
         except FloatingPointError:
             raise overflow(number) from None
-        if not all(np.isfinite(numbers).all() for numbers in [*self.W, *self.b]):
+        if not all(np.isfinite(numbers).all() for numbers in [*W, *b]):
             raise overflow(number)
         mean = np.array([loss / self.weight])
+        self.W, self.b = W, b
         return Epoch(np.array([mistakes]), mean, mean, interrupted=False)
 
     def end(self, decision: int) -> None:

@@ -1,0 +1,156 @@
+"""What the values of parameters may be: one declaration for scikit-learn's validation and for options.
+
+Nothing is imported here that takes time, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+__all__ = ["LARGEST", "Range", "Switch", "Text", "Values", "Words"]
+
+LARGEST = 2**31 - 1
+
+
+class Values(Protocol):
+    """What a parameter may be."""
+
+    def option(self) -> dict[str, Any]:
+        """Return what argparse is to know of an option that sets it."""
+
+    def constraint(self) -> list[Any]:
+        """Return what scikit-learn's validation is to know of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers between two bounds.
+
+    Parameters
+    ----------
+    low, high : float or None
+        The bounds; None: there is none.
+    closed : {"both", "left", "neither"}
+        Which of the bounds are in the range.
+    whole : bool
+        Whether they are whole numbers.
+    words : tuple of str
+        Words that are allowed, too.
+    none : bool
+        Whether None is allowed, too, which is an option's word none.
+    infinite : bool
+        Whether numbers may be infinite.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    closed: Literal["both", "left", "neither"] = "both"
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    none: bool = False
+    infinite: bool = False
+
+    def __call__(self, text: str) -> Any:
+        """Return the value that a text stands for; `ArgumentTypeError` if it is none."""
+        if self.none and text.lower() == "none":
+            return None
+        if text in self.words:
+            return text
+        try:
+            value = int(text) if self.whole else float(text)
+        except ValueError:
+            value = math.nan
+        if not self._holds(value):
+            raise ArgumentTypeError(f"must be {self}, got {text!r}")
+        return value
+
+    def _holds(self, value: float) -> bool:
+        low, high = (bound if bound is not None else other for bound, other in self._bounds())
+        if not (low <= value <= high) or (math.isinf(value) and not self.infinite):
+            return False
+        return not (value == self.low and self.closed == "neither") and not (
+            value == self.high and self.closed != "both"
+        )
+
+    def _bounds(self) -> tuple[tuple[float | None, float], tuple[float | None, float]]:
+        return (self.low, -math.inf), (self.high, math.inf)
+
+    def __str__(self) -> str:
+        kind = "whole number" if self.whole else "number" if self.infinite or self.high else "finite number"
+        text = f"a {kind}"
+        if self.high is not None and self.closed == "both":
+            text += f" from {self.low} to {self.high}"
+        elif self.low is not None:
+            text += f" above {self.low}" if self.closed == "neither" else f" of at least {self.low}"
+            text += f" and below {self.high}" if self.high is not None else ""
+        if self.words:
+            text = f"{', '.join(self.words)} or {text}"
+        return f"{text}, or none" if self.none else text
+
+    def option(self) -> dict[str, Any]:
+        """Return what argparse is to know of an option that sets it."""
+        return {"type": self, "metavar": "N" if self.whole else "X"}
+
+    def constraint(self) -> list[Any]:
+        """Return what scikit-learn's validation is to know of it."""
+        from numbers import Integral, Real
+
+        from perceptron_rs.typed import Interval, StrOptions
+
+        closed = "left" if self.high is None and self.closed == "both" else self.closed
+        found: list[Any] = [
+            Interval(Integral if self.whole else Real, self.low, self.high, closed=closed),
+            *([StrOptions(set(self.words))] if self.words else []),
+        ]
+        return [*found, None] if self.none else found
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One of some words; ``none``: or None, which an option that is left out stands for."""
+
+    words: tuple[str, ...]
+    none: bool = False
+
+    def option(self) -> dict[str, Any]:
+        """Return what argparse is to know of an option that sets it."""
+        return {"choices": self.words}
+
+    def constraint(self) -> list[Any]:
+        """Return what scikit-learn's validation is to know of it."""
+        from perceptron_rs.typed import StrOptions
+
+        return [StrOptions(set(self.words)), *([None] if self.none else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """True or False."""
+
+    def option(self) -> dict[str, Any]:
+        """Return what argparse is to know of an option that sets it."""
+        return {"action": argparse.BooleanOptionalAction}
+
+    def constraint(self) -> list[Any]:
+        """Return what scikit-learn's validation is to know of it."""
+        return ["boolean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What only the parser of the option knows; estimators have constraints of their own for it."""
+
+    how: Mapping[str, Any]
+
+    def option(self) -> dict[str, Any]:
+        """Return what argparse is to know of an option that sets it."""
+        return dict(self.how)
+
+    def constraint(self) -> list[Any]:
+        """Return what scikit-learn's validation is to know of it."""
+        return []

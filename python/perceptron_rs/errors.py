@@ -1,0 +1,130 @@
+"""Errors about arguments: what is wrong and what helps, apart from the words of Python.
+
+Whoever offers the same arguments under other names, as the command line does, says them in its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import Any, Self
+
+__all__ = ["ArgumentError", "located", "overflow", "say_in_python"]
+
+#: Returns how an argument is written: its name, and its value, if that is said.
+Say = Callable[..., str]
+
+_NOUNS = {"estimator": "the estimator", "data": "X and y", "weights": "sample_weight and class_weight"}
+
+
+def say_in_python(name: str, *value: Any) -> str:
+    """Return an argument as those who call Python write it."""
+    return f"{name}={value[0]!r:.200}" if value else _NOUNS.get(name, name)
+
+
+class ArgumentError(ValueError):
+    """An argument cannot be as it is, or does not go with another one.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong. Arguments stand in braces, by their names; beside them nouns and names of methods,
+        which are others elsewhere: "estimator", "data" (X and y), "weights".
+    remedy : str, default=""
+        What helps, in the same form.
+    cause : str, default=""
+        By what those know the error who have another remedy.
+    place : str, default=""
+        What goes before the text: a file, and perhaps a line of it.
+    values, settings : mapping, default={}
+        Values of arguments of the problem and of the remedy, which are then written with them.
+    **facts : object
+        What else stands in braces, written as it is.
+
+    Examples
+    --------
+    >>> from perceptron_rs.errors import ArgumentError
+    >>> error = ArgumentError("{eta0} must be above {least}", "raise {eta0}", values={"eta0": -1}, least=0)
+    >>> print(error)
+    eta0=-1 must be above 0; raise eta0
+    >>> error.told(lambda name, *value: "--" + " ".join([name, *map(str, value)]))
+    '--eta0 -1 must be above 0; raise --eta0'
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        remedy: str = "",
+        *,
+        cause: str = "",
+        place: str = "",
+        values: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        **facts: Any,
+    ) -> None:
+        self.problem, self.remedy, self.cause, self.place = problem, remedy, cause, place
+        self.values, self.settings, self.facts = dict(values or {}), dict(settings or {}), facts
+        super().__init__(self.told(say_in_python))
+
+    @property
+    def argument(self) -> str | None:
+        """The name of the first argument."""
+        names = (name for _, name, _, _ in Formatter().parse(self.problem) if name and name not in self.facts)
+        return next(names, None)
+
+    def told(self, say: Say, remedies: Mapping[str, str] | None = None) -> str:
+        """Return the text in other words.
+
+        Parameters
+        ----------
+        say : callable
+            Returns how an argument of this name is written; with a second argument, how it is set to that
+            value.
+        remedies : mapping, default={}
+            Other remedies, by causes.
+        """
+        remedy = (remedies or {}).get(self.cause, self.remedy)
+        parts = ((self.problem, self.values), (remedy, self.settings))
+        return self.place + "; ".join(self._filled(text, values, say) for text, values in parts if text)
+
+    def _filled(self, template: str, values: Mapping[str, Any], say: Say) -> str:
+        text = ""
+        for literal, name, how, form in Formatter().parse(template):
+            text += literal
+            if name is None:
+                continue
+            if name in self.facts:
+                fact = self.facts[name]
+                text += format(repr(fact) if form == "r" else fact, how or "")
+            else:
+                text += say(name, *([values[name]] if name in values else []))
+        return text
+
+    def at(self, place: str) -> Self:
+        """Return the same error with a place before what it says."""
+        found = type(self).__new__(type(self))
+        vars(found).update(vars(self) | {"place": place + self.place})
+        found.args = (found.told(say_in_python),)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), vars(self), self.args)
+
+
+def _remade(kind: type[ArgumentError], state: dict[str, Any], args: tuple[Any, ...]) -> ArgumentError:
+    """Return an error that another process has sent."""
+    found = kind.__new__(kind)
+    vars(found).update(state)
+    found.args = args
+    return found
+
+
+def located(error: Exception, place: str) -> ValueError:
+    """Return an error as a ValueError with a place before its text, which keeps what it is made of."""
+    return error.at(place) if isinstance(error, ArgumentError) else ValueError(f"{place}{error}")
+
+
+def overflow(error: OverflowError, rate: str = "eta0") -> ArgumentError:
+    """Return an engine's error for a number that is not finite, with the name of the learning rate."""
+    problem, _, remedy = str(error).partition("; ")
+    return ArgumentError("{text}", remedy.replace("eta0", f"{{{rate}}}"), text=problem)
