@@ -1,16 +1,25 @@
-"""Draws calls of one estimator, with other parameters in between: after each, both engines are alike.
+"""Draws calls of one estimator, with other parameters, copies, errors and Ctrl-C in between.
+
+After each, both engines are alike, arrays that were read and models that were copied are what they were, and
+what did not end well has changed nothing.
 
 Written for `make fuzz`; `python fuzz/calls.py --seed S --case N` draws one case again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
+import io
 import pickle
+import signal
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from drawn import run
@@ -32,12 +41,34 @@ CHANGED: dict[str, list[Any]] = SHARED | {
 }
 #: What reading fills.
 CACHES = {"_average", "_settled_coef"}
+
+
+def by_joblib(model: Any) -> Any:
+    """Return a model from a file in memory."""
+    joblib.dump(model, file := io.BytesIO())
+    file.seek(0)
+    return joblib.load(file)
+
+
+def mapped(model: Any) -> Any:
+    """Return a model whose arrays are parts of a file."""
+    with tempfile.TemporaryDirectory() as folder:  # the mapped file stays until nobody has it open
+        joblib.dump(model, Path(folder, "model"))
+        return joblib.load(Path(folder, "model"), mmap_mode="r")
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
     "pickled": lambda model: pickle.loads(pickle.dumps(model)),
+    "joblib": by_joblib,
+    "mapped": mapped,
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
     "clone": clone,
 }
+#: What a call may raise that a caller has brought about.
+ERRORS = (AttributeError, OverflowError, TypeError, ValueError)
+#: Arrays that are held while more is learnt.
+SHOWN = ("coef_", "intercept_", "n_seen_", "last_coef_", "last_intercept_")
 
 
 def unsorted(A: NDArray[Any]) -> Any:
@@ -84,7 +115,7 @@ def bits(value: Any) -> Any:
 
 def contents(model: Any) -> Any:
     """Return all that a model holds."""
-    return bits({name: value for name, value in vars(model).items() if name not in CACHES})
+    return bits({name: value for name, value in model.__getstate__().items() if name not in CACHES})
 
 
 def changed(random: np.random.Generator, model: Any) -> Call:
@@ -100,16 +131,12 @@ def changed(random: np.random.Generator, model: Any) -> Call:
 
 
 def replaced(random: np.random.Generator) -> Call:
-    """Set what it has learnt, or take a copy in its place."""
-    name = str(random.choice(["coef_", "intercept_", "n_seen_", "sparsify", *COPIES]))
+    """Set what it has learnt."""
+    name = str(random.choice(["coef_", "intercept_", "n_seen_", "sparsify"]))
     factor = int(random.integers(1, 4))
 
     def replace(model: Any) -> None:
-        if name in COPIES:
-            new = vars(COPIES[name](model))
-            vars(model).clear()
-            vars(model).update(new)
-        elif hasattr(model, name):
+        if hasattr(model, name):
             value = getattr(model, name)
             if name == "sparsify":
                 value()
@@ -130,10 +157,22 @@ def learnt(random: np.random.Generator, kind: type, X: NDArray[np.float64], y: N
         A = A.astype(dtype) if np.array_equal(A.astype(dtype), A) else A
     if random.random() < 0.05:
         A = A[:, :-1] if random.random() < 0.5 else np.hstack([A, A[:, :1]])
+    labels = y[rows]
+    weights: Any = random.choice([0.0, 1.0, 2.0, 0.3], len(labels)) if random.random() < 0.2 else None
+    if weights is not None:
+        weights = weights.astype(random.choice(["f8", "f8", "f4", "i8"]))
+    if random.random() < 0.08 and A.size:  # an error in the midst of a pass
+        match random.integers(3):
+            case 0:
+                A = A.astype("f8")
+                A[-1, -1] = random.choice([np.inf, np.nan, 1.7e308, -1.7e308])
+            case 1:
+                labels = labels.copy()
+                labels[-1] = "9" if labels.dtype.kind == "U" else 9
+            case _:
+                weights = np.append(np.ones(len(labels) - 1), random.choice([-1.0, np.nan, 1e308]))
     form = FORMS[random.integers(len(FORMS))]
     A = form(A)
-    labels = y[rows]
-    weights = random.choice([0.0, 1.0, 2.0, 0.3], len(labels)) if random.random() < 0.2 else None
     options: dict[str, Any] = {}
     names = ["fit", "fit_stream", *["partial_fit"] * 2, "predict_then_learn", "predict", "decision_function"]
     name = str(random.choice([name for name in names if hasattr(kind, name)]))
@@ -162,6 +201,52 @@ def learnt(random: np.random.Generator, kind: type, X: NDArray[np.float64], y: N
     return f"{name}(X{rows.tolist()} {dtype} {form}, {weights}, **{options})", learn
 
 
+def interrupted(random: np.random.Generator, words: str, call: Call) -> Call:
+    """End a fit by Ctrl-C in the report of an epoch."""
+    last = int(random.integers(3))
+
+    def stop(record: Any) -> None:
+        if record.epoch == last:
+            raise KeyboardInterrupt
+
+    def work(model: Any) -> object:
+        before = model.callback
+        model.callback = stop
+        try:
+            return call[1](model)
+        finally:
+            model.callback = before
+
+    return f"Ctrl-C in epoch {last} of {words}", work
+
+
+def with_signal(model: Any, call: Callable[[Any], object], seconds: float) -> None:
+    """Make a call with a Ctrl-C after some time: it does all, or nothing, and then is made once more."""
+    before, whole = contents(model), copy.deepcopy(model)
+    outcome(whole, call)
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        with contextlib.suppress(*ERRORS):
+            call(model)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    now = contents(model)
+    assert now in (before, contents(whole))
+    if now == before:
+        outcome(model, call)
+
+
+def held(models: list[Any]) -> list[tuple[NDArray[Any], bytes]]:
+    """Return arrays that the models show, and their bytes."""
+    found = [getattr(model, name) for model in models for name in SHOWN if hasattr(model, name)]
+    return [(array, array.tobytes()) for array in found if isinstance(array, np.ndarray)]
+
+
 def check(random: np.random.Generator) -> str:
     """Compare all that is said and learnt in the life of an estimator."""
     name = str(random.choice([name for name in LEARNERS if name != "sequence"]))
@@ -171,19 +256,35 @@ def check(random: np.random.Generator) -> str:
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))
     y[0], y[-1] = 0, 1
     y = y.astype(random.choice(["i8", "i8", "i8", "i4", "f8", "U2", "O"]))
-    story = [repr(model)]
+    story, arrays, others = [repr(model)], [], []
     for _ in range(int(random.integers(2, 12))):
-        match random.integers(5):
+        match random.integers(6):
             case 0:
                 words, call = changed(random, model)
             case 1:
                 words, call = replaced(random)
+            case 2:
+                words, call = str(random.choice(list(COPIES))), None
             case _:
                 words, call = learnt(random, type(model), X, y)
+                if random.random() < 0.1 and hasattr(model, "callback"):
+                    words, call = interrupted(random, words, (words, call))
         story.append(words)
-        said = [outcome(model, call) for model in models]
-        assert said[0] == said[1], (story, said)
+        if call is None:
+            others += [(each, contents(each)) for each in models]
+            models = [COPIES[words](each) for each in models]
+        elif random.random() < 0.1 and not getattr(models[0], "keep_on_interrupt", False):
+            seconds = float(random.exponential(0.0005))
+            for each in models:
+                with_signal(each, call, seconds)
+        else:
+            said = [outcome(each, call) for each in models]
+            assert said[0] == said[1], (story, said)
         assert contents(models[0]) == contents(models[1]), story
+        assert all(array.tobytes() == before for array, before in arrays), story
+        if random.random() < 0.3:
+            arrays += held(models)
+    assert all(contents(other) == before for other, before in others), story
     return name
 
 
@@ -192,7 +293,7 @@ def outcome(model: Any, call: Callable[[Any], object]) -> Any:
     before = contents(model)
     try:
         return bits(call(model))
-    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+    except (*ERRORS, KeyboardInterrupt) as error:
         said = type(error).__name__, str(error)
     assert contents(model) == before, said
     return said
