@@ -1,7 +1,7 @@
 //! Vectors whose length depends on data: a system that has no more memory is an error, not the end of the
 //! process.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, probe_memory};
 
 /// Replaces what a vector holds by these numbers, in the room that it has.
 pub fn refill<T>(values: &mut Vec<T>, numbers: impl ExactSizeIterator<Item = T>) -> Result<()> {
@@ -39,6 +39,12 @@ pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
     values.try_reserve_exact(len).map_err(|_| Error::Memory)?;
     values.resize(len, value);
     Ok(values)
+}
+
+/// Zeros that take memory where they are written to: the system makes each page then.
+pub fn zeros(len: usize) -> Result<Vec<f64>> {
+    probe_memory(len.checked_mul(size_of::<f64>()))?;
+    Ok(vec![0.0; len])
 }
 
 /// As many copies of a value as a matrix of this shape has places.

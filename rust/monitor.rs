@@ -55,11 +55,11 @@ pub fn copied<T: Copy>(values: &[T], monitor: &dyn Monitor) -> Result<Vec<T>> {
 }
 
 /// What a function makes of some numbers.
-pub fn mapped<T, U>(values: &[T], f: impl Fn(&T) -> U, monitor: &dyn Monitor) -> Result<Vec<U>> {
+pub fn mapped<T, U>(values: &[T], mut f: impl FnMut(&T) -> U, monitor: &dyn Monitor) -> Result<Vec<U>> {
     let mut made = Vec::new();
     made.try_reserve_exact(values.len()).map_err(|_| Error::Memory)?;
     for piece in pieces(values.len(), 1, monitor) {
-        made.extend(values[piece?].iter().map(&f));
+        made.extend(values[piece?].iter().map(&mut f));
     }
     Ok(made)
 }

@@ -29,7 +29,9 @@ __all__ = [
     "Settings",
     "Solution",
     "State",
+    "are_zeros",
     "check_kept",
+    "zeros",
 ]
 
 #: What a learner has learnt: arrays by name, for K planes of d columns.
@@ -53,6 +55,17 @@ __all__ = [
 #:             all these, with _u after each name; seen int64 (1,), the sequences seen
 #: network     coef_0 (neurons, d), intercept_0 (neurons,), coef_1 (neurons, neurons before), ...
 State: TypeAlias = dict[str, NDArray[Any]]
+
+
+def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return zeros to start from: one, over and over, which takes no memory and no time to look at."""
+    return np.broadcast_to(np.float64(0.0), shape)
+
+
+def are_zeros(array: NDArray[np.float64]) -> bool:
+    """Whether the numbers are such zeros."""
+    return array.size > 0 and not any(array.strides) and not array.flat[0]
+
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]

@@ -84,8 +84,7 @@ impl Run {
 
     fn visit_all(&mut self, rows: &dyn Matrix, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
         let mut done = Tally::default();
-        let is_whole =
-            unless_interrupted(self.visit_batches(rows, number, monitor, &mut done))?.is_some();
+        let is_whole = unless_interrupted(self.visit_batches(rows, number, monitor, &mut done))?.is_some();
         if !is_whole {
             self.pass.gradient.iter_mut().flat_map(Layer::numbers_mut).for_each(|g| *g = 0.0);
         }

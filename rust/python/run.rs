@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use numpy::PyArrayMethods;
+use numpy::{PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, new_array, numbers, set_array, set_joined};
+use super::border::arrays::{ages, counters, get, matrix, new_array, numbers, set_array, set_joined};
+use super::border::own::Own;
 use super::border::rows::{entries, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
@@ -25,6 +26,8 @@ use crate::rows::Examples;
 pub(super) struct Planes {
     data: Data,
     view: View,
+    /// If the run is over the columns of its rows alone.
+    own: Option<Own>,
     settings: Settings,
     found: Found,
     keep_on_interrupt: bool,
@@ -83,12 +86,30 @@ impl View {
 /// What a run is made of.
 type Start = (View, State, Box<dyn Learner>, Settings);
 
-fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &Linear) -> PyResult<Start> {
+fn start_linear(
+    py: Python<'_>,
+    data: &mut Data,
+    state: &Bound<'_, PyDict>,
+    given: &Linear,
+) -> PyResult<(Start, Option<Own>)> {
     let mut settings = given.settings()?;
     let (planes, (_, columns)) = (settings.planes(), shape(data.rows.bind(py))?);
     let with_ages = settings.penalty.is_some() || state.contains("ages")?;
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let own = if matches!(&*given.learner, "pocket" | "voted") && !with_ages {
+        Own::of(data.rows.bind(py), &coef, planes)?
+    } else {
+        None
+    };
+    let (coef, own) = match own {
+        Some((rows, coef, own)) => {
+            data.rows = rows;
+            (coef, Some(own))
+        }
+        None => (matrix("coef", &coef, planes, columns)?, None),
+    };
     let begin = State {
-        coef: numbers("coef", state, planes, Some(columns))?,
+        coef,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
         ages: with_ages.then(|| ages(state, planes, columns)).transpose()?,
@@ -99,7 +120,7 @@ fn start_linear(py: Python<'_>, data: &Data, state: &Bound<'_, PyDict>, given: &
     if sparse && !learner.one_plane_at_a_time() {
         settings.threads = online::sharing(settings.threads, planes);
     }
-    Ok((View::Rows, begin, learner, settings))
+    Ok(((View::Rows, begin, learner, settings), own))
 }
 
 fn start_kernel(
@@ -173,20 +194,21 @@ impl Planes {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let (py, data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
+        let (py, mut data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
         let keep_on_interrupt = given.keep_on_interrupt;
-        let (view, begin, mut learner, settings) = match &*given.learner {
-            "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
-            "budget" => start_budget(py, &data, state, settings, given.settings()?)?,
-            _ => start_linear(py, &data, state, &given)?,
+        let (start, own) = match &*given.learner {
+            "kernel" => (start_kernel(py, &data, state, settings, given.settings()?)?, None),
+            "budget" => (start_budget(py, &data, state, settings, given.settings()?)?, None),
+            _ => start_linear(py, &mut data, state, &given)?,
         };
+        let (view, begin, mut learner, settings) = start;
         let signals = Signals::new();
         let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
             let problem = Problem::new(examples, labels, sample_weight, &settings)?;
             Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
         })?;
         let (core, found) = signals.settle(done, py, false)?;
-        Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core })
+        Ok(Self { data, view, own, settings, found, keep_on_interrupt, learner, core })
     }
 
     /// Calls `f` on the run, its problem and its learner.
@@ -196,7 +218,7 @@ impl Planes {
         signals: &Signals,
         f: impl FnOnce(&mut online::Run, &Problem, &mut dyn Learner) -> error::Result<R> + Send,
     ) -> PyResult<error::Result<R>> {
-        let Self { data, view, settings, found, keep_on_interrupt, learner, core } = self;
+        let Self { data, view, settings, found, keep_on_interrupt, learner, core, .. } = self;
         view.lend(data, py, (signals, *keep_on_interrupt), |examples, labels, sample_weight| {
             let problem = Problem::again(examples, labels, sample_weight, settings, *found);
             f(core, &problem, &mut **learner)
@@ -233,10 +255,13 @@ impl Work for Planes {
             core.write(&mut places, &signals)
         };
         signals.settle(done, py, false)?;
-        for (name, array) in [("coef", coef.map(Bound::into_any)), ("ages", ages.map(Bound::into_any))] {
-            if let Some(array) = array {
-                out.set_item(name, array)?;
-            }
+        match (coef, &self.own) {
+            (Some(coef), Some(own)) => own.set(out, "coef", &[Cow::Borrowed(coef.readonly().as_slice()?)])?,
+            (Some(coef), None) => out.set_item("coef", coef)?,
+            (None, _) => (),
+        }
+        if let Some(ages) = ages {
+            out.set_item("ages", ages)?;
         }
         set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
         match &mut self.view {
@@ -251,7 +276,7 @@ impl Work for Planes {
             }
             View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
-        write_memory(out, &*self.learner, shape)
+        write_memory(out, &*self.learner, shape, self.own.as_ref())
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {

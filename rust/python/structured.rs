@@ -10,13 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{get, set_array};
-use super::border::rows::{shape, with_rows};
+use super::border::rows::{over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::start::Work;
 use crate::arith::environment::standard;
 use crate::error;
 use crate::memory::collected;
 use crate::online::Epoch;
+use crate::rows::Chosen;
 use crate::structured::{self, Chain, Limits, Mending, Sequences, Sparse, State, Weights, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
@@ -154,6 +155,8 @@ struct Settings {
 pub(super) struct Sequenced {
     rows: Py<PyAny>,
     run: structured::Run,
+    /// Those that the run is over, if they are few, and how many there are.
+    own: Option<(Chosen, usize)>,
     track_answers: bool,
 }
 
@@ -174,11 +177,22 @@ impl Sequenced {
         let chain = Chain::new(labels, sequences, chosen, settings)?;
         let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
         let begin = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+        let (py, columns, signals) = (data.py(), shape(rows.bind(data.py()))?.1, Signals::new());
+        let weighted = begin.weighted(columns, &signals);
+        let weighted = signals.settle(weighted, py, false)?;
         let signals = Signals::new();
-        let run =
-            with_rows(rows.bind(data.py()), |rows| structured::Run::start(rows, chain, &begin, &signals))?;
-        let run = signals.settle(run, data.py(), false)?;
-        Ok(Self { rows, run, track_answers })
+        let (rows, begin, own) = match over_own_columns(rows.bind(py), &weighted)? {
+            Some((rows, mut chosen)) => {
+                chosen.sort();
+                let taken = begin.check(columns, &signals).and_then(|()| begin.take(&chosen, &signals));
+                (rows, signals.settle(taken, py, false)?, Some((chosen, columns)))
+            }
+            None => (rows, begin, None),
+        };
+        let signals = Signals::new();
+        let run = with_rows(rows.bind(py), |rows| structured::Run::start(rows, chain, &begin, &signals))?;
+        let run = signals.settle(run, py, false)?;
+        Ok(Self { rows, run, own, track_answers })
     }
 }
 
@@ -193,8 +207,14 @@ impl Work for Sequenced {
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let signals = Signals::new();
-        let state = out.py().detach(|| self.run.state(&signals));
+        let (Self { run, own, .. }, signals) = (self, Signals::new());
+        let state = out.py().detach(|| {
+            let state = run.state(&signals)?;
+            match own {
+                Some((chosen, columns)) => state.put(chosen, *columns, &signals),
+                None => Ok(state),
+            }
+        });
         let State { weights, sums, seen } = signals.settle(state, out.py(), false)?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;

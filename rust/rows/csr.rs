@@ -19,7 +19,7 @@ use crate::arith::gram::narrow;
 use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
-use crate::memory::{collected, refill};
+use crate::memory::refill;
 use crate::monitor::{Monitor, all, mapped};
 
 /// So many columns for each entry are many: to go over all weights takes longer than to look for some.
@@ -268,13 +268,8 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
     }
 
     fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
-        let entries = self.values.len();
-        // Places are below eight times the number of entries.
-        if entries > self.columns / MANY_COLUMNS || entries > i32::MAX as usize / 8 {
-            return Ok(false);
-        }
-        let mut chosen = Chosen::new(entries)?;
-        let indices = collected(self.indices.iter().map(|j| I::of(chosen.choose(j.at()))))?;
+        let found = Chosen::of(self.indices, &[], (self.columns, MANY_COLUMNS), &())?;
+        let Some((chosen, indices)) = found else { return Ok(false) };
         work(&Csr { indices: &indices, columns: chosen.places(), ..*self }, chosen)?;
         Ok(true)
     }

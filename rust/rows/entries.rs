@@ -7,9 +7,10 @@ use super::planes::column_stride;
 use crate::arith::activation::Row;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::simd::{Leaf, Simd, dispatch};
-use crate::arith::value::Value;
+use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
+use crate::monitor::{Monitor, mapped, paced};
 
 /// Collects the entries of rows that are not 0.
 #[derive(Default)]
@@ -107,6 +108,67 @@ impl Chosen {
             used: [0; LANES],
             columns,
         })
+    }
+
+    /// The columns of all entries of a matrix and some `more`, and the place of each entry's column; `None` if
+    /// there are not `many` columns for each of these.
+    pub fn of<I: Index>(
+        indices: &[I],
+        more: &[usize],
+        (columns, many): (usize, usize),
+        monitor: &dyn Monitor,
+    ) -> Result<Option<(Self, Vec<I>)>> {
+        let most = indices.len() + more.len();
+        // Places are below eight times their number.
+        if most > columns / many || most > i32::MAX as usize / LANES {
+            return Ok(None);
+        }
+        let mut chosen = Self::new(most)?;
+        let places = mapped(indices, |j| I::of(chosen.choose(j.at())), monitor)?;
+        mapped(more, |j| _ = chosen.choose(*j), monitor)?;
+        if let Some((j, _)) = chosen.columns.iter().find(|(j, _)| *j >= columns) {
+            let j = *j as isize;
+            return Err(Error::Invalid(format!(
+                "indices must be at least 0 and below the number of columns, {columns}, got {j}"
+            )));
+        }
+        Ok(Some((chosen, places)))
+    }
+
+    /// Of numbers of all columns, for each of some planes, those of the chosen columns, each at its place:
+    /// planes x places. Places of no column hold 0.
+    pub fn take<T: Copy + Default>(
+        &self,
+        planes: usize,
+        number: impl Fn(usize, usize) -> T,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<T>> {
+        let width = self.places();
+        let mut taken = matrix(T::default(), planes, width)?;
+        for i in paced(self.columns.len(), self.columns.len() * planes, monitor) {
+            let (column, place) = self.columns[i?];
+            for (k, taken) in taken.chunks_exact_mut(width).enumerate() {
+                taken[place as usize] = number(k, column);
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Calls `put` with the plane, the column and the number of all that [`take`](Self::take) has taken, plane
+    /// by plane.
+    pub fn put<T: Copy>(
+        &self,
+        planes: &[&[T]],
+        mut put: impl FnMut(usize, usize, T),
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        for i in paced(self.columns.len(), self.columns.len() * planes.len(), monitor) {
+            let (column, place) = self.columns[i?];
+            for (k, plane) in planes.iter().enumerate() {
+                put(k, column, plane[place as usize]);
+            }
+        }
+        Ok(())
     }
 
     /// Where the column stands in the table, or would stand.
@@ -478,5 +540,34 @@ mod tests {
             assert!((place as usize) < chosen.places());
         }
         assert_eq!(chosen.place(3), None);
+    }
+
+    #[test]
+    fn numbers_come_back_to_their_columns() {
+        let (indices, more) = ([90_i32, 2, 98, 2, 10], [50, 90]);
+        let found = Chosen::of(&indices, &more, (100, 10), &()).expect("little");
+        let (chosen, places) = found.expect("as many columns as there must be");
+        for (place, column) in places.iter().zip(indices) {
+            assert_eq!(chosen.place(column as usize), Some(*place as u32));
+        }
+        let number = |k: usize, j: usize| (1000 * k + j) as i64;
+        let taken = chosen.take(3, number, &()).expect("little");
+        let planes: Vec<&[i64]> = taken.chunks(chosen.places()).collect();
+        assert_eq!(planes[2][chosen.place(50).expect("one of more") as usize], 2050);
+        let mut back = vec![];
+        chosen.put(&planes, |k, j, number| back.push((k, j, number)), &()).expect("little");
+        back.sort_unstable();
+        let columns = [2, 10, 50, 90, 98];
+        let all = (0..3).flat_map(|k| columns.map(|j| (k, j, number(k, j))));
+        assert_eq!(back, all.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn few_columns_are_not_chosen_from_and_none_is_out_of_range() {
+        assert!(Chosen::of(&[1_i64, 5, 7], &[8], (39, 10), &()).expect("little").is_none());
+        for outside in [-1, 40] {
+            let refused = Chosen::of(&[1_i64, outside], &[], (40, 10), &()).err();
+            assert!(matches!(refused, Some(Error::Invalid(text)) if text.ends_with(&format!("got {outside}"))));
+        }
     }
 }

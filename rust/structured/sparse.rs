@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
-use crate::monitor::{Monitor, paced};
+use crate::monitor::{Monitor, pieces};
+use crate::rows::Chosen;
 
 /// A matrix in the form CSR, of columns by planes.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,11 +40,13 @@ impl Sparse<'_> {
             return refuse(format!("_indptr must rise from 0 to the number of weights, {len}"));
         }
         let mut is_good = true;
-        for column in paced(columns, len, monitor) {
-            let row = self.row(column?).0;
-            is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
-            is_good &= row.first().is_none_or(|first| *first >= 0);
-            is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
+        for piece in pieces(columns, work(columns, len), monitor) {
+            for column in piece?.filter(|column| ends[*column] < ends[column + 1]) {
+                let row = self.row(column).0;
+                is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
+                is_good &= row.first().is_none_or(|first| *first >= 0);
+                is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
+            }
         }
         if is_good {
             return Ok(());
@@ -68,16 +71,56 @@ impl Sparse<'_> {
     ) -> Result<Sparse<'static>> {
         let len = self.data.len().max(other.data.len());
         let mut out = Builder::with_room(self.columns(), len)?;
-        for column in paced(self.columns(), len, monitor) {
-            let column = column?;
-            let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
-            while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
-                out.push(plane, value(a.take(plane), b.take(plane)))?;
+        for piece in pieces(self.columns(), work(self.columns(), len), monitor) {
+            for column in piece? {
+                let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
+                while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
+                    out.push(plane, value(a.take(plane), b.take(plane)))?;
+                }
+                out.end_column()?;
             }
-            out.end_column()?;
         }
         Ok(out.done())
     }
+
+    /// Those of some columns, each at its place; places of no column have none.
+    pub fn take(&self, chosen: &Chosen, monitor: &dyn Monitor) -> Result<Sparse<'static>> {
+        const NONE: usize = usize::MAX;
+        let mut columns = filled(NONE, chosen.places())?;
+        for &(column, place) in &chosen.columns {
+            columns[place as usize] = column;
+        }
+        let mut out = Builder::with_room(columns.len(), self.data.len())?;
+        for piece in pieces(columns.len(), work(columns.len(), self.data.len()), monitor) {
+            for &column in &columns[piece?] {
+                if column != NONE {
+                    out.extend(self.row(column))?;
+                }
+                out.end_column()?;
+            }
+        }
+        Ok(out.done())
+    }
+
+    /// The matrix of so many columns from which [`take`](Self::take) has taken these, but for weights in
+    /// others; the chosen columns are sorted.
+    pub fn put(&self, chosen: &Chosen, columns: usize, monitor: &dyn Monitor) -> Result<Sparse<'static>> {
+        let mut out = Builder::with_room(columns, self.data.len())?;
+        for piece in pieces(chosen.columns.len(), work(chosen.columns.len(), self.data.len()), monitor) {
+            for &(column, place) in &chosen.columns[piece?] {
+                out.end_columns(column);
+                out.extend(self.row(place as usize))?;
+            }
+        }
+        out.end_columns(columns);
+        Ok(out.done())
+    }
+}
+
+/// What a column costs of so many that hold `len` weights.
+fn work(columns: usize, len: usize) -> usize {
+    const COLUMN: usize = 8; // what takes long besides
+    COLUMN * (len / columns.max(1) + 1)
 }
 
 /// The weights of a column, taken in order.
@@ -132,6 +175,17 @@ impl Builder {
             self.data.try_push(w)?;
         }
         Ok(())
+    }
+
+    /// Weights that are not 0, of a column.
+    fn extend(&mut self, (planes, data): (&[i32], &[f64])) -> Result<()> {
+        self.indices.try_extend(planes.iter().copied())?;
+        self.data.try_extend(data.iter().copied())
+    }
+
+    /// Ends columns until so many have ended; there is room for them.
+    fn end_columns(&mut self, columns: usize) {
+        self.indptr.resize(columns + 1, self.data.len() as i64);
     }
 
     pub fn end_column(&mut self) -> Result<()> {

@@ -6,8 +6,9 @@ use super::sparse::Sparse;
 use crate::arith::average::average;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::memory::{collected, filled};
-use crate::monitor::Monitor;
+use crate::memory::{Grow, collected, filled, gathered};
+use crate::monitor::{Monitor, pieces};
+use crate::rows::Chosen;
 
 /// Weights of K labels over d columns, or sums over them.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +81,53 @@ impl Weights<'_> {
     }
 }
 
+impl Weights<'_> {
+    /// The same with other matrices for those of columns.
+    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<Weights<'static>> {
+        let owned = |numbers: &[f64]| Ok(collected(numbers.iter().copied())?.into());
+        Ok(Weights {
+            emission: of(&self.emission)?,
+            transition: owned(&self.transition)?,
+            start: owned(&self.start)?,
+            end: owned(&self.end)?,
+            pair: self.pair.as_ref().map(of).transpose()?,
+        })
+    }
+}
+
 impl State<'_> {
+    /// The columns, of the first so many, that have weights or sums.
+    pub fn weighted(&self, columns: usize, monitor: &dyn Monitor) -> Result<Vec<usize>> {
+        let mut weighted = Vec::new();
+        let both = [&self.weights, &self.sums].into_iter();
+        let tables = gathered(both.flat_map(|weights| [&weights.emission].into_iter().chain(&weights.pair)))?;
+        let tables = gathered(tables.into_iter().filter(|table| !table.data.is_empty()))?;
+        for piece in pieces(if tables.is_empty() { 0 } else { columns }, tables.len(), monitor) {
+            for j in piece? {
+                if tables.iter().any(|table| table.indptr.get(j) != table.indptr.get(j + 1)) {
+                    weighted.try_push(j)?;
+                }
+            }
+        }
+        Ok(weighted)
+    }
+
+    /// The state over some columns, each at its place; others have no weights and no sums.
+    pub fn take(&self, chosen: &Chosen, monitor: &dyn Monitor) -> Result<State<'static>> {
+        self.with_columns(|table| table.take(chosen, monitor))
+    }
+
+    /// The state over so many columns from which [`take`](Self::take) has taken this one; the chosen columns
+    /// are sorted.
+    pub fn put(&self, chosen: &Chosen, columns: usize, monitor: &dyn Monitor) -> Result<State<'static>> {
+        self.with_columns(|table| table.put(chosen, columns, monitor))
+    }
+
+    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<State<'static>> {
+        let (weights, sums) = (self.weights.with_columns(&of)?, self.sums.with_columns(&of)?);
+        Ok(State { weights, sums, seen: self.seen })
+    }
+
     /// Refuses arrays that are no weights over `columns` columns with their sums.
     pub fn check(&self, columns: usize, monitor: &dyn Monitor) -> Result<()> {
         let Self { weights, sums, .. } = self;

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit.digests import BLOCK, Digester, Digests, Examples, Stored, key_name
 from perceptron_rs.audit.key import key_of
+from perceptron_rs.settings import are_zeros
 
 __all__ = [
     "RECORD",
@@ -310,7 +311,9 @@ def _has_seed(estimator: Any) -> bool:
 def _start(state: Mapping[str, NDArray[Any]]) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
     given = {name: state[name] for name in ("coef", "intercept") if name in state}
-    return {name: array.copy() for name, array in given.items()} if any(map(np.any, given.values())) else {}
+    if all(are_zeros(array) or not array.any() for array in given.values()):
+        return {}
+    return {name: array.copy() for name, array in given.items()}
 
 
 def _continues(last: Call, call: Call) -> bool:

@@ -338,7 +338,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
         numbers = self._predicting_of(data)
-        coef, intercept = (np.require(array, np.float64, ["C", "A"]) for array in numbers)
+        coef, intercept = (np.require(array, np.float64, ["A"]) for array in numbers)
         n, columns = data.rows.shape
         if coef.shape != (*intercept.shape, columns):
             assert_same_planes(columns, coef_=coef, intercept_=intercept)

@@ -27,7 +27,7 @@ from perceptron_rs.common.weights import assert_same_planes, class_weights, star
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
-from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.settings import Data, Linear, State, zeros
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
 __all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "settings_of", "start_state"]
@@ -61,7 +61,10 @@ def start_state(
     state: State = {}
     for name in estimator._stored:
         shape = shapes["coef" if name.startswith("coef") else "intercept"]
-        state[name] = np.zeros(shape, dtype=np.int64 if name == "seen" else np.float64)
+        if name.startswith("coef") and estimator._learner in ("pocket", "voted"):
+            state[name] = zeros(shape)
+        else:
+            state[name] = np.zeros(shape, dtype=np.int64 if name == "seen" else np.float64)
     for name, given in (("coef", coef_init), ("intercept", intercept_init)):
         if given is not None:
             state[name] = start_value(given, f"{name}_init", shapes[name])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
-from perceptron_rs.settings import Data
+from perceptron_rs.settings import Data, are_zeros, zeros
 from perceptron_rs.stream.run import Block, Learner
 
 __all__ = [
@@ -50,9 +50,9 @@ def begun(state: State) -> Vectors:
     planes, columns = state["coef"].shape
     whole = np.zeros(0, dtype=np.int64)
     return {
-        "coef": state["coef"] + 0.0,
+        "coef": state["coef"] if are_zeros(state["coef"]) else state["coef"] + 0.0,
         "intercept": state["intercept"] + 0.0,
-        "coef_u": np.zeros((planes, columns)),
+        "coef_u": zeros((planes, columns)),
         "intercept_u": np.zeros(planes),
         "first_t": np.ones(planes, dtype=np.int64),
         "first_row": np.full(planes, -1, dtype=np.int64),

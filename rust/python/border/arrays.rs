@@ -116,7 +116,7 @@ fn in_c_order<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<T, D>) ->
     array.as_slice().ok().filter(|_| array.is_c_contiguous())
 }
 
-fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
+pub(super) fn check_shape(name: &str, got: &[usize], needed: &[usize]) -> PyResult<()> {
     if got == needed {
         return Ok(());
     }

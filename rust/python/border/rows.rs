@@ -14,11 +14,14 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
+use super::arrays::to_vector;
 use super::in_place::read;
 use super::signals::Signals;
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
-use crate::rows::{Csr, Dense, Facts, Matrix};
+use crate::error;
+use crate::monitor::{Monitor, mapped};
+use crate::rows::{Chosen, Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the nine storage types, not copied.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -305,6 +308,77 @@ fn read_indices<T: Value, I: Index + Element>(
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
     guarded(py, detached, &Csr::again(p, i, values, csr.columns, csr.facts), f)
+}
+
+/// So many columns for each entry are many for a run, which goes over all entries and all weights more than once.
+const MANY_COLUMNS: usize = 2;
+
+/// The rows of a `CsrRows` over the columns alone in which they have entries, and some `more` columns, each at
+/// its place, if there are many more columns than that. `None`: all of them are needed.
+pub fn over_own_columns(rows: &Bound<'_, PyAny>, more: &[usize]) -> PyResult<Option<(Py<PyAny>, Chosen)>> {
+    let Ok(csr) = rows.cast::<CsrRows>() else { return Ok(None) };
+    let (py, csr) = (rows.py(), csr.get());
+    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
+        let many = (csr.columns, MANY_COLUMNS);
+        match of_indices(i, |indices, signals| Chosen::of(indices, more, many, signals))? {
+            Some((chosen, places)) => Ok(Some((csr.renamed(py, &places, &chosen)?, chosen))),
+            None => Ok(None),
+        }
+    })
+}
+
+/// The rows of a `CsrRows` over these columns, among which are all in which they have entries.
+pub fn over_columns(rows: &Bound<'_, PyAny>, chosen: &Chosen) -> PyResult<Py<PyAny>> {
+    let (py, csr) = (rows.py(), rows.cast::<CsrRows>()?.get());
+    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
+        csr.renamed(py, &of_indices(i, |indices, signals| placed(indices, chosen, signals))?, chosen)
+    })
+}
+
+/// The columns of all entries of a `CsrRows`; `None`: the rows are dense.
+pub fn entry_columns(rows: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
+    let Ok(csr) = rows.cast::<CsrRows>() else { return Ok(None) };
+    let (py, csr) = (rows.py(), csr.get());
+    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
+        of_indices(i, |indices, signals| mapped(indices, |j| j.at(), signals)).map(Some)
+    })
+}
+
+/// The places of columns. Another thread may have written another one: then it is none that a bounds check lets
+/// through.
+fn placed<I: Index>(indices: &[I], chosen: &Chosen, monitor: &dyn Monitor) -> error::Result<Vec<I>> {
+    mapped(indices, |j| I::of(chosen.place(j.at()).unwrap_or(u32::MAX)), monitor)
+}
+
+/// What a function makes of positions, detached from the interpreter.
+fn of_indices<I: Index + Element, R: Send>(
+    indices: &Bound<'_, PyArray1<I>>,
+    f: impl FnOnce(&[I], &Signals) -> error::Result<R> + Send,
+) -> PyResult<R> {
+    let signals = Signals::new();
+    let array = indices.try_readonly().map_err(PyErr::from)?;
+    let indices = slice("indices", &array)?;
+    let made = caught(array.py(), true, || f(indices, &signals))?;
+    signals.settle(made, array.py(), false)
+}
+
+impl CsrRows {
+    /// The same entries in other columns.
+    fn renamed<I: Index + Element>(
+        &self,
+        py: Python<'_>,
+        places: &[I],
+        chosen: &Chosen,
+    ) -> PyResult<Py<PyAny>> {
+        let renamed = Self {
+            indptr: self.indptr.clone_ref(py),
+            indices: to_vector(py, places)?.into_any().unbind(),
+            values: self.values.clone_ref(py),
+            columns: chosen.places(),
+            ..*self
+        };
+        Ok(Py::new(py, renamed)?.into_any())
+    }
 }
 
 /// Wrap a C-contiguous matrix of one of the nine storage types, without copying it.

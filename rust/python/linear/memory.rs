@@ -12,6 +12,7 @@ use crate::online::voted::Voted;
 use crate::online::{Learner, Numbers, Settings, State};
 use crate::python::border::arrays::{numbers, set_joined};
 use crate::python::border::choices::parse_check;
+use crate::python::border::own::Own;
 use crate::python::border::signals::Signals;
 use crate::python::settings::Linear;
 
@@ -42,13 +43,20 @@ pub fn read_learner(
     }
 }
 
-/// The memory of the learner, by the names of the protocol; `shape` is that of coef.
-pub fn write_memory(state: &Bound<'_, PyDict>, learner: &dyn Learner, shape: [usize; 2]) -> PyResult<()> {
+/// The memory of the learner, by the names of the protocol; `shape` is that of coef, of its `own` columns if the
+/// run is over these.
+pub fn write_memory(
+    state: &Bound<'_, PyDict>,
+    learner: &dyn Learner,
+    shape: [usize; 2],
+    own: Option<&Own>,
+) -> PyResult<()> {
     for (name, values) in learner.memory()? {
         let shape = name.starts_with("coef").then_some(shape);
-        match values {
-            Numbers::Floats(pieces) => set_joined(state, name, &pieces, shape)?,
-            Numbers::Integers(pieces) => set_joined(state, name, &pieces, shape)?,
+        match (values, shape.and(own)) {
+            (Numbers::Floats(pieces), Some(own)) => own.set(state, name, &pieces)?,
+            (Numbers::Floats(pieces), None) => set_joined(state, name, &pieces, shape)?,
+            (Numbers::Integers(pieces), _) => set_joined(state, name, &pieces, shape)?,
         }
     }
     Ok(())

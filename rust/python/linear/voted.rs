@@ -1,12 +1,13 @@
 //! The weight vectors of a voted perceptron: all of them vote, or some are made again.
 
-use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, Vectors};
-use crate::python::border::arrays::{get, new_array, numbers, set_array};
+use crate::python::border::arrays::{get, matrix, new_array, numbers, set_array};
+use crate::python::border::own::with_stored;
 use crate::python::border::rows::{shape, with_rows};
 use crate::python::border::signals::Signals;
 
@@ -32,7 +33,14 @@ fn votes<'py>(
     let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
     let counts = array::<i64>("log_count", state)?;
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
-    let coef = numbers("coef", state, log.planes(), Some(columns))?;
+    let begin: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let (rows, stored_rows, coef) = match with_stored(rows, stored_rows, &begin, log.planes())? {
+        Some(few) => few,
+        None => {
+            let coef = matrix("coef", &begin, log.planes(), columns)?;
+            (rows.clone().unbind(), stored_rows.clone().unbind(), coef)
+        }
+    };
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
     let out = new_array::<i64, 2>(py, [n, log.planes()])?;
@@ -40,8 +48,7 @@ fn votes<'py>(
     let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        let stored_rows = stored_rows.clone().unbind();
-        with_rows(rows, |rows| {
+        with_rows(rows.bind(py), |rows| {
             Python::attach(|py| {
                 with_rows(stored_rows.bind(py), |stored| {
                     let vectors = Vectors { stored, log, coef: &coef, intercept: &intercept, counts };
