@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick test-deep test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
+.PHONY: help demo test test-cluster test-quick test-deep mutants test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ test-deep: $(VENV)/quick $(VENV)/test  ## all tests with many more generated cas
 	CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
+
+# As MUTANTS="--number 0 stream/fit.py": all of one module; --survey after new tests.
+mutants: $(VENV)/quick $(VENV)/test $(VENV)/mutation  ## 100 drawn changes of the glue, each of which a test must notice (MUTANTS=options)
+	$(BIN)/python scripts/mutants.py $(MUTANTS)
 
 test-oldest: $(VENV)/quick $(VENV)/oldest/ready  ## the package's tests on Python 3.11 with the oldest versions it promises to work with
 	rm -rf $(VENV)/oldest/wheel
@@ -196,7 +200,7 @@ $(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
 	touch $@
 
-$(VENV)/test $(VENV)/spark $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
+$(VENV)/test $(VENV)/mutation $(VENV)/spark $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
 	$(call EXTRA,$*)
 	touch $@
 

@@ -31,12 +31,12 @@ def draw(dtype, shape, rng):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("length", LENGTHS)
-def test_equals_the_loop(trainer, length, dtype):
-    rng = np.random.default_rng(length)
-    x, w = draw(dtype, length, rng), rng.standard_normal(length)
-    expected = np.array([float(a) + 0.1 * float(b) for a, b in zip(w, x, strict=True)])
-    assert update(trainer, x, w, eta0=0.1).tobytes() == expected.tobytes()
+def test_equals_the_loop(trainer, dtype):
+    for length in LENGTHS:
+        rng = np.random.default_rng(length)
+        x, w = draw(dtype, length, rng), rng.standard_normal(length)
+        expected = np.array([float(a) + 0.1 * float(b) for a, b in zip(w, x, strict=True)])
+        assert update(trainer, x, w, eta0=0.1).tobytes() == expected.tobytes(), length
 
 
 def test_the_product_is_rounded_before_the_sum(trainer):

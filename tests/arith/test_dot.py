@@ -48,28 +48,28 @@ def draw(dtype, shape, rng):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("length", LENGTHS)
-def test_equals_the_lane_loop(trainer, length, dtype):
-    rng = np.random.default_rng(length)
-    X = draw(dtype, (5, length), rng)
-    X[rng.random(X.shape) < 0.3] = 0
-    W, b = draw("float64", (2, length), rng), draw("float64", 2, rng)
-    expected = np.array([[lane_dot(x, w, c) for w, c in zip(W, b, strict=True)] for x in X])
-    assert trainer.scores(X, W, b).tobytes() == expected.tobytes()
-    for index in (np.int32, np.int64):
-        sparse = sp.csr_matrix(X)
-        sparse.indices, sparse.indptr = sparse.indices.astype(index), sparse.indptr.astype(index)
-        assert trainer.scores(sparse, W, b).tobytes() == expected.tobytes()
+def test_equals_the_lane_loop(trainer, dtype):
+    for length in LENGTHS:
+        rng = np.random.default_rng(length)
+        X = draw(dtype, (5, length), rng)
+        X[rng.random(X.shape) < 0.3] = 0
+        W, b = draw("float64", (2, length), rng), draw("float64", 2, rng)
+        expected = np.array([[lane_dot(x, w, c) for w, c in zip(W, b, strict=True)] for x in X])
+        assert trainer.scores(X, W, b).tobytes() == expected.tobytes(), length
+        for index in (np.int32, np.int64):
+            sparse = sp.csr_matrix(X)
+            sparse.indices, sparse.indptr = sparse.indices.astype(index), sparse.indptr.astype(index)
+            assert trainer.scores(sparse, W, b).tobytes() == expected.tobytes(), length
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("length", LENGTHS)
-def test_is_exact_on_integers(trainer, length, dtype):
-    rng = np.random.default_rng(length)
-    X = rng.integers(0, 100, (3, length)).astype(dtype)
-    w = rng.integers(-1000, 1000, length)
-    expected = [sum(int(a) * int(c) for a, c in zip(x, w, strict=True)) + 7 for x in X]
-    assert trainer.scores(X, w, 7).ravel().tolist() == expected
+def test_is_exact_on_integers(trainer, dtype):
+    for length in LENGTHS:
+        rng = np.random.default_rng(length)
+        X = rng.integers(0, 100, (3, length)).astype(dtype)
+        w = rng.integers(-1000, 1000, length)
+        expected = [sum(int(a) * int(c) for a, c in zip(x, w, strict=True)) + 7 for x in X]
+        assert trainer.scores(X, w, 7).ravel().tolist() == expected, length
 
 
 @pytest.mark.parametrize("case", SPECIAL)

@@ -166,11 +166,11 @@ def test_equal_bits_at_many_points_on_all_instruction_sets(function):
 
 
 @pytest.mark.parametrize("function", BOUNDS)
-@pytest.mark.parametrize("length", [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 33])
-def test_an_element_does_not_depend_on_its_place(engine, function, length):
-    x = np.random.default_rng(length).uniform(0.01, 5, length)
-    alone = [engine.elementary(x[i : i + 1], function=function)[0] for i in range(length)]
-    assert engine.elementary(x, function=function).tolist() == alone
+def test_an_element_does_not_depend_on_its_place(engine, function):
+    for length in (0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 33):
+        x = np.random.default_rng(length).uniform(0.01, 5, length)
+        alone = [engine.elementary(x[i : i + 1], function=function)[0] for i in range(length)]
+        assert engine.elementary(x, function=function).tolist() == alone, length
 
 
 @pytest.mark.parametrize(("function", "points"), [("exp", 4000), ("tanh", 4000), ("log", 4000)])

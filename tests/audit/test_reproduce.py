@@ -370,6 +370,15 @@ def test_fits_that_go_on(learner, audit, tmp_path):
         assert reproduce(model, np.vstack([X, X[::-1], X[:9]]), np.concatenate([Y, Y[::-1], Y[:9]]))
 
 
+def test_a_call_that_knew_fewer_parameters_is_one_by_itself():
+    """As of a file that was written before the learner had all of them."""
+    model = Perceptron(audit=True).partial_fit(X[:600], Y[:600], classes=CLASSES)
+    (call,) = model._calls
+    model._calls = (replace(call, parameters={"eta0": 1.0, "audit": True}),)
+    model.partial_fit(X[600:], Y[600:])
+    assert [len(call.parameters) for call in model._calls] == [2, len(call.parameters)]
+
+
 def test_calls_with_weights_and_without_are_told_apart(tmp_path):
     """Under the same parameters, by each way of making a call."""
     positive = WEIGHT + 1

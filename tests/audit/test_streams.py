@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -21,6 +22,7 @@ from perceptron_rs import (
     reproduce,
 )
 from perceptron_rs.audit.digests import Digests
+from perceptron_rs.audit.record import RECORD
 from perceptron_rs.io import Source, open_arrays, open_svmlight
 
 rng = np.random.default_rng(3)
@@ -192,6 +194,23 @@ def test_a_fit_that_ctrl_c_ended_says_so():
     model = fitted(clone(LEARNERS[1]).set_params(callback=stop, keep_on_interrupt=True), block_size=70)
     assert model._calls[0].ended == ("interrupt", 2)
     with pytest.raises(ValueError, match="Ctrl-C ended the training"):
+        reproduce(model, X, Y)
+
+
+@pytest.mark.parametrize("audit", [True, False])
+def test_ctrl_c_before_the_examples_were_counted(audit):
+    """What the run has learnt from is known to nobody: there is no record, rather than one of no examples."""
+
+    def batches():
+        yield X[:500], Y[:500]
+        raise KeyboardInterrupt
+
+    model = Perceptron(keep_on_interrupt=True, audit=audit)
+    with pytest.warns(ConvergenceWarning):
+        model.fit_stream(Source(batches=batches, n_features=5), classes=np.unique(Y), block_size=100)
+    assert model.n_mistakes_ > 0
+    assert RECORD not in vars(model)
+    with pytest.raises(ValueError, match="has no record of its training"):
         reproduce(model, X, Y)
 
 

@@ -67,18 +67,18 @@ BAD_WEIGHT = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", BAD_Y)
-def test_bad_y(attempt, engine_name, name, method):
+def test_bad_y(attempt, name, method):
     y, error, pattern = BAD_Y[name]
     if name == "continuous" and ("partial" in method or method == "warm fit"):
         pattern = "not in classes_"
-    attempt(Perceptron, engine_name, method, error, pattern, "y", y=y)
+    attempt(Perceptron, "rust", method, error, pattern, "y", y=y)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", BAD_WEIGHT)
-def test_bad_sample_weight(attempt, engine_name, name, method):
+def test_bad_sample_weight(attempt, name, method):
     weight, error, pattern = BAD_WEIGHT[name]
-    attempt(AveragedPerceptron, engine_name, method, error, pattern, "sample_weight", sample_weight=weight)
+    attempt(AveragedPerceptron, "rust", method, error, pattern, "sample_weight", sample_weight=weight)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -92,10 +92,10 @@ def test_bad_sample_weight(attempt, engine_name, name, method):
         ({7: 1}, "not in class_weight"),
     ],
 )
-def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
+def test_bad_class_weight(attempt, class_weight, pattern, method):
     attempt(
         Perceptron,
-        engine_name,
+        "rust",
         method,
         ValueError,
         pattern,
@@ -128,9 +128,9 @@ def test_bad_class_weight(attempt, engine_name, class_weight, pattern, method):
     ],
     ids=str,
 )
-def test_bad_parameters(attempt, engine_name, parameters, method):
+def test_bad_parameters(attempt, parameters, method):
     (name,) = parameters
-    attempt(Perceptron, engine_name, method, ValueError, "", name, parameters=parameters)
+    attempt(Perceptron, "rust", method, ValueError, "", name, parameters=parameters)
 
 
 @pytest.mark.parametrize("method", ["cold fit", "fit", "warm fit"])
@@ -150,19 +150,19 @@ def test_bad_parameters(attempt, engine_name, parameters, method):
         ("intercept_init", [np.inf, 0, 0], ValueError),
     ],
 )
-def test_bad_start_values(attempt, engine_name, name, value, error, method):
-    attempt(AveragedPerceptron, engine_name, method, error, "", name, **{name: value})
+def test_bad_start_values(attempt, name, value, error, method):
+    attempt(AveragedPerceptron, "rust", method, error, "", name, **{name: value})
 
 
 @pytest.mark.parametrize("method", METHODS[:2])
-def test_one_class(attempt, engine_name, method):
-    attempt(Perceptron, engine_name, method, ValueError, "number of classes.* got 1", "y", y=np.zeros(N))
+def test_one_class(attempt, method):
+    attempt(Perceptron, "rust", method, ValueError, "number of classes.* got 1", "y", y=np.zeros(N))
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "first partial_fit"])
 @pytest.mark.parametrize("y", [np.where(Y == 0, 9, Y), Y - 1.0, np.array(["a", "b", "c"])[Y], Y * 10**6])
-def test_unknown_labels(attempt, engine_name, y, method):
-    attempt(Perceptron, engine_name, method, ValueError, "not in classes_", "y", y=y)
+def test_unknown_labels(attempt, y, method):
+    attempt(Perceptron, "rust", method, ValueError, "not in classes_", "y", y=y)
 
 
 def test_unknown_labels_are_listed(engine_name):
@@ -182,12 +182,12 @@ def test_unknown_labels_are_listed(engine_name):
         (3, ValueError),
     ],
 )
-def test_bad_classes(attempt, engine_name, classes, error):
-    attempt(Perceptron, engine_name, "first partial_fit", error, "", "classes", classes=classes)
+def test_bad_classes(attempt, classes, error):
+    attempt(Perceptron, "rust", "first partial_fit", error, "", "classes", classes=classes)
 
 
-def test_other_classes_than_before(attempt, engine_name):
-    attempt(Perceptron, engine_name, "partial_fit", ValueError, "not the same", "classes", classes=[0, 1])
+def test_other_classes_than_before(attempt):
+    attempt(Perceptron, "rust", "partial_fit", ValueError, "not the same", "classes", classes=[0, 1])
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "decision_function"])
@@ -199,9 +199,9 @@ def test_other_number_of_features(frozen, engine_name, method):
     assert frozen(vars(model)) == before
 
 
-def test_warm_start_with_another_problem(attempt, engine_name):
-    attempt(Perceptron, engine_name, "warm fit", ValueError, "expecting 4 features", "X", X=GOOD[:, :3])
-    attempt(Perceptron, engine_name, "warm fit", ValueError, "warm_start", "y", y=Y + 1)
+def test_warm_start_with_another_problem(attempt):
+    attempt(Perceptron, "rust", "warm fit", ValueError, "expecting 4 features", "X", X=GOOD[:, :3])
+    attempt(Perceptron, "rust", "warm fit", ValueError, "warm_start", "y", y=Y + 1)
 
 
 @pytest.mark.parametrize("method", ["decision_function", "predict"])

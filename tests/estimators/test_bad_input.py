@@ -139,10 +139,12 @@ KINDS = (
 )
 
 
+# What an engine itself refuses, tests/rows tries on both.
 @pytest.mark.parametrize(
-    ("method", "name"),
-    [("fit", name) for name in BAD_X]
-    + [(method, name) for method in METHODS if method != "fit" for name in KINDS],
+    ("engine_name", "method", "name"),
+    [("rust", "fit", name) for name in BAD_X]
+    + [("rust", method, name) for method in METHODS if method != "fit" for name in KINDS]
+    + [("reference", "fit", name) for name in KINDS],
 )
 def test_bad_x(attempt, engine_name, name, method):
     X, error, pattern = BAD_X[name]
@@ -153,9 +155,10 @@ def test_bad_x(attempt, engine_name, name, method):
 
 
 @pytest.mark.parametrize(
-    ("method", "name"),
-    [("decision_function", name) for name in BAD_X]
-    + [(method, name) for method in ("predict", "score") for name in KINDS],
+    ("engine_name", "method", "name"),
+    [("rust", "decision_function", name) for name in BAD_X]
+    + [("rust", method, name) for method in ("predict", "score") for name in KINDS]
+    + [("reference", "decision_function", name) for name in KINDS],
 )
 def test_bad_x_in_prediction(frozen, engine_name, name, method):
     X, error, pattern = BAD_X[name]

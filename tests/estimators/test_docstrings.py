@@ -5,8 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
-import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -34,10 +34,11 @@ from perceptron_rs import (
 from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 from perceptron_rs.io import load_svmlight
 
+PACKAGE = Path(perceptron_rs.__path__[0])
 MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages(perceptron_rs.__path__, "perceptron_rs.")
-    if not module.name.endswith("_core")
+    ".".join(["perceptron_rs", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
 )
 METHODS = ("fit", "partial_fit", "decision_function", "predict")
 CALLABLES = [

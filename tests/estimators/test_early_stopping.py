@@ -81,7 +81,7 @@ def test_classes_have_their_shares():
         *((KERNEL[1], {"budget_policy": policy}) for policy in ("random", "forgetron", "projectron")),
     ],
 )
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("engine_name", "weighted"), [("rust", False), ("rust", True), ("reference", True)])
 def test_the_best_epoch_is_kept(learner, options, weighted, digits, engine_name):
     X, y = digits[0], digits[1] % 3
     options = {"engine": engine_name, "random_state": 4, "tol": 0.01} | options
@@ -176,9 +176,9 @@ def test_an_activation_of_0_is_judged_as_predict_does(learner, engine_name):
 
 
 @pytest.mark.parametrize("learner", ALL)
-def test_tol_none_never_stops(learner, digits, engine_name):
+def test_tol_none_never_stops(learner, digits):
     X, y = np.concatenate([digits[0]] * 2), np.concatenate([digits[1], (digits[1] + 1) % 10])
-    model = learner(early_stopping=True, tol=None, max_iter=12, engine=engine_name).fit(X, y)
+    model = learner(early_stopping=True, tol=None, max_iter=12).fit(X, y)
     assert len(model.validation_scores_) == model.n_iter_ == 12
 
 

@@ -206,29 +206,6 @@ def test_precomputed_values_of_wrong_shape_or_value():
             model.predict(spoilt)
 
 
-class Products:
-    """A callable kernel, with a name that is the same in each process."""
-
-    def __call__(self, A, B):
-        products = A @ B.T
-        return products.toarray() if sp.issparse(products) else products
-
-    def __repr__(self):
-        return "Products()"
-
-
-@parametrize_with_checks(
-    [
-        KernelPerceptron("poly", degree=2, coef0=1.0, prediction="last", multi_class="joint"),
-        KernelPerceptron("rbf", gamma=0.1, prediction="average", normalize=True, fit_intercept=True),
-        KernelPerceptron(Products(), prediction="last", fit_intercept=True),
-    ],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
-def test_sklearn_checks_of_other_parameters(estimator, check):
-    check(estimator)
-
-
 def test_the_vote_of_a_joint_run_is_as_good_as_its_average(engine_name):
     X, y = load_digits(return_X_y=True)
     size = 700 if engine_name == "rust" else 100

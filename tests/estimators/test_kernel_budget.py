@@ -197,7 +197,7 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
-    [budgeted(budget=30, budget_policy=policy) for policy in POLICIES],
+    [budgeted(budget=30)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
 def test_sklearn_checks(estimator, check):

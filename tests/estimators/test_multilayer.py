@@ -27,19 +27,10 @@ EXPECTED = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [MultilayerPerceptron(), MultilayerPerceptron((5, 4), activation="tanh", batch_size=8)],
+    [MultilayerPerceptron()],
     expected_failed_checks=lambda _: EXPECTED,
 )
 def test_sklearn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [MultilayerPerceptron((4,), learning_rate_init=1.0, max_iter=15, batch_size=10, engine="reference")],
-    expected_failed_checks=lambda _: EXPECTED,
-)
-def test_sklearn_checks_of_the_reference(estimator, check):
     check(estimator)
 
 

@@ -27,12 +27,7 @@ THREE = (
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        *(MaxMarginClassifier(inseparable="warn", bias=bias) for bias in BIASES),
-        MaxMarginClassifier(inseparable="warn", engine="reference"),
-    ]
-)
+@parametrize_with_checks([MaxMarginClassifier(inseparable="warn")])
 def test_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -277,6 +277,23 @@ def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
     assert found.mistakes_per_epoch_.tolist() == expected.mistakes_per_epoch_.tolist()
 
 
+@pytest.mark.parametrize("mixing", MIXINGS)
+@pytest.mark.parametrize("options", [{}, {"multi_class": "joint"}, {"class_weight": {0: 0.0}}], ids=str)
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+def test_blocks_of_wide_weights_are_not_seen(kind, options, mixing, monkeypatch):
+    """All that a partition changes, beside the few of another one; planes have mistakes of their own."""
+    rng = np.random.default_rng(10)
+    X, y = rng.standard_normal((20, 20_011)).round(2), rng.integers(0, 3, 20)
+    X[:5, 40:-40] = 0
+    found = []
+    for size in (1 << 40, 1 << 13, 4000):
+        monkeypatch.setattr("perceptron_rs.common.mixing.shares._BLOCK", size)
+        model = kind(n_partitions=4, mixing=mixing, max_iter=3, tol=None, **options).fit(X, y)
+        found.append(attributes(model))
+    assert found[0] == found[1] == found[2]
+    assert len(set(model.mistakes_per_epoch_[0].tolist())) > 1 or "multi_class" in options
+
+
 @pytest.mark.parametrize("columns", [1, 20_000])
 @pytest.mark.parametrize(
     ("kind", "values"), [(Perceptron, (1.5e308, 1.6e308)), (AveragedPerceptron, (0.8e308, 0.7e308))]

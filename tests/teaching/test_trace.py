@@ -282,6 +282,16 @@ def test_the_estimator_stays_as_it_is():
     assert found.estimator.coef_.shape == (1, 2)
 
 
+def test_steps_of_a_learner_that_would_keep_an_interrupted_fit():
+    """Its run works on copies, in case that Ctrl-C comes; these are not watched."""
+    X, y = drawn(3)
+    tables = [
+        trace(Perceptron(keep_on_interrupt=keep, max_iter=3, tol=None), X, y).table(None)
+        for keep in (False, True)
+    ]
+    assert tables[0] == tables[1]
+
+
 def test_refusals():
     X, y = AND
     with pytest.raises(ValueError, match='every must be "update" or "example", got \'epoch\''):

@@ -320,8 +320,7 @@ def _continues(last: Call, call: Call) -> bool:
     """Whether the calls of ``partial_fit`` are alike, but for their numbers of rows."""
     return (
         last.method == call.method == "partial_fit"
-        and last.digests is not None
-        and (last.columns, last.weighted, last.arithmetic) == (call.columns, call.weighted, call.arithmetic)
+        and (last.weighted, last.arithmetic) == (call.weighted, call.arithmetic)
         and last.parameters.keys() == call.parameters.keys()
         and all(same_value(value, call.parameters[name]) for name, value in last.parameters.items())
     )

@@ -176,9 +176,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         first = next(every, None)
         if first is None:  # which the hasher refuses
             return csr_matrix((0, self.n_columns))
-        X = hasher.transform(chain([first], every))
-        X.sum_duplicates()
-        return X
+        return hasher.transform(chain([first], every))
 
 
 def _matrix(

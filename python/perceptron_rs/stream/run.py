@@ -216,10 +216,13 @@ class StreamRun:
         return state, np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
 
     def _visits(self, number: int, block: Block, settings: Linear) -> Any:
-        """Return the examples of a block in the order in which they were visited."""
-        kept = block.visited
+        """Return the examples of a block in the order in which they were visited; or all, in their own order.
+
+        Those that were not visited have no activation, and so no loss.
+        """
         if settings.seed is None:
-            return slice(None) if kept is None else kept
+            return slice(None)
+        kept = block.visited
         n = len(block.labels) if kept is None else len(kept)
         order = self.engine.permutation(n, seed=settings.seed, epoch=number, partition=0)
         return order if kept is None else kept[order]
