@@ -567,7 +567,9 @@ mod tests {
         assert!(Chosen::of(&[1_i64, 5, 7], &[8], (39, 10), &()).expect("little").is_none());
         for outside in [-1, 40] {
             let refused = Chosen::of(&[1_i64, outside], &[], (40, 10), &()).err();
-            assert!(matches!(refused, Some(Error::Invalid(text)) if text.ends_with(&format!("got {outside}"))));
+            assert!(
+                matches!(refused, Some(Error::Invalid(text)) if text.ends_with(&format!("got {outside}")))
+            );
         }
     }
 }

@@ -14,6 +14,9 @@ use crate::memory::{Grow, filled, gathered, matrix, zeros};
 use crate::monitor::{Monitor, pieces};
 use crate::rows::Chosen;
 
+/// A `DenseRows` or a `CsrRows`.
+type Rows = Py<PyAny>;
+
 /// The columns of a run. The weights of all others are 0 before it, and so after it.
 pub struct Own {
     chosen: Chosen,
@@ -28,7 +31,7 @@ impl Own {
         rows: &Bound<'_, PyAny>,
         coef: &PyReadonlyArray2<f64>,
         planes: usize,
-    ) -> PyResult<Option<(Py<PyAny>, Vec<f64>, Self)>> {
+    ) -> PyResult<Option<(Rows, Vec<f64>, Self)>> {
         let shape = [planes, shape(rows)?.1];
         check_shape("coef", coef.shape(), &shape)?;
         let Some((rows, chosen)) = over_own_columns(rows, &weighted_columns(coef)?)? else { return Ok(None) };
@@ -56,13 +59,13 @@ pub fn with_stored(
     stored: &Bound<'_, PyAny>,
     coef: &PyReadonlyArray2<f64>,
     planes: usize,
-) -> PyResult<Option<(Py<PyAny>, Py<PyAny>, Vec<f64>)>> {
+) -> PyResult<Option<([Rows; 2], Vec<f64>)>> {
     let (width, stored_width) = (shape(rows)?.1, shape(stored)?.1);
     check_shape("coef", coef.shape(), &[planes, stored_width])?;
     let Some(mut columns) = entry_columns(rows)?.filter(|_| width == stored_width) else { return Ok(None) };
     columns.try_extend(weighted_columns(coef)?.into_iter())?;
     let Some((stored, chosen)) = over_own_columns(stored, &columns)? else { return Ok(None) };
-    Ok(Some((over_columns(rows, &chosen)?, stored, taken(coef, &chosen)?)))
+    Ok(Some(([over_columns(rows, &chosen)?, stored], taken(coef, &chosen)?)))
 }
 
 /// The weights of some columns, each at its place.

@@ -311,7 +311,7 @@ fn read_indices<T: Value, I: Index + Element>(
 }
 
 /// So many columns for each entry are many for a run, which goes over all entries and all weights more than once.
-const MANY_COLUMNS: usize = 2;
+const MANY_COLUMNS: usize = 4;
 
 /// The rows of a `CsrRows` over the columns alone in which they have entries, and some `more` columns, each at
 /// its place, if there are many more columns than that. `None`: all of them are needed.

@@ -34,12 +34,12 @@ fn votes<'py>(
     let counts = array::<i64>("log_count", state)?;
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
     let begin: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
-    let (rows, stored_rows, coef) = match with_stored(rows, stored_rows, &begin, log.planes())? {
-        Some(few) => few,
-        None => {
-            let coef = matrix("coef", &begin, log.planes(), columns)?;
-            (rows.clone().unbind(), stored_rows.clone().unbind(), coef)
-        }
+    let few = with_stored(rows, stored_rows, &begin, log.planes())?;
+    let (rows, stored_rows, coef) = if let Some(([rows, stored], coef)) = few {
+        (rows, stored, coef)
+    } else {
+        let coef = matrix("coef", &begin, log.planes(), columns)?;
+        (rows.clone().unbind(), stored_rows.clone().unbind(), coef)
     };
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
