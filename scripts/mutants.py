@@ -56,8 +56,6 @@ TESTS = (
     *("models", "mlp", "io", "test_driver.py", "test_hostile.py", "test_interrupt.py", "test_predictor.py"),
     *("test_turns.py", "cli/test_reproduce.py", "cli/test_stream.py"),
 )
-#: Seconds of tests, as the survey has measured them, that are run for a mutant.
-BUDGET = 60.0
 #: What nearly all tests import, but for the package.
 PRELOADED = ("numpy", "scipy.sparse", "sklearn.utils.estimator_checks", "sklearn.datasets", "pandas")
 
@@ -195,8 +193,8 @@ class Survey:
         self.data.read()
         self.lines: dict[str, dict[int, list[str]]] = {}
 
-    def tests(self, mutant: Mutant) -> list[str]:
-        """Return the tests that come by a mutant, in the order to run them."""
+    def tests(self, mutant: Mutant, most: float) -> list[str]:
+        """Return tests that come by a mutant, in the order to run them, of at most so many seconds."""
         if mutant.module not in self.lines:
             files = (f for f in self.data.measured_files() if f.endswith(f"/perceptron_rs/{mutant.module}"))
             self.lines[mutant.module] = self.data.contexts_by_lineno(next(files, ""))
@@ -215,7 +213,7 @@ class Survey:
         chosen, total = [], 0.0
         for _, seconds, test in sorted(turns):  # one case of each test, then another one of each
             total += seconds
-            if total <= BUDGET or not chosen:
+            if total <= most or not chosen:
                 chosen.append(test)
         return chosen
 
@@ -242,8 +240,8 @@ def survey() -> None:
     (WORK / "seconds.json").write_text(json.dumps(seconds.of))
 
 
-def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
-    """Run tests on a copy of the package with a mutant; return whether one fails, or does not end."""
+def is_noticed(mutant: Mutant, tests: list[str], most: float) -> bool:
+    """Run tests on a copy of the package with a mutant; return whether one fails, or does not end in time."""
     package = WORK / "python" / "perceptron_rs"
     text = (package / mutant.module).read_bytes()
     begin, end = mutant.place
@@ -261,7 +259,7 @@ def is_noticed(mutant: Mutant, tests: list[str]) -> bool:
         sys.path[:0] = [str(package.parent), str(ROOT)]
         os.chdir(ROOT)
         os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", f"@{WORK / 'tests.txt'}"]))
-    limit, found = time.monotonic() + 5 * BUDGET, (0, 0)
+    limit, found = time.monotonic() + most, (0, 0)
     while not found[0]:
         time.sleep(0.02)
         found = os.waitpid(worker, os.WNOHANG)
@@ -280,6 +278,7 @@ def main() -> None:
     parser.add_argument("modules", nargs="*", default=MUTATED, help="files or folders of the package")
     parser.add_argument("--number", type=int, default=100, help="how many are drawn; 0: all (default: 100)")
     parser.add_argument("--seed", type=int, default=0, help="which are drawn (default: 0)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of tests for each mutant (default: 60)")
     parser.add_argument("--survey", action="store_true", help="measure anew which tests come by which lines")
     options = parser.parse_args()
     if options.survey or not (WORK / "seconds.json").exists():
@@ -298,8 +297,8 @@ def main() -> None:
         import_module(name)
     runs, survived, begin = Survey(), 0, time.monotonic()
     for number, mutant in enumerate(drawn, 1):
-        tests = runs.tests(mutant)
-        if not tests or not is_noticed(mutant, tests):
+        tests = runs.tests(mutant, options.seconds)
+        if not tests or not is_noticed(mutant, tests, 60 + 5 * options.seconds):
             survived += 1
             print(f"not noticed by {len(tests)} tests: {mutant}", flush=True)
         if number % 25 == 0:

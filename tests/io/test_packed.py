@@ -59,6 +59,27 @@ def test_a_whole_file(tmp_path):
         load_svmlight(path, max_ratio=0)
 
 
+def test_16_mib_may_be_packed_as_tightly_as_they_like(tmp_path):
+    """To the byte, and the same in the core and in Python."""
+    path, begin = tmp_path / "a.svm.gz", b"1 1:1\n" * (2**24 // 6)
+    packed_size = 0
+    for _ in range(9):  # the length decides how many bytes the packed text has, which the length depends on
+        text = begin.ljust(2**24 + 2 * packed_size, b"#")
+        data = gzip.compress(text, mtime=0)
+        if len(data) == packed_size:
+            break
+        packed_size = len(data)
+    assert len(data) == packed_size == len(gzip.compress(text + b"#", mtime=0))
+    path.write_bytes(data)
+    assert load_svmlight(path, max_ratio=2)[0].shape == (2**24 // 6, 1)
+    assert packed.unpacked(io.BytesIO(data), 2, name="a").readall() == text
+    path.write_bytes(gzip.compress(text + b"#", mtime=0))
+    with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
+        load_svmlight(path, max_ratio=2)
+    with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
+        packed.unpacked(io.BytesIO(path.read_bytes()), 2, name="a").readall()
+
+
 def test_what_is_unpacked_is_what_was_packed():
     text = b"".join(b"%d:%d\n" % (i, i * i) for i in range(30_000))
     halves = gzip.compress(text[:9999], mtime=0) + gzip.compress(text[9999:], mtime=0)
