@@ -5,6 +5,7 @@ Whoever offers the same arguments under other names, as the command line does, s
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Mapping
 from string import Formatter
 from typing import Any, Self
@@ -29,7 +30,8 @@ class ArgumentError(ValueError):
     ----------
     problem : str
         What is wrong. Arguments stand in braces, by their names; beside them nouns and names of methods,
-        which are others elsewhere: "estimator", "data" (X and y), "weights".
+        which are others elsewhere: "estimator", "data" (X and y), "weights". A name may have a literal value:
+        "{header=False}".
     remedy : str, default=""
         What helps, in the same form.
     cause : str, default=""
@@ -93,7 +95,10 @@ class ArgumentError(ValueError):
             text += literal
             if name is None:
                 continue
-            if name in self.facts:
+            if "=" in name:
+                name, _, value = name.partition("=")
+                text += say(name, literal_eval(value))
+            elif name in self.facts:
                 fact = self.facts[name]
                 text += format(repr(fact) if form == "r" else fact, how or "")
             else:

@@ -223,7 +223,7 @@ def test_what_is_refused(tmp_path, monkeypatch, text, message):
         assert "CellError" not in type(caught.value).__name__
         if "pass " in message or "leave it out" in message:
             python = re.search(r"(delimiter|drop|missing)=", str(caught.value)) is not None
-            assert python == (type(caught.value) is ValueError)
+            assert python == isinstance(caught.value, ValueError)
 
 
 def test_a_missing_value_is_what_the_caller_says(tmp_path, monkeypatch):

@@ -193,7 +193,7 @@ def test_an_index_is_taken_where_it_is_named():
     assert batch.y.tolist() == [5, 9]
     (batch,) = open_arrow(frame.assign(y=[0, 1]), target="y", columns=["id", "x"]).batches()
     assert batch.X.tolist() == [[5, 1], [9, 2]]
-    with pytest.raises(ValueError, match=r"drop= has no effect"):
+    with pytest.raises(ValueError, match=r"drop has no effect"):
         open_arrow(frame, target="x", columns=["id"], drop=["x"])
 
 

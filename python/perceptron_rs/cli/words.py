@@ -24,16 +24,23 @@ _OTHERS = {
     "checkpoint_every": "--checkpoint-every",
     "classes": "--classes",
     "classes_": "the classes",
+    "columns": "--columns",
     "data": "the data",
+    "delimiter": "--delimiter",
+    "drop": "--drop",
     "dump_text": "inspect --text",
     "estimator": "the model",
     "fit_stream": "train --stream",
+    "hash_bits": "--hash-bits",
+    "header": "--header",
     "max_ratio": "--max-ratio",
+    "missing": "--missing",
     "n_features": "--features",
     "n_jobs": "--threads",
     "partial_fit": "online",
     "resume": "--resume",
     "sample_weight": "the weight",
+    "target": "--target",
     "warm_start": "--continue",
     "weights": "the weights of --class-weight",
     "y": "the data",
@@ -69,7 +76,7 @@ def say(name: str, *value: Any) -> str:
     if value[0] is False:
         return f"--no-{flag[2:]}"
     parts = value[0] if isinstance(value[0], list | tuple) else value
-    return f"{flag} {','.join('none' if part is None else shlex.quote(str(part)) for part in parts)}"
+    return f"{flag} {','.join('none' if part is None else shlex.quote(str(part).replace('\t', '\\t')) for part in parts)}"
 
 
 @cache

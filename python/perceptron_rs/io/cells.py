@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,8 @@ from numpy.typing import NDArray
 from perceptron_rs.io.columns import CellError, arrow, first_row
 
 __all__ = [
-    "COMMAND",
-    "PYTHON",
     "CellKinds",
     "LabelKind",
-    "Words",
     "as_labels",
     "as_numbers",
     "is_missing",
@@ -41,41 +38,6 @@ _BLANKS = " \t"
 _ODD = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "--", ".")
 
 
-class Words(NamedTuple):
-    """How errors name the options of a reader, in Python and on the command line."""
-
-    target: str
-    columns: str
-    drop: str  # with the name of a column
-    elsewhere: str  # what else can be done with a column that holds no numbers
-    delimiter: str  # with a character
-    missing: str  # with a word
-    header: str
-    no_header: str
-
-
-PYTHON = Words(
-    "target=",
-    "columns=",
-    "drop=[{!r}]",
-    "",
-    "delimiter={!r}",
-    "missing=[{!r}]",
-    "header=True",
-    "header=False",
-)
-COMMAND = Words(
-    "--target",
-    "--columns",
-    "--drop {!r}",
-    ", hash it (--hash-bits), or name it with --target if it holds the labels",
-    "--delimiter {!r}",
-    "--missing {}",
-    "--header",
-    "--no-header",
-)
-
-
 def _trimmed(column: Any) -> Any:
     return arrow("compute").utf8_trim(column, characters=_BLANKS)
 
@@ -85,7 +47,7 @@ def is_missing(column: Any) -> Any:
     return arrow("compute").equal(_trimmed(column), "")
 
 
-def as_numbers(column: Any, name: str, words: Words) -> Any:
+def as_numbers(column: Any, name: str) -> Any:
     """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
     pc, double = arrow("compute"), arrow().float64()
     trimmed = _trimmed(column)
@@ -96,11 +58,11 @@ def as_numbers(column: Any, name: str, words: Words) -> Any:
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
-            raise CellError(row, _no_number(column[row].as_py(), name, words)) from None
+            raise _no_number(row, column[row].as_py(), name) from None
         found = trimmed.cast(double)
     row = first_row(pc.invert(pc.is_finite(found)))
     if row is not None:
-        raise CellError(row, _no_number(column[row].as_py(), name, words))
+        raise _no_number(row, column[row].as_py(), name)
     return found
 
 
@@ -114,22 +76,32 @@ def is_number(cell: str) -> bool:
     return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
 
 
-def _no_number(cell: str, name: str, words: Words) -> str:
+def _no_number(row: int, cell: str, name: str) -> CellError:
     """Say what is wrong with a cell."""
-    text = f"column {name!r} holds {cell!r:.60}, which is not a "
+    text = f"column {name!r} holds {cell!r:.60}, which is not a number"
     if is_number(cell):
-        return text + "number of float64: it is too large"
+        return CellError(row, f"{text} of float64: it is too large")
     if cell.strip(_BLANKS) in _ODD:
-        return text + f"number; if it stands for a missing value, pass {words.missing.format(cell)}"
+        return CellError(row, text, "if it stands for a missing value, pass {missing}", {"missing": [cell]})
     for other in ";\t|":
         if other in cell:
-            return text + f"number; if {other!r} separates the columns, pass {words.delimiter.format(other)}"
+            return CellError(
+                row, text, f"if {other!r} separates the columns, pass {{delimiter}}", {"delimiter": other}
+            )
     if re.match(_OF_COMMA, cell.strip(_BLANKS)):
-        return (
-            text + f"number: write a point for a decimal comma, and nothing between thousands; if the comma "
-            f"separates columns, pass {words.delimiter.format(',')}"
+        return CellError(
+            row,
+            f"{text}: write a point for a decimal comma, and nothing between thousands",
+            "if the comma separates columns, pass {delimiter}",
+            {"delimiter": ","},
         )
-    return text + f"number; encode the column, leave it out ({words.drop.format(name)}){words.elsewhere}"
+    return CellError(
+        row,
+        text,
+        "encode the column, leave it out ({drop}), hash it ({hash_bits}), or name it as {target} if it holds "
+        "the labels",
+        {"drop": [name]},
+    )
 
 
 class CellKinds:
@@ -189,7 +161,7 @@ class CellKinds:
     def _see_large(self, cells: Any) -> None:
         self.huge |= any(not -(2**63) <= int(Decimal(cell)) < 2**63 for cell in cells)
 
-    def label_kind(self, words: Words) -> LabelKind:
+    def label_kind(self) -> LabelKind:
         """Return what labels are; raise `CellError` if they are none, or if that cannot be known."""
         if self.text is None and not self.switch:
             if self.fraction is not None:
@@ -198,23 +170,24 @@ class CellKinds:
                     f"column {self.name!r} holds the label {self.fraction}; labels must be whole numbers or "
                     f"strings, so round or bin a regression target first",
                 )
-            self._refuse_odd(words)
+            self._refuse_odd()
             if not (self.number or self.huge or self.odd):
                 return "i"
         return "U"
 
-    def is_text(self, words: Words) -> bool:
+    def is_text(self) -> bool:
         """Whether a column that is to be hashed holds text; raise `CellError` if that cannot be known."""
         if self.text is None:
-            self._refuse_odd(words)
+            self._refuse_odd()
         return not (self.text is None and self.odd is None)
 
-    def _refuse_odd(self, words: Words) -> None:
+    def _refuse_odd(self) -> None:
         if self.odd is not None and (self.integer or self.decimal or self.number):
             raise CellError(
                 None,
-                f"column {self.name!r} holds numbers and {self.odd!r}; if that stands for a missing value, "
-                f"pass {words.missing.format(self.odd)}",
+                f"column {self.name!r} holds numbers and {self.odd!r}",
+                "if that stands for a missing value, pass {missing}",
+                {"missing": [self.odd]},
             )
 
 
@@ -247,7 +220,7 @@ def _integers(column: Any) -> NDArray[np.int64] | None:
         return np.asarray(column.cast(arrow().int64()).to_numpy(), dtype=np.int64)
     kinds = CellKinds("")
     kinds.add(column)
-    if kinds.label_kind(PYTHON) != "i" or kinds.odd is not None:
+    if kinds.label_kind() != "i" or kinds.odd is not None:
         return None
     coded = pc.dictionary_encode(column)
     values = np.array([int(Decimal(cell)) for cell in coded.dictionary.to_pylist()], dtype=np.int64)

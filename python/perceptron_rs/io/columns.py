@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "CellError",
@@ -36,17 +38,25 @@ def arrow(name: str | None = None) -> Any:
         raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
 
 
-class CellError(Exception):
+class CellError(ArgumentError):
     """What is wrong with a cell, and in which row of the part that was read, from 0; None: in any."""
 
-    def __init__(self, row: int | None, text: str) -> None:
-        super().__init__(row, text)
-        self.row, self.text = row, text
+    def __init__(
+        self, row: int | None, text: str, remedy: str = "", settings: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__("{text}", remedy, settings=settings, text=text)
+        self.row = row
 
-    def at(self, name: str, before: int) -> ValueError:
+    def of_file(self, name: str, before: int) -> ArgumentError:
         """Return the error for the reader of a file, of which so many rows came before."""
-        where = "" if self.row is None else f"row {before + self.row + 1}: "
-        return ValueError(f"{name}: {where}{self.text}")
+        place = f"{name}: " if self.row is None else f"{name}: row {before + self.row + 1}: "
+        return ArgumentError(self.problem, self.remedy, place=place, settings=self.settings, **self.facts)
+
+    def in_row(self, row: int | None) -> Self:
+        """Return the same error of another row."""
+        found = self.at("")
+        found.row = row
+        return found
 
 
 class Feature(NamedTuple):
@@ -132,13 +142,13 @@ def single(column: Any) -> Any:
     return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
 
 
-def matrix(table: Any, features: Sequence[Feature], advice: Callable[[str], str]) -> NDArray[Any]:
+def matrix(table: Any, features: Sequence[Feature]) -> NDArray[Any]:
     """Return features side by side, in the one type that holds all of them.
 
     Raises
     ------
     CellError
-        If a value is missing, or is not a number; ``advice`` says what can be done with a column.
+        If a value is missing, or is not a number.
     """
     columns: dict[str, NDArray[Any]] = {}
     for feature in features:
@@ -147,9 +157,9 @@ def matrix(table: Any, features: Sequence[Feature], advice: Callable[[str], str]
             continue
         column = single(table.column(table.schema.get_field_index(name)))
         if feature.place is None:
-            columns[name] = numbers(column, name, advice(name))
+            columns[name] = numbers(column, name)
         else:
-            columns[name] = _lists(column, feature, advice(name))
+            columns[name] = _lists(column, feature)
     kind = np.result_type(*{column.dtype for column in columns.values()})
     X = np.empty((table.num_rows, len(features)), dtype=kind)
     for index, feature in enumerate(features):
@@ -158,7 +168,7 @@ def matrix(table: Any, features: Sequence[Feature], advice: Callable[[str], str]
     return X
 
 
-def _lists(column: Any, feature: Feature, advice: str) -> NDArray[Any]:
+def _lists(column: Any, feature: Feature) -> NDArray[Any]:
     """Return lists of equal lengths as a matrix."""
     pc, name, width = arrow("compute"), feature.column, feature.width
     row = first_row(pc.is_null(column))
@@ -173,13 +183,13 @@ def _lists(column: Any, feature: Feature, advice: str) -> NDArray[Any]:
             f"features must have one length",
         )
     try:
-        flat = numbers(column.flatten(), name, advice)
+        flat = numbers(column.flatten(), name)
     except CellError as error:
-        raise CellError(None if error.row is None else error.row // width, error.text) from None
+        raise error.in_row(None if error.row is None else error.row // width) from None
     return flat.reshape(-1, width)
 
 
-def numbers(column: Any, name: str, advice: str = "they must be numbers") -> NDArray[Any]:
+def numbers(column: Any, name: str) -> NDArray[Any]:
     """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))
@@ -189,7 +199,12 @@ def numbers(column: Any, name: str, advice: str = "they must be numbers") -> NDA
         # Arrow's own conversion is not always the nearest number; that of text is.
         column = column.cast(arrow().string()).cast(arrow().float64())
     if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)):
-        raise CellError(None, f"column {name!r} holds {_in_words(column.type)}, not numbers; {advice}")
+        raise CellError(
+            None,
+            f"column {name!r} holds {_in_words(column.type)}, not numbers",
+            "encode it, or leave it out ({drop})",
+            {"drop": [name]},
+        )
     found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return found
 

@@ -12,10 +12,16 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from perceptron_rs.io.cells import PYTHON, Words, as_numbers, is_missing, is_value
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.cells import as_numbers, is_missing, is_value
 from perceptron_rs.io.columns import CellError, arrow, shown, single
 
-__all__ = ["CsvText", "Records"]
+__all__ = ["HOW_TO_SAY", "CsvText", "Records"]
+
+#: The remedy where it is not clear what the first line is.
+HOW_TO_SAY = (
+    "pass {header=False} if the first line is an example, or {header=True} if it holds the column names"
+)
 
 #: A quoted cell may be so long; beyond, its quote is taken for one that is never closed.
 _LONGEST = 1 << 24
@@ -103,8 +109,6 @@ class CsvText:
         Whether the first line holds names; None: it must, and lines that look like examples are refused.
     missing : tuple of str
         Cells that stand for nothing, beside empty ones.
-    words : Words
-        How errors name these options.
     """
 
     def __init__(
@@ -114,9 +118,8 @@ class CsvText:
         *,
         header: bool | None = None,
         missing: Iterable[str] = (),
-        words: Words = PYTHON,
     ) -> None:
-        self.name, self.delimiter, self.header, self.words = name, delimiter, header, words
+        self.name, self.delimiter, self.header = name, delimiter, header
         self.records = Records(name, delimiter)
         #: Of all columns; none, before the first record was read.
         self.names: tuple[str, ...] = ()
@@ -142,9 +145,12 @@ class CsvText:
             return b""
         for other in ";\t|,":
             if len(cells) == 1 and other in cells[0]:
-                raise ValueError(
-                    f"{self.name}: has one column, {cells[0]!r:.80}; if {other!r} separates its columns, "
-                    f"pass {self.words.delimiter.format(other)}"
+                raise ArgumentError(
+                    "has one column, {cell!r:.80}",
+                    f"if {other!r} separates its columns, pass {{delimiter}}",
+                    place=f"{self.name}: ",
+                    settings={"delimiter": other},
+                    cell=cells[0],
                 )
         if self.header is False:
             self.names = tuple(f"f{i}" for i in range(len(cells)))
@@ -168,9 +174,11 @@ class CsvText:
         values = [name for name in self.names if is_value(name)]
         is_example = set(features) <= set(values) and not _are_counted(features)
         if is_example or (with_text and not all(name.isdigit() for name in values)):
-            raise ValueError(
-                f"{self.name}: the first line looks like an example ({shown(self.names, 5)}); "
-                f"{self.how_to_say()}"
+            raise ArgumentError(
+                "the first line looks like an example ({names})",
+                HOW_TO_SAY,
+                place=f"{self.name}: ",
+                names=shown(self.names, 5),
             )
 
     def refuse_label(self, target: str, numbers: Iterable[str]) -> None:
@@ -179,16 +187,12 @@ class CsvText:
         It may if the columns of ``numbers`` have values as names: numbers, true or false.
         """
         if self.header is None and all(is_value(name) or not name for name in numbers):
-            raise ValueError(
-                f"{self.name}: the column {target!r} is called like one of its labels; {self.how_to_say()}"
+            raise ArgumentError(
+                "the column {target!r} is called like one of its labels",
+                HOW_TO_SAY,
+                place=f"{self.name}: ",
+                target=target,
             )
-
-    def how_to_say(self) -> str:
-        """Return how to say what the first line is."""
-        return (
-            f"pass {self.words.no_header} if the first line is an example, or {self.words.header} if it "
-            f"holds the names of the columns"
-        )
 
     def table(self, text: bytes, wanted: Collection[str], numbers: Collection[str]) -> Any:
         """Return some columns of whole records as an Arrow table: these as numbers, the others as text.
@@ -218,7 +222,7 @@ class CsvText:
         for name in numbers:
             place = table.schema.get_field_index(name)
             column = single(table.column(place))
-            table = table.set_column(place, name, as_numbers(column, name, self.words))
+            table = table.set_column(place, name, as_numbers(column, name))
         return table
 
     def _read(self, text: bytes, kinds: dict[str, bool]) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.rows.storage import index_columns
-from perceptron_rs.io.cells import PYTHON, LabelKind, Words, as_labels
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.cells import LabelKind, as_labels
 from perceptron_rs.io.columns import (
     CellError,
     arrow,
@@ -48,8 +49,6 @@ class Layout:
         Columns that are no features.
     first : callable or None
         Returns some rows, from which is read how long lists are, if there may be any.
-    words : Words
-        How errors name these options.
     n_features : int or None
         Number of features of sparse rows.
     """
@@ -64,13 +63,12 @@ class Layout:
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         first: Callable[[], Any] | None = None,
-        words: Words = PYTHON,
         n_features: int | None = None,
     ) -> None:
-        self.target, self.weight, self.name, self.words = target, weight, name, words
+        self.target, self.weight, self.name = target, weight, name
         if columns is not None and drop:
-            raise ValueError(
-                "columns= says which columns are features, so drop= has no effect; leave one out"
+            raise ArgumentError(
+                "{columns} says which columns are features, so {drop} has no effect", "leave one out"
             )
         found = list(columns) if columns is not None else self._features(schema, drop)
         lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
@@ -101,7 +99,7 @@ class Layout:
         others = {self.target, self.weight, *drop, *index_columns(schema)}
         found = [name for name in names if name not in others]
         for name in found:
-            refuse_unnamed(names, name, self.name, self.words)
+            refuse_unnamed(names, name, self.name)
         return found
 
     def _check(self, schema: Any, found: list[str]) -> None:
@@ -151,11 +149,7 @@ class Layout:
         """Return the features."""
         if self.is_sparse:
             return self._sparse(table)
-
-        def advice(column: str) -> str:
-            return f"encode it, or leave it out ({self.words.drop.format(column)})"
-
-        return matrix(table, self.features, advice)
+        return matrix(table, self.features)
 
     def y(self, table: Any, label_kind: LabelKind | None = None) -> Any:
         """Return the labels, if there are any."""
@@ -185,7 +179,7 @@ class Layout:
                 row = (
                     None if error.row is None else int(np.searchsorted(end - end[0], error.row, "right")) - 1
                 )
-                raise CellError(row, error.text) from None
+                raise error.in_row(row) from None
         places, entries = parts
         if places.dtype.kind not in "iu":
             raise CellError(None, f"indices must hold whole numbers, got {places.dtype}")
@@ -199,14 +193,18 @@ class Layout:
         return X
 
 
-def refuse_unnamed(names: Sequence[str], column: str, table: str, words: Words) -> None:
+def refuse_unnamed(names: Sequence[str], column: str, table: str) -> None:
     """Refuse a column without a name, of these of a table, which nobody asked for."""
     if not column.strip() or _UNNAMED.fullmatch(column):
         shown_name = f" ({column!r})" if column else ""
-        raise ValueError(
-            f"{table}: column {names.index(column) + 1} has no name{shown_name}, like the index of a pandas "
-            f"data frame that was written without index=False; leave it out ({words.drop.format(column)}), "
-            f"or give it a name"
+        raise ArgumentError(
+            "column {number} has no name{shown}, like the index of a pandas data frame that was written "
+            "without index=False",
+            "leave it out ({drop}), or give it a name",
+            place=f"{table}: ",
+            settings={"drop": [column]},
+            number=names.index(column) + 1,
+            shown=shown_name,
         )
 
 
@@ -216,4 +214,4 @@ def located(name: str, rows: Callable[[], int] = int) -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        raise error.at(name, rows()) from None
+        raise error.of_file(name, rows()) from None

@@ -142,7 +142,7 @@ def open_csv(
             if kinds.holds_name:
                 text.refuse_label(target, layout.columns)
         with located(layout.name):
-            return kinds.label_kind(text.words)
+            return kinds.label_kind()
 
     def batches() -> Iterator[Batch]:
         if not of_labels:

@@ -17,9 +17,10 @@ from perceptron_rs.cli.readers.lines import hasher
 from perceptron_rs.cli.readers.source import name_of, text_blocks
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.common.rows.storage import index_columns
-from perceptron_rs.io.cells import COMMAND, CellKinds, LabelKind
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, column_of, is_text, shown, single
-from perceptron_rs.io.delimited import CsvText
+from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
 from perceptron_rs.io.layout import Layout, located, refuse_unnamed
 from perceptron_rs.io.threads import in_order
 
@@ -43,7 +44,7 @@ class TableLines:
     def __init__(self, name: str, form: str, wanted: Wanted) -> None:
         usual = wanted.usual_delimiter if form == wanted.usual else None
         delimiter = wanted.delimiter or usual or ("\t" if form == "tsv" else ",")
-        self.text = CsvText(name, delimiter, header=wanted.header, missing=wanted.missing, words=COMMAND)
+        self.text = CsvText(name, delimiter, header=wanted.header, missing=wanted.missing)
         self._name, self._wanted, self._rows = name, wanted, 0
         self._layout: Layout | None = None
 
@@ -92,7 +93,7 @@ class TableLines:
         assert self._layout is not None
         if kinds.holds_name and self._wanted.names is None:
             self.text.refuse_label(kinds.name, [n for n in self._layout.columns if n not in texts])
-        return kinds.label_kind(COMMAND)
+        return kinds.label_kind()
 
     def _begun(self, text: bytes) -> bytes:
         """Return a part without the header, and know the columns."""
@@ -146,7 +147,7 @@ def with_kinds(paths: Sequence[str], form: str, wanted: Wanted) -> Wanted:
             target = lines.look((text for _, text in blocks), kinds)
     with about(name_of(paths[0])), located(name_of(paths[0])):
         if wanted.hash_bits is not None and texts is None:
-            texts = tuple(name for name in kinds if name != target and kinds[name].is_text(COMMAND))
+            texts = tuple(name for name in kinds if name != target and kinds[name].is_text())
         if target in kinds and kind is None:
             kind = lines.label_kind(kinds[target], texts or ())
     return replace(wanted, label_kind=kind, texts=texts)
@@ -185,8 +186,13 @@ def _layout(
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=wanted.hash_bits is not None)
     if twice is not None:
-        how = "" if text is None or text.header is not None else f"; or {text.how_to_say()}"
-        raise CommandError(f"{name}: two columns are called {twice!r}; give each a name of its own{how}")
+        unsure = text is not None and text.header is None
+        raise ArgumentError(
+            "two columns are called {twice!r}",
+            "give each a name of its own" + (f"; or {HOW_TO_SAY}" if unsure else ""),
+            place=f"{name}: ",
+            twice=twice,
+        )
     said: tuple[tuple[str, Sequence[str]], ...] = (
         ("--columns", wanted.columns or ()),
         ("--drop", wanted.drop),
@@ -211,7 +217,6 @@ def _layout(
         columns=columns,
         drop=() if columns is not None else wanted.drop,
         first=first,
-        words=COMMAND,
     )
     n = len(layout.features)
     if wanted.features is not None and wanted.hash_bits is None and n != wanted.features:
@@ -259,7 +264,7 @@ def _target(path: str, names: list[str], wanted: Wanted, named: bool) -> str | N
         raise CommandError(
             f"{path}: --drop leaves its last column {last!r} out; name the column of the labels with --target"
         )
-    refuse_unnamed(names, last, path, COMMAND)
+    refuse_unnamed(names, last, path)
     return last
 
 
@@ -267,7 +272,7 @@ def _is_text(name: str, table: Any) -> bool:
     """Whether a column of cells is one of text."""
     kinds = CellKinds(name)
     kinds.add(table.column(name))
-    return kinds.is_text(COMMAND)
+    return kinds.is_text()
 
 
 def _hashed(table: Any, layout: Layout, bits: int, y: NDArray[Any] | None) -> Data:
