@@ -28,7 +28,6 @@ COMMANDS = (
     "tag-train",
     "tag",
     "tag-evaluate",
-    "demo",
 )
 LIGHT = """
 import sys

@@ -9,7 +9,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, load
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.models import describe
 from perceptron_rs.models.input import Input, Scale
 
@@ -294,7 +294,7 @@ def test_other_formats_with_and_without_labels(call, stdin, model, tmp_path):
 
 @pytest.mark.parametrize(("labels", "classes"), [("1 0", [0, 1]), ("01 2", ["01", "2"]), ("1 b", ["1", "b"])])
 def test_labels_of_text_are_text_unless_all_are_integers(call, tmp_path, monkeypatch, labels, classes):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (9,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (9,))
     first, second = labels.split()
     parts = (f"{first}\tsome words\n", f"{second}\tother words\n")
     (tmp_path / "a.txt").write_text("".join(parts))

@@ -11,7 +11,7 @@ import pytest
 from perceptron_rs import PocketPerceptron, load, trace
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io.lines import text_blocks
 
 from .support import X, Y, command, environment, svmlight
 
@@ -20,7 +20,7 @@ TEXT = svmlight(X, Y).encode()
 
 @pytest.mark.parametrize("size", [1, 1 << 20])
 def test_each_example_is_predicted_before_it_is_learnt(call, stdin, model, tmp_path, monkeypatch, size):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
     flipped = svmlight(X, -Y).encode()  # so that there is something to learn
     expected = load(model)
     found, errors = expected.predict_then_learn(X, -Y)
@@ -174,7 +174,7 @@ def test_bad_lines_of_a_table(call, tmp_path):
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_each_save_is_of_what_was_learnt_until_then(call, stdin, model, tmp_path, monkeypatch, kept):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (1,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (1,))
     saved = []
     monkeypatch.setattr(online, "save_model", lambda model, path: saved.append(model.coef_.copy()))
     stdin(svmlight(X, -Y).encode())

@@ -14,7 +14,7 @@ import pytest
 
 from perceptron_rs import digest, load, packed
 from perceptron_rs.cli import modelfile
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io.lines import text_blocks
 
 from .support import X, Y, command, environment, svmlight
 
@@ -79,7 +79,7 @@ def test_the_format_must_be_known(call, stdin, model, tmp_path):
 
 @pytest.mark.parametrize("size", [1, 7, 50, 1 << 20])
 def test_reading_in_parts_changes_nothing(call, model, tmp_path, monkeypatch, size):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
     for name, text in (("a.svm", TEXT), ("b.svm", TEXT[:-1]), ("c.svm.gz", gzip.compress(TEXT, mtime=0))):
         (tmp_path / name).write_bytes(text)
         out = call("predict", model, tmp_path / name, "--scores").out
@@ -89,7 +89,7 @@ def test_reading_in_parts_changes_nothing(call, model, tmp_path, monkeypatch, si
 
 @pytest.mark.parametrize("size", [3, 1 << 20])
 def test_text_without_labels(call, stdin, model, monkeypatch, size):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
     labels = [str(label) for label in Y]
     stdin(UNLABELLED)
     assert call("predict", model, "-").out.split() == labels
@@ -108,7 +108,7 @@ def test_a_gzip_bomb_on_a_pipe(refused, stdin, model, monkeypatch):
 
 
 def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkeypatch):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (10,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (10,))
     stdin(b"1 1:2\n1 1:2\n1 1:2 2;3\n")
     assert refused("predict", model, "-").startswith("standard input, line 3, column 7: ")
     stdin(b"1:2\n1:2\n1:2 2;3\n")
@@ -137,7 +137,7 @@ def test_options_about_other_formats(call, model):
 
 
 def test_rows_of_a_table_in_parts(call, stdin, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (30,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (30,))
     (tmp_path / "a.csv").write_text(CSV)
     assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
     for text in (CSV, CSV.replace(",y\n", ",later\n")):

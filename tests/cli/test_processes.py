@@ -13,7 +13,7 @@ import pytest
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
 from .support import X, Y, command, environment, process
@@ -101,7 +101,7 @@ def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, sta
 @pytest.mark.parametrize("epoch", [1, 2])
 def test_an_interrupted_stream_tells_how_many_examples_there_are(call, tmp_path, monkeypatch, epoch):
     """Not how many were read in the epoch that was cut; nobody knows it when that is the first one."""
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (200,))
     (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 100)
     kinds = {"classes": "1,2,3", "features": 1, "zero-based": "no", "block-size": 10}
     known = [part for name, value in kinds.items() for part in (f"--{name}", value)]

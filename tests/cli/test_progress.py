@@ -9,8 +9,8 @@ import pytest
 
 from perceptron_rs import EpochRecord
 from perceptron_rs.cli import progress
-from perceptron_rs.cli.commands import demo
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io import lines as lines_of
+from perceptron_rs.io.lines import text_blocks
 
 
 def record(epoch, mistakes, seconds, n_examples=1000):
@@ -60,21 +60,14 @@ def test_a_terminal_without_rich(monkeypatch, hidden, capsys):
     assert capsys.readouterr().err == expected
 
 
-def test_demo_hands_its_status_on(call, monkeypatch):
-    for status in (0, 1):
-        monkeypatch.setattr("perceptron_rs.demo.main", lambda status=status: status)
-        assert call("demo").status == status
-    assert demo.run.__doc__
-
-
 def test_reading_that_takes_long_says_how_far_it_is(tmp_path, capsys):
     path, seconds = tmp_path / "a.svm", []
     path.write_bytes(gzip.compress(b"1 1:1\n" * 1000, mtime=0))
     told = progress.Reading(lambda: float(len(seconds)))
-    with source.watched(told):
-        for _ in source.text_blocks(str(path), 1500):
+    with lines_of.watched(told):
+        for _ in text_blocks(str(path), 1500):
             seconds.append(0)
-    assert not list(source._watchers)
+    assert not list(lines_of._watchers)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         f"reading {path}: 250 lines, 0 MB (100%), 1 s",
@@ -82,8 +75,8 @@ def test_reading_that_takes_long_says_how_far_it_is(tmp_path, capsys):
         f"reading {path}: 1000 lines, 0 MB (100%), 4 s",
     ]
     path.write_bytes(b"1 1:1\n" * 1000)
-    with source.watched(told):
-        for _ in source.text_blocks(str(path), 1500):
+    with lines_of.watched(told):
+        for _ in text_blocks(str(path), 1500):
             seconds.append(0)
     assert capsys.readouterr().err.splitlines()[0] == f"reading {path}: 250 lines, 0 MB (25%), 1 s"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from perceptron_rs import load
-from perceptron_rs.cli.readers import source
+from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.models import describe
 
 from .support import process, svmlight
@@ -23,7 +23,7 @@ EPOCHS = ("--epochs", 4, "--tol", "none", "--quiet")
 
 @pytest.fixture(name="data", params=["svm from 1", "svm from 0", "csv", "hashed"])
 def fixture_data(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (200,))
     if request.param.startswith("svm"):
         path = tmp_path / "a.svm"
         path.write_text(svmlight(X, Y, first=int(request.param[-1])))
@@ -199,7 +199,7 @@ def _without_seconds(out: str, model: str) -> list[str]:
 
 def test_a_second_run_from_a_cache_is_as_the_first(call, tmp_path, monkeypatch):
     """It reads the beginning of the file alone, where no column is 0."""
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (200,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (200,))
     path, cache = tmp_path / "late.svm", tmp_path / "cache"
     path.write_text("1 1:1 2:1\n-1 2:-1 3:2\n" * 60 + "1 0:1\n")
     told = []

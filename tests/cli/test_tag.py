@@ -12,8 +12,8 @@ import pytest
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
 from perceptron_rs.cli.options import parse
-from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.features import column_attributes
+from perceptron_rs.io.sentences import read_sentences
 from perceptron_rs.sequence import options as sequence
 
 from .support import command, environment, process
@@ -119,7 +119,7 @@ def test_blocks_change_nothing(call, tagger, stdin, monkeypatch):
     text = b"the\ndog\n\n" * 5
     stdin(text)
     expected = call("tag", tagger).out
-    monkeypatch.setattr("perceptron_rs.cli.tagging.blocks.__defaults__", (2,))
+    monkeypatch.setattr("perceptron_rs.io.sentences.batched.__defaults__", (2,))
     stdin(text)
     assert call("tag", tagger, "--threads", 2).out == expected
     assert expected.count("\n\n") == 5
@@ -269,7 +269,7 @@ def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
     assert "line 1 has 1 columns" in message
     assert "if the line that begins with '#' is a comment, remove it" in message
     with pytest.raises(ValueError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"):
-        list(sentences(str(tmp_path / "words"), expected="it needs", least=3))
+        list(read_sentences([str(tmp_path / "words")], expected="it needs", least=3))
     stdin(b"a\nb c\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 

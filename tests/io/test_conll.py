@@ -2,15 +2,16 @@
 
 import gzip
 import random
+from itertools import chain
 
 import pytest
 
 from perceptron_rs import SequencePerceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import open_sentences
 from perceptron_rs.io.conll import ConllParser
+from perceptron_rs.io.sentences import read_sentences
 
 #: By hand, of the shared tasks: of 2003 (with its documents), 2000 (chunks) and 2002 (Dutch).
 CONLL_2003 = """-DOCSTART- -X- -X- O
@@ -110,7 +111,7 @@ def test_published_files_by_every_path(tmp_path, name, change):
     path.write_bytes(text.encode())
     packed.write_bytes(gzip.compress(text.encode()))
     for file in (path, packed):
-        assert [sentence.tokens for sentence in sentences(str(file))] == expected
+        assert [sentence.tokens for sentence in chain.from_iterable(read_sentences([str(file)]))] == expected
         (batch,) = open_sentences(
             file, attributes=lambda tokens: [[*t] for t in tokens], tag_column=tag
         ).batches()

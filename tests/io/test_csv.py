@@ -11,13 +11,16 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.cli.readers import examples, source, stream
+from perceptron_rs.cli.readers import examples, stream
 from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import open_csv, tables
 from perceptron_rs.io.delimited import Records
+from perceptron_rs.io.lines import text_blocks
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SIZES = (1, 7, 64, 1 << 20)
@@ -30,7 +33,7 @@ def by_source(path, monkeypatch, size, **options):
 
 
 def by_stream(path, monkeypatch, size, **options):
-    monkeypatch.setattr(source.text_blocks, "__defaults__", (size,))
+    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
     read = stream.Stream(
         path if isinstance(path, tuple) else str(path), Wanted(target="label", **options), None, None
     )
@@ -416,3 +419,14 @@ def test_more_classes_than_half_of_the_examples_are_told(tmp_path, capsys, optio
     path.write_text("x,id\n" + "".join(f"{i % 7},{i}\n" for i in range(50)))
     assert main(["train", str(path), "--model", str(tmp_path / "m"), "--epochs", "1", *options]) == 0
     assert "unique classes is greater than 50% of the number of samples" in capsys.readouterr().err
+
+
+def test_hashed_columns_are_those_of_scikit_learn(tmp_path):
+    """Of numbers the name is hashed, of text the name and the value; a column with one word is text."""
+    (tmp_path / "a.csv").write_text("n,w,label\n1.5,x,0\n2,,1\n")
+    (tmp_path / "b.csv").write_text("n,w,label\n,7,0\n")
+    source = open_csv([tmp_path / "a.csv", tmp_path / "b.csv"], target="label", hash_bits=5)
+    expected = FeatureHasher(32).transform([{"n": 1.5, "w": "x"}, {"n": 2.0}, {"w": "7"}])
+    found = sp.vstack([batch.X for batch in source.batches()])
+    assert (found != expected).nnz == 0
+    assert Perceptron().fit_stream(source).n_features_in_ == 32

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits, load_iris, load_svmlight_file
 
-from perceptron_rs.io import load_svmlight
+from perceptron_rs.io import load_svmlight, open_svmlight
 
 BASES = ["auto", True, False]
 SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -230,3 +230,20 @@ def test_paths(tmp_path, monkeypatch):
         Path(name).write_bytes(b"1 1:1\n")
         for path in (name, Path(name), str(tmp_path / name), [name], (Path(name),)):
             assert load_svmlight(path)[1].tolist() == [1.0]
+
+
+@pytest.mark.parametrize("labelled", [False, "auto"])
+def test_lines_without_labels(tmp_path, labelled):
+    """Each line is an example, also one without entries; comments are none."""
+    path = tmp_path / "a.svm"
+    path.write_text("# a comment\n1:2 3:1\n\n2:5 # another\n")
+    (batch,) = open_svmlight(path, zero_based=False, labelled=labelled).batches()
+    assert batch.y is None
+    assert batch.X.toarray().tolist() == [[2, 0, 1], [0, 0, 0], [0, 5, 0]]
+    path.write_text("1 1:2\n")
+    if labelled == "auto":
+        (batch,) = open_svmlight(path, zero_based=False, labelled=labelled).batches()
+        assert batch.y.tolist() == [1]
+    else:
+        with pytest.raises(ValueError, match="line 1, column 1:"):
+            list(open_svmlight(path, labelled=labelled).batches())

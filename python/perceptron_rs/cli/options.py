@@ -292,10 +292,6 @@ def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
 
 
-def _demo(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(quiet=False)
-
-
 def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False) -> None:
     """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
@@ -400,6 +396,5 @@ COMMANDS = (
     _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
     _Command("evidence", "train a model again on its DATA and write what came out, to be signed", _evidence),
     _Command("completion", "print a script that completes commands in a shell", _completion, about=""),
-    _Command("demo", "train on data that comes with scikit-learn and compare both engines", _demo, about=""),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.readers.source import Place, files_of, name_of, watched
+from perceptron_rs.cli.readers.source import Place, files_of, name_of
+from perceptron_rs.io.lines import watched
 
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.readers.sentences import Sentence
-from perceptron_rs.cli.readers.source import Place, files_of, name_of
+from perceptron_rs.cli.readers.source import Place, check_file, file_of, files_of, name_of
+from perceptron_rs.io.conll import Sentence
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["attributes", "blocks", "load_tagger", "positions", "tag_column", "tagged", "tagged_source"]
-
-BLOCK = 1000  # sentences; the answers do not depend on it
-
-T = TypeVar("T")
+__all__ = ["attributes", "load_tagger", "positions", "sentences", "tag_column", "tagged", "tagged_source"]
 
 
 def load_tagger(path: Path, threads: int | None) -> Any:
@@ -73,9 +69,10 @@ def tagged_source(
 ) -> Source:
     """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
     from perceptron_rs.io import Batch, Source
+    from perceptron_rs.io.sentences import batched
 
     def batches() -> Iterator[Batch]:
-        for part in blocks(read()):
+        for part in batched(read()):
             yield Batch(
                 [attributes(sentence, template) for sentence in part],
                 [[token[tag - 1] for token in sentence.tokens] for sentence in part],
@@ -89,8 +86,23 @@ def tagged_source(
     )
 
 
-def blocks(items: Iterable[T], size: int = BLOCK) -> Iterator[list[T]]:
-    """Give lists of so many items; the last may be shorter."""
-    rest = iter(items)
-    while block := list(islice(rest, size)):
-        yield block
+def sentences(
+    arguments: Namespace,
+    columns: int | None = None,
+    expected: str = "the lines before have",
+    *,
+    least: int = 1,
+    keep_lines: bool = False,
+) -> Iterator[list[Sentence]]:
+    """Give the sentences of DATA as soon as their last lines have come; see `read_sentences`."""
+    from perceptron_rs.io.sentences import read_sentences
+
+    check_file(arguments.data)
+    return read_sentences(
+        list(map(file_of, files_of(arguments.data))),
+        columns,
+        expected,
+        least=least,
+        keep_lines=keep_lines,
+        max_ratio=arguments.max_ratio,
+    )

@@ -76,7 +76,11 @@ def say(name: str, *value: Any) -> str:
     if value[0] is False:
         return f"--no-{flag[2:]}"
     parts = value[0] if isinstance(value[0], list | tuple) else value
-    return f"{flag} {','.join('none' if part is None else shlex.quote(str(part).replace('\t', '\\t')) for part in parts)}"
+    return f"{flag} {','.join(map(_written, parts))}"
+
+
+def _written(value: Any) -> str:
+    return "none" if value is None else shlex.quote(str(value).replace("\t", "\\t"))
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from perceptron_rs.io.columns import (
     column_of,
     features_of,
     is_lists,
+    is_text,
     labels,
     matrix,
     numbers,
@@ -26,7 +28,7 @@ from perceptron_rs.io.columns import (
 )
 from perceptron_rs.io.source import Batch, Source
 
-__all__ = ["Layout", "located", "refuse_unnamed"]
+__all__ = ["Layout", "hasher", "located", "refuse_unnamed"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -124,8 +126,8 @@ class Layout:
 
     def source(self, batches: Callable[[], Iterator[Batch]], **options: Any) -> Source:
         """Return the examples as a source."""
-        given = {"feature_names": self.names} | options
-        return Source(batches=batches, n_features=self.n_features, name=self.name, **given)
+        given = {"feature_names": self.names, "n_features": self.n_features} | options
+        return Source(batches=batches, name=self.name, **given)
 
     def batches(
         self, tables: Iterable[Any], label_kind: LabelKind | None = None, before: int = 0
@@ -140,10 +142,41 @@ class Layout:
                 yield self.batch(table, label_kind)
                 rows += table.num_rows
 
-    def batch(self, table: Any, label_kind: LabelKind | None = None) -> Batch:
+    def batch(
+        self,
+        table: Any,
+        label_kind: LabelKind | None = None,
+        *,
+        hash_bits: int | None = None,
+        is_labelled: bool = True,
+    ) -> Batch:
         """Return the examples of a table, or of a batch of records; `CellError` if a value is none."""
         weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight)
-        return Batch(self.X(table), self.y(table, label_kind), weight)
+        X = self.X(table) if hash_bits is None else self.hashed(table, hash_bits)
+        return Batch(X, self.y(table, label_kind) if is_labelled else None, weight)
+
+    def hashed(self, table: Any, bits: int) -> Any:
+        """Return the features hashed as scikit-learn hashes dicts: of a string, its name and value are one.
+
+        A missing value is no feature.
+        """
+        rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
+        lists: dict[str, list[Any]] = {}
+        for feature in self.features:
+            if feature.column not in lists:
+                lists[feature.column] = single(table.column(feature.column)).to_pylist()
+            for row, value in zip(rows, lists[feature.column], strict=True):
+                if value is not None and feature.place is not None:
+                    value = value[feature.place]
+                if isinstance(value, Decimal):
+                    value = float(value)
+                if value is not None and value == value:
+                    row[feature.name] = value
+        return hasher(bits, "dict").transform(rows)
+
+    def texts(self, schema: Any) -> tuple[str, ...]:
+        """Return the features that hold text by their types."""
+        return tuple(f.name for f in self.features if is_text(schema.field(f.column).type))
 
     def X(self, table: Any) -> Any:  # noqa: N802  as everywhere
         """Return the features."""
@@ -191,6 +224,13 @@ class Layout:
         X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=entries.dtype)
         X.data, X.indices, X.indptr = entries, places, ends[0] - ends[0][0]
         return X
+
+
+def hasher(bits: int, kind: str) -> Any:
+    """Return scikit-learn's hasher to 2 ** bits columns."""
+    from sklearn.feature_extraction import FeatureHasher
+
+    return FeatureHasher(n_features=1 << bits, input_type=kind)
 
 
 def refuse_unnamed(names: Sequence[str], column: str, table: str) -> None:

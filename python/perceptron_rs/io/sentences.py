@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from perceptron_rs.io.conll import ConllParser, Layout, Sentence
+from perceptron_rs.io.lines import name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
 
-__all__ = ["open_sentences"]
+__all__ = ["batched", "open_sentences", "read_sentences"]
 
 #: Given the columns of each token of a sentence, without its tag, the attributes of each.
 Attributes: TypeAlias = Callable[[list[list[str]]], list[Any]]
 
 _SENTENCES = 1024  # of a batch
+_EXPECTED = "it needs, with the tag,"
+T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes whose lines are counted at once
 
 
@@ -78,19 +82,12 @@ def open_sentences(
     again = can_be_read_again(*files)
 
     def batches() -> Iterator[Batch]:
-        X: list[list[Any]] = []
-        y: list[list[str]] = []
-        columns = None
-        for file in files:
-            for sentence in _sentences(file, tag_column, max_ratio, columns):
-                columns = len(sentence[0])
-                y.append([columns.pop(tag_column) for columns in sentence])
-                X.append(attributes(sentence))
-                if len(X) == _SENTENCES:
-                    yield Batch(X, y)
-                    X, y = [], []
-        if X:
-            yield Batch(X, y)
+        found = read_sentences(
+            list(map(str, files)), expected=_EXPECTED, least=_least(tag_column), max_ratio=max_ratio
+        )
+        for part in batched(sentence.tokens for block in found for sentence in block):
+            y = [[columns.pop(tag_column) for columns in tokens] for tokens in part]
+            yield Batch(list(map(attributes, part)), y)
 
     return Source(
         batches=batches,
@@ -100,6 +97,53 @@ def open_sentences(
         reading=f"sentences, tag_column={tag_column}",
         name=str(files[0]),
     )
+
+
+def read_sentences(
+    files: Sequence[Any],
+    columns: int | None = None,
+    expected: str = "the lines before have",
+    *,
+    least: int = 1,
+    keep_lines: bool = False,
+    max_ratio: float | None = None,
+) -> Iterator[list[Sentence]]:
+    """Give sentences as soon as their last lines have come; ValueError with file and line if unsound.
+
+    Parameters
+    ----------
+    files : sequence of str or binary file
+        Read as if they were one.
+    columns : int, default=None
+        How many columns each line must have; None: as many as the first.
+    expected : str
+        Who wants so many columns, for the error.
+    least : int, default=1
+        How many the first must have at least.
+    keep_lines : bool, default=False
+        Whether to keep the lines themselves, and sentences without a token.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
+
+    Yields
+    ------
+    list of Sentence
+        All that are complete.
+    """
+    for file in files:
+        layout = Layout(columns=columns)
+        parser = ConllParser(name_of(file), expected, least=least, keep_lines=keep_lines, layout=layout)
+        for _, text in text_blocks(file, max_ratio=max_ratio):
+            if done := _of_tokens(parser.read(text), keep_lines):
+                yield done
+        if done := _of_tokens(parser.end(), keep_lines):
+            yield done
+        if columns is None and parser.layout.columns is not None:
+            columns, expected = parser.layout.columns, "the lines before have"
+
+
+def _of_tokens(sentences: list[Sentence], keep_lines: bool) -> list[Sentence]:
+    return sentences if keep_lines else [sentence for sentence in sentences if sentence.tokens]
 
 
 def _cut(
@@ -140,53 +184,39 @@ def _read_ranges(
     ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int, columns: int | None
 ) -> Batch:
     """Read the sentences between places in files."""
-    X: list[list[Any]] = []
-    y: list[list[str]] = []
-    for file, begin, end in ranges:
-        for sentence in _sentences(Path(file), tag_column, MAX_RATIO, columns, begin, end):
-            y.append([columns.pop(tag_column) for columns in sentence])
-            X.append(attributes(sentence))
-    return Batch(X, y)
+    parts = (_between(Path(file), tag_column, columns, begin, end) for file, begin, end in ranges)
+    tokens = [sentence.tokens for part in parts for sentence in part]
+    y = [[columns.pop(tag_column) for columns in sentence] for sentence in tokens]
+    return Batch(list(map(attributes, tokens)), y)
 
 
-def _sentences(
-    file: Path,
-    tag_column: int,
-    max_ratio: float,
-    columns: int | None,
-    begin: int = 0,
-    end: int | None = None,
-) -> Iterator[list[list[str]]]:
-    """Give the columns of the tokens of each sentence; of a file that is not compressed, between places."""
+def _between(file: Path, tag_column: int, columns: int | None, begin: int, end: int) -> Iterator[Sentence]:
+    """Give the sentences between two places of a file that is not compressed."""
     parser = ConllParser(
         str(file),
-        "the lines before have" if columns else "it needs, with the tag,",
-        least=max(2, tag_column + 1 if tag_column >= 0 else -tag_column),
-        layout=replace(Layout() if end is None else _layout(file), columns=columns),
+        "the lines before have" if columns else _EXPECTED,
+        least=_least(tag_column),
+        layout=replace(_layout(file), columns=columns),
         before=_lines_before(file, begin),
     )
-    with open_text(str(file), max_ratio) as text:
+    with open_text(str(file)) as text:
         if begin > 0:
             text.seek(begin)
-        for lines in _whole_lines(text, None if end is None else end - text.tell()):
-            yield from _of_tokens(parser.read(lines))
-    yield from _of_tokens(parser.end())
+        for lines in whole_lines(text, _CHUNK, n_bytes=end - text.tell()):
+            yield from _of_tokens(parser.read(lines), keep_lines=False)
+    yield from _of_tokens(parser.end(), keep_lines=False)
 
 
-def _of_tokens(sentences: list[Sentence]) -> Iterator[list[list[str]]]:
-    return (sentence.tokens for sentence in sentences if sentence.tokens)
+def _least(tag_column: int) -> int:
+    """Return how many columns there must be for a tag and a word."""
+    return max(2, tag_column + 1 if tag_column >= 0 else -tag_column)
 
 
-def _whole_lines(text: IO[bytes], n_bytes: int | None) -> Iterator[bytes]:
-    """Give whole lines, of so many bytes together, which end where a line does, or of all."""
-    rest = b""
-    while part := text.read(_CHUNK if n_bytes is None else min(_CHUNK, n_bytes)):
-        n_bytes = None if n_bytes is None else n_bytes - len(part)
-        lines, end, rest = (rest + part).rpartition(b"\n")
-        if end:
-            yield lines + end
-    if rest:
-        yield rest
+def batched(items: Iterable[T], size: int = _SENTENCES) -> Iterator[list[T]]:
+    """Give lists of so many items; the last may be shorter."""
+    rest = iter(items)
+    while block := list(islice(rest, size)):
+        yield block
 
 
 def _layout(file: Path) -> Layout:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import starmap
 from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.lines import BLOCK, name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import (
     Batch,
     PathLike,
@@ -24,6 +26,7 @@ from perceptron_rs.io.source import (
     joined,
     paths_of,
 )
+from perceptron_rs.io.svmlight_text import SvmlightText
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.text import open_text
@@ -37,9 +40,7 @@ Arrays: TypeAlias = tuple[
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _MOST_THREADS = 1024
-#: Bytes of text that are parsed at once. Of half as many, reading takes half the processor time; a whole run
-#: takes the same.
-_CHUNK = 1 << 20
+_CHUNK = BLOCK
 
 
 def load_svmlight(
@@ -161,7 +162,7 @@ def load_with_base(
         "refuse_query_ids": query_id == "refuse",
         "max_ratio": check_ratio(max_ratio),
     }
-    names = [_name_of(file) for file in files]
+    names = [name_of(file) for file in files]
     if offset == 0 and length <= 0 and all(map(_is_of_core, files)):
         values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
     else:
@@ -190,6 +191,7 @@ def open_svmlight(
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     query_id: Literal["ignore", "refuse"] = "ignore",
+    labelled: bool | Literal["auto"] = True,
     max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
@@ -206,6 +208,9 @@ def open_svmlight(
         As for `load_svmlight`. "auto" takes a first pass.
     query_id : {"ignore", "refuse"}, default="ignore"
         Whether to ignore ``qid:...`` or to raise an error.
+    labelled : bool or "auto", default=True
+        Whether each line begins with a label. Lines to predict need not: y of the batches is then None, and
+        an empty line is an example without entries. "auto": the first line tells it.
     max_ratio : float, default=250.0
         As for `load_svmlight`.
 
@@ -238,17 +243,24 @@ def open_svmlight(
     files = _files(path)
     base = _check_options(n_features, zero_based, query_id)
     max_ratio = check_ratio(max_ratio)
+    if labelled not in (True, False, "auto"):
+        raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
     again = can_be_read_again(*files)
 
     def batches() -> Iterator[Batch]:
         for file in files:
-            for values, columns, starts, y, width, _ in _parts(
-                file,
-                zero_based=True if base is None else base,
+            text = SvmlightText(
+                name_of(file),
+                True if base is None else base,
+                is_labelled=None if isinstance(labelled, str) else labelled,
                 refuse_query_ids=query_id == "refuse",
-                max_ratio=max_ratio,
-            ):
-                yield Batch(_csr(values, columns, starts, (len(y), width)), y)
+            )
+            # The parser looks at every byte, and a comment may hold any.
+            blocks = text_blocks(file, _CHUNK, max_ratio=max_ratio, is_checked=False)
+            # The first line of all may tell whether there are labels.
+            parts = starmap(text.part, blocks) if labelled == "auto" else in_order(_of_block(text), blocks)
+            for rows, y, _ in parts:
+                yield Batch(_csr(rows.data, rows.indices, rows.indptr, rows.shape), y)
 
     return Source(
         batches=batches,
@@ -258,8 +270,12 @@ def open_svmlight(
         files=tuple(map(Path, files)) if again else (),
         again=again,
         reading=f"svmlight, zero_based={base}",
-        name=_name_of(files[0]),
+        name=name_of(files[0]),
     )
+
+
+def _of_block(text: SvmlightText) -> Callable[[tuple[int, bytes]], Any]:
+    return lambda block: text.part(*block)
 
 
 def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
@@ -289,7 +305,7 @@ def _parts(
     file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
-    name = _name_of(file)
+    name = name_of(file)
 
     def numbered() -> Iterator[tuple[int, bytes]]:
         lines = 0
@@ -307,29 +323,13 @@ def _parts(
 def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:
     """Give the text of a file in pieces that end with a line."""
     # The parser looks at every byte, and a comment may hold any.
-    with open_text(file, max_ratio, name=_name_of(file), is_checked=False) as text:
+    with open_text(file, max_ratio, name=name_of(file), is_checked=False) as text:
         if offset > 0:
             text.seek(offset)
             text.readline()
-        left = offset + length + 1 - text.tell() if length > 0 else None
-        rest = b""
-        while left is None or left > 0:
-            more = text.read(_CHUNK if left is None else min(left, _CHUNK))
-            if left is not None:
-                left -= len(more)
-                if left == 0 and not more.endswith(b"\n"):
-                    more += text.readline()
-            end = more.rfind(b"\n") + 1 if more else 0
-            if more and end == 0:
-                rest += more
-                continue
-            if piece := rest + more[:end]:
-                yield piece
-            rest = more[end:]
-            if not more:
-                return
-        if rest:
-            yield rest
+        yield from whole_lines(
+            text, _CHUNK, n_bytes=offset + length + 1 - text.tell() if length > 0 else None
+        )
 
 
 def _is_of_core(file: Any) -> bool:
@@ -386,10 +386,6 @@ def _files(path: Any) -> list[Any]:
         else:
             files += paths_of(path if item is path else [item])
     return files if files else paths_of(path)
-
-
-def _name_of(file: Any) -> str:
-    return file if isinstance(file, str) else str(getattr(file, "name", "the open file"))
 
 
 def _check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | None:

@@ -12,15 +12,14 @@ from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
+from perceptron_rs.io.lines import BLOCK, text_blocks
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio
-from perceptron_rs.text import open_text
 
-__all__ = ["open_arrow", "open_csv", "open_parquet"]
+__all__ = ["CsvLines", "kinds_of", "open_arrow", "open_csv", "open_parquet"]
 
-#: Bytes of text that are parsed at once.
-_BLOCK = 1 << 20
+_BLOCK = BLOCK
 
 
 def open_csv(
@@ -33,6 +32,7 @@ def open_csv(
     delimiter: str = ",",
     header: bool | None = None,
     missing: Sequence[str] = (),
+    hash_bits: int | None = None,
     max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read CSV files in parts, for ``fit_stream``. Needs pyarrow.
@@ -61,6 +61,10 @@ def open_csv(
         have no names.
     missing : list of str, default=()
         Cells that stand for a missing value, such as "NA". An empty cell always does.
+    hash_bits : int, default=None
+        Hash the features to ``2 ** hash_bits`` columns, as scikit-learn's ``FeatureHasher`` does: of text the
+        name and the value of a cell, of numbers the name. A missing value is no feature. A first pass finds
+        which columns hold text.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -102,95 +106,193 @@ def open_csv(
             f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
         )
 
-    def opened(file: str) -> tuple[CsvText, Iterator[bytes]]:
-        """Return a file whose names have been read, and the other text of it."""
+    def lines_of(file: str, features: Sequence[str] | None, without: Sequence[str], kind: Any) -> CsvLines:
+        def layout(text: CsvText) -> Layout:
+            text.refuse_example(target)
+            return Layout(
+                text.schema, file, target=target, weight=sample_weight, columns=features, drop=without
+            )
+
         text = CsvText(file, delimiter, header=header, missing=missing)
-        parts = _records(file, text, max_ratio)
-        first = b""
-        for part in parts:
-            first = text.begin(part)
-            if text.names:
-                break
-        if not text.names:
-            raise ValueError(f"{file} contains no examples; check that it is the right one")
-        text.refuse_example(target)
-        return text, _chain(first, parts)
+        return CsvLines(text, layout, hash_bits=hash_bits, kind=kind)
 
-    def layout_of(file: str, text: CsvText, features: Sequence[str] | None, without: Sequence[str]) -> Layout:
-        return Layout(
-            text.schema,
-            file,
-            target=target,
-            weight=sample_weight,
-            columns=features,
-            drop=without,
-        )
+    def records(file: str, lines: CsvLines) -> Iterator[bytes]:
+        blocks = text_blocks(file, _BLOCK, max_ratio=max_ratio, records=lines.text.records)
+        return (text for _, text in blocks)
 
-    text, _ = opened(files[0])
-    layout = layout_of(files[0], text, columns, drop)
-    of_labels: list[LabelKind] = []
-
-    def label_kind() -> LabelKind:
-        kinds = CellKinds(target)
-        for file in files:
-            text, parts = opened(file)
-            rows = 0
-            with located(file, lambda: rows):  # noqa: B023  it is called within
-                for table in _tables(text, parts, [target], ()):
-                    kinds.add(table.column(0))
-                    rows += table.num_rows
-            if kinds.holds_name:
-                text.refuse_label(target, layout.columns)
-        with located(layout.name):
-            return kinds.label_kind()
+    first = lines_of(files[0], columns, drop, None)
+    next((text for part in records(files[0], first) if (text := first.begun(part)) is not None), None)
+    if first.layout is None:
+        raise ValueError(f"{files[0]} contains no examples; check that it is the right one")
+    known = first.layout
+    found: list[tuple[LabelKind | None, tuple[str, ...] | None]] = []
 
     def batches() -> Iterator[Batch]:
-        if not of_labels:
-            of_labels.append(label_kind())
+        if not found:
+            every = [lines_of(file, known.columns, (), None) for file in files]
+            found.append(kinds_of(every, records, files))
         for file in files:
-            text, parts = opened(file)
-            of_file = layout_of(file, text, layout.columns, ())
-            tables = _tables(text, parts, of_file.used, set(of_file.used) - {target})
-            yield from of_file.batches(tables, of_labels[0])
+            lines = lines_of(file, known.columns, (), found[0][0])
+            lines.texts = found[0][1]
+            yield from lines.batches(records(file, lines))
 
-    how = f"csv, delimiter={delimiter!r}, header={header}, missing={list(missing)}"
-    names = None if header is False else layout.names
-    return layout.source(
-        batches, files=tuple(map(Path, files)), reading=f"{how}, {layout}", feature_names=names
+    how = f"csv, delimiter={delimiter!r}, header={header}, missing={list(missing)}, hash_bits={hash_bits}"
+    names = None if header is False or hash_bits is not None else known.names
+    width = {} if hash_bits is None else {"n_features": 1 << hash_bits}
+    return known.source(
+        batches, files=tuple(map(Path, files)), reading=f"{how}, {known}", feature_names=names, **width
     )
+
+
+class CsvLines:
+    """Makes examples of whole records of a file, which begin with its first line.
+
+    Parameters
+    ----------
+    text : CsvText
+        What reads the records.
+    layout : callable
+        Returns which columns are what, when their names have been read.
+    hash_bits : int or None
+        The features are hashed to 2 ** hash_bits columns.
+    texts : tuple of str or None
+        Of hashed features, those that hold text; None: all cells tell it.
+    kind : {"i", "U", "b"} or None
+        What labels are; None: all cells tell it.
+    is_labelled : bool
+        Whether the labels are read.
+    is_new : bool
+        Whether the names of the features are seen for the first time, and so may be an example.
+    """
+
+    def __init__(
+        self,
+        text: CsvText,
+        layout: Callable[[CsvText], Layout],
+        *,
+        hash_bits: int | None = None,
+        texts: tuple[str, ...] | None = None,
+        kind: LabelKind | None = None,
+        is_labelled: bool = True,
+        is_new: bool = True,
+    ) -> None:
+        self.text, self._layout_of = text, layout
+        self.hash_bits, self.texts, self.kind = hash_bits, texts, kind
+        self.is_labelled, self.is_new = is_labelled, is_new
+        self.layout: Layout | None = None
+        self._rows = 0
+
+    def begun(self, text: bytes) -> bytes | None:
+        """Return a part without the header, and know the columns; None as long as no line was there."""
+        if not self.text.names:
+            text = self.text.begin(text)
+            if not self.text.names:
+                return None
+            self.layout = self._layout_of(self.text)
+        return text
+
+    def part(self, text: bytes) -> Batch | None:
+        """Return the examples in a part, as it is read; None if there can be none yet."""
+        begun = self.begun(text)
+        return None if begun is None else next(self._converted(map(self.table, [begun])))
+
+    def batches(self, parts: Iterable[bytes]) -> Iterator[Batch]:
+        """Give the examples of all parts."""
+        return self._converted(self._tables(parts))
+
+    def whole(self, parts: Iterable[bytes]) -> Batch | None:
+        """Return the examples of all parts together; None if there is no line."""
+        rows, tables = 0, []
+        with located(self.text.name, lambda: rows):
+            for table in self._tables(parts):
+                rows += table.num_rows
+                tables.append(table)
+        return next(self._converted(iter([arrow().concat_tables(tables)]))) if tables else None
+
+    def _converted(self, tables: Iterator[Any]) -> Iterator[Batch]:
+        with located(self.text.name, lambda: self._rows):
+            for table in tables:
+                batch = self._batch(table)
+                self._rows += table.num_rows
+                yield batch
+
+    def _tables(self, parts: Iterable[bytes]) -> Iterator[Any]:
+        return in_order(self.table, (text for text in map(self.begun, parts) if text is not None))
+
+    def table(self, text: bytes) -> Any:
+        """Return the columns that are needed, as numbers where it is known that they hold them."""
+        layout = self.layout
+        assert layout is not None
+        numbers = set(layout.used) - {layout.target}
+        if self.hash_bits is not None:
+            numbers -= set(layout.columns) if self.texts is None else set(self.texts)
+        used = [name for name in layout.used if self.is_labelled or name != layout.target]
+        return self.text.table(text, used, numbers)
+
+    def _batch(self, table: Any) -> Batch:
+        layout = self.layout
+        assert layout is not None
+        if self.hash_bits is not None and self.texts is None:
+            kinds = {name: CellKinds(name) for name in layout.columns}
+            for name, kind in kinds.items():
+                kind.add(table.column(name))
+            self.texts = tuple(name for name, kind in kinds.items() if kind.is_text())
+            table = self.text.converted(table, [name for name in kinds if name not in self.texts])
+        if layout.target is None or not self.is_labelled:
+            return layout.batch(table, hash_bits=self.hash_bits, is_labelled=False)
+        label_kind = self.kind
+        if label_kind is None:
+            found = CellKinds(layout.target)
+            found.add(table.column(layout.target))
+            label_kind = self.label_kind(found)
+        return layout.batch(table, label_kind, hash_bits=self.hash_bits)
+
+    def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> None:
+        """Look at the cells of a file of whose columns the kinds are to be found."""
+        rows = 0
+        with located(self.text.name, lambda: rows):
+            for text in map(self.begun, parts):
+                layout = self.layout
+                if text is None or layout is None:
+                    continue
+                features = layout.columns if self.hash_bits is not None and self.texts is None else []
+                names = [*features, *([] if layout.target is None else [layout.target])]
+                table = self.text.table(text, names or layout.used, ())
+                rows += table.num_rows
+                for name in names:
+                    kinds.setdefault(name, CellKinds(name)).add(table.column(name))
+
+    def label_kind(self, kinds: CellKinds) -> LabelKind:
+        """Return what labels are; raise an error if the first line looks like an example."""
+        assert self.layout is not None
+        if kinds.holds_name and self.is_new:
+            texts = self.texts or ()
+            self.text.refuse_label(kinds.name, [n for n in self.layout.columns if n not in texts])
+        return kinds.label_kind()
+
+
+def kinds_of(
+    every: Sequence[CsvLines], records: Callable[[str, CsvLines], Iterable[bytes]], files: Sequence[str]
+) -> tuple[LabelKind | None, tuple[str, ...] | None]:
+    """Return what the labels of files are, and which columns to hash hold text: all cells tell it."""
+    kinds: dict[str, CellKinds] = {}
+    for file, lines in zip(files, every, strict=True):
+        lines.look(records(file, lines), kinds)
+    last = every[-1]
+    with located(every[0].text.name):
+        target = None if last.layout is None else last.layout.target
+        if last.hash_bits is not None and last.texts is None:
+            last.texts = tuple(name for name in kinds if name != target and kinds[name].is_text())
+        kind = last.kind
+        if kind is None and target in kinds:
+            kind = last.label_kind(kinds[target])
+    return kind, last.texts
 
 
 def _check_files(files: Sequence[str]) -> None:
     """Refuse what cannot be read twice; the errors for missing files name them."""
     for file in files:
         refuse_pipe(file, "tables are read")
-
-
-def _records(file: str, text: CsvText, max_ratio: float) -> Iterator[bytes]:
-    """Give whole records of a file."""
-    rest = b""
-    with open_text(file, max_ratio) as place:
-        while part := place.read(_BLOCK):
-            rest += part
-            end = text.records.end(rest)
-            if end:
-                yield rest[:end]
-            rest = rest[end:]
-        text.records.check_closed(rest)
-        if rest:
-            yield rest
-
-
-def _chain(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from others
-
-
-def _tables(
-    text: CsvText, parts: Iterable[bytes], wanted: Sequence[str], numbers: Iterable[str]
-) -> Iterator[Any]:
-    """Give some columns of a file, part by part."""
-    return in_order(partial(text.table, wanted=wanted, numbers=frozenset(numbers)), parts)
 
 
 def open_parquet(

@@ -6,6 +6,7 @@ import json
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,21 @@ from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
 from perceptron_rs.cli.readers.data import held_out
 from perceptron_rs.cli.readers.examples import load
 from perceptron_rs.cli.readers.labels import same_kind
-from perceptron_rs.cli.readers.sentences import Sentence, sentences
 from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.readers.stream import Stream
 from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tag_column, tagged_source
+from perceptron_rs.cli.tagging import (
+    attributes,
+    load_tagger,
+    positions,
+    sentences,
+    tag_column,
+    tagged_source,
+)
 from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.conll import Sentence
 from perceptron_rs.models.input import ScaleFit
 
 if TYPE_CHECKING:
@@ -154,9 +162,7 @@ def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> 
     least = max(*positions(model.template_), column or 1)
 
     def read() -> Iterator[Sentence]:
-        return sentences(
-            arguments.data, expected="the model needs", least=least, max_ratio=arguments.max_ratio
-        )
+        return chain.from_iterable(sentences(arguments, expected="the model needs", least=least))
 
     first = next(read(), None)
     if first is None:

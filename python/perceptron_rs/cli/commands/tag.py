@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.readers.sentences import Sentence, batches
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tag_column, tagged
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, sentences, tag_column, tagged
+from perceptron_rs.io.conll import Sentence
+from perceptron_rs.io.sentences import batched
 
 __all__ = ["run"]
 
@@ -22,15 +23,9 @@ def run(arguments: Namespace) -> int:
     last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
     # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag goes.
     is_exact = column is None and "positions" not in model.template_
-    found = batches(
-        arguments.data,
-        last if is_exact else None,
-        "the model reads",
-        least=last,
-        max_ratio=arguments.max_ratio,
-    )
+    found = sentences(arguments, last if is_exact else None, "the model reads", least=last, keep_lines=True)
     for batch in found:
-        for block in blocks(batch):
+        for block in batched(batch):
             sys.stdout.writelines(_answers(model, block, arguments, column))
         sys.stdout.flush()
     return Status.SUCCESS

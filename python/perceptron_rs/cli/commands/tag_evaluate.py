@@ -6,15 +6,16 @@ import json
 import warnings
 from argparse import Namespace
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli import chunks
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.sentences import sentences
 from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, blocks, load_tagger, positions, tag_column
+from perceptron_rs.cli.tagging import attributes, load_tagger, positions, sentences, tag_column
+from perceptron_rs.io.sentences import batched
 
 __all__ = ["figures", "run"]
 
@@ -28,16 +29,11 @@ def run(arguments: Namespace) -> int:
     last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
     is_exact = column is None and "positions" not in model.template_
     least = max(last, column) if column is not None else last + 1
-    data = sentences(
-        arguments.data,
-        least if is_exact else None,
-        "the model needs, with the tag,",
-        least=least,
-        max_ratio=arguments.max_ratio,
-    )
+    expected = "the model needs, with the tag,"
+    data = chain.from_iterable(sentences(arguments, least if is_exact else None, expected, least=least))
     truth: Tags = []
     found: Tags = []
-    for block in blocks(data):
+    for block in batched(data):
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
         truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
     if not truth:

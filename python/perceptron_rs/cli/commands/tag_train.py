@@ -10,6 +10,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,19 @@ from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, is_stream, of_stream
 from perceptron_rs.cli.modelfile import check_writable, save_model
 from perceptron_rs.cli.progress import reading
-from perceptron_rs.cli.readers.sentences import Sentence, sentences
 from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, tag_column, tagged_source
+from perceptron_rs.cli.tagging import (
+    attributes,
+    load_tagger,
+    positions,
+    sentences,
+    tag_column,
+    tagged_source,
+)
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.conll import Sentence
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -159,7 +167,7 @@ def _sentences(arguments: Namespace, before: Any) -> Iterator[Sentence]:
     of_model = [] if before is None else [*positions(before.template_), before.template_.get("tag", 0)]
     least = max(2, *(arguments.columns or ()), *of_model, arguments.tag_column or 0)
     name, columns = name_of(arguments.data), 0
-    for sentence in sentences(arguments.data, max_ratio=arguments.max_ratio):
+    for sentence in chain.from_iterable(sentences(arguments)):
         if not columns:
             columns = len(sentence.tokens[0])
             if columns == 1:

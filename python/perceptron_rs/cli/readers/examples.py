@@ -17,16 +17,17 @@ from perceptron_rs.cli.readers.labels import read_labels, tidy
 from perceptron_rs.cli.readers.source import (
     Place,
     check_file,
+    file_of,
     files_of,
     is_read_once,
     name_of,
     opened,
-    opened_text,
-    text_blocks,
 )
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.packed import MAX_RATIO
 from perceptron_rs.packed import SUFFIXES as PACKED
-from perceptron_rs.text import check_utf8
+from perceptron_rs.text import check_utf8, open_text
 
 __all__ = ["blocks", "format_of", "load"]
 
@@ -165,7 +166,7 @@ def _blocks(
 
     # The parser of svmlight text looks at every byte.
     is_checked = form != "svmlight" and bad is None
-    texts = text_blocks(path, max_ratio=wanted.max_ratio, is_checked=is_checked, records=records)
+    texts = text_blocks(file_of(path), max_ratio=wanted.max_ratio, is_checked=is_checked, records=records)
     found: Iterator[Data]
     if bad is not None:
         found = (data for block in texts for data in without_bad(*block))
@@ -273,7 +274,8 @@ def _read(path: str, form: str, wanted: Wanted) -> Data:
         from perceptron_rs.cli.readers.svmlight import read_svmlight
 
         return read_svmlight((path,), wanted)
-    with opened_text(path, wanted.max_ratio, is_checked=form != "svmlight") as file:
+    file, ratio = file_of(path), wanted.max_ratio or MAX_RATIO
+    with open_text(file, ratio, name=name_of(path), is_checked=form != "svmlight") as file:
         whole: Data = _lines(form, name_of(path), wanted).part(1, file.read())  # all of it is one block
         return whole
 

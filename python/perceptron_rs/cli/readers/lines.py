@@ -17,22 +17,17 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.data import Data
-from perceptron_rs.cli.readers.source import text_blocks
+from perceptron_rs.cli.readers.source import file_of
 from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.io.layout import hasher
+from perceptron_rs.io.lines import text_blocks
 
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
 
-__all__ = ["TextLines", "hasher", "kind_of_labels", "with_label_kind"]
+__all__ = ["TextLines", "kind_of_labels", "with_label_kind"]
 
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
-
-
-def hasher(bits: int, kind: str) -> Any:
-    """Return scikit-learn's hasher, by which Python makes the same columns."""
-    from sklearn.feature_extraction import FeatureHasher
-
-    return FeatureHasher(n_features=1 << bits, input_type=kind)
 
 
 class TextLines:
@@ -95,7 +90,7 @@ def with_label_kind(paths: Sequence[str], wanted: Wanted) -> Wanted:
     labels = (
         line.partition(b"\t")[0]
         for path in paths
-        for _, text in text_blocks(path, max_ratio=wanted.max_ratio)
+        for _, text in text_blocks(file_of(path), max_ratio=wanted.max_ratio)
         for line in text.removesuffix(b"\n").split(b"\n")
     )
     return replace(wanted, label_kind=kind_of_labels(label.decode() for label in labels))

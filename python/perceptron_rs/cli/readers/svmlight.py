@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.readers.data import Data
 from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.readers.wanted import Wanted
-from perceptron_rs.common.rows.sparse import Csr
+from perceptron_rs.io.svmlight_text import SvmlightText
 from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["SvmlightLines", "read_svmlight"]
 
-_CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
-_COLUMN = re.compile(r"(, line \d+, column )(\d+)")
 _NO_LABEL = re.compile(r"(.*, line \d+, column 1: .* is not a number);")
-_LABEL = b"0 "
-_MOST = 2**31  # of int32
 
 
 class SvmlightLines:
@@ -40,35 +35,20 @@ class SvmlightLines:
 
     def __init__(self, name: str, wanted: Wanted) -> None:
         self._name, self._wanted = name, wanted
-        self._unlabelled = None if wanted.labels or wanted.labelled is None else not wanted.labelled
+        base = None if isinstance(wanted.zero_based, str) else wanted.zero_based
+        is_labelled = True if wanted.labels else wanted.labelled
+        self._text = SvmlightText(name, base, n_features=wanted.features, is_labelled=is_labelled)
 
     def part(self, first: int, text: bytes) -> Data:
         """Return the examples in whole lines, the first of which has this number."""
-        if self._unlabelled is None and (content := _CONTENT.search(text)):
-            self._unlabelled = b":" in content[1] and not self._wanted.labels
-        if self._unlabelled:
-            text = _with_labels(text)
-        zero_based = self._wanted.zero_based
         try:
-            values, columns, starts, y, width, is_zero_based = read_svmlight_part(
-                text,
-                path=self._name,
-                lines_before=first - 1,
-                zero_based=None if isinstance(zero_based, str) else zero_based,
-                refuse_query_ids=False,
-            )
+            rows, y, zero_based = self._text.part(first, text)
         except ValueError as error:
             _explain(error, self._name, self._wanted)
-            if self._unlabelled:  # the label was not there
-                raise CommandError(_COLUMN.sub(_without_label, str(error))) from error
             raise
-        n_features = self._wanted.features or width
-        if width > n_features:
-            raise CommandError(_too_wide(self._name, width, self._wanted, is_zero_based))
-        index = np.int32 if max(len(values), n_features) < _MOST else np.int64
-        ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
-        rows = Csr(values, places, ends, (len(y), n_features))
-        return Data(rows, None if self._unlabelled else y, zero_based=is_zero_based)
+        if self._wanted.features is not None and rows.shape[1] > self._wanted.features:
+            raise CommandError(_too_wide(self._name, rows.shape[1], self._wanted, zero_based))
+        return Data(rows, y, zero_based=zero_based)
 
 
 def read_svmlight(paths: tuple[str, ...], wanted: Wanted) -> Data:
@@ -115,15 +95,3 @@ def _too_wide(name: str, width: int, wanted: Wanted, zero_based: bool) -> str:
         f"{name}: has {width} features{counted}, but {wanted.features} are expected; "
         f"to expect more features than the training file has, train with --features N"
     )
-
-
-def _with_labels(text: bytes) -> bytes:
-    """Put a label before each line but comments: an empty line is an example without entries."""
-    lines = text.removesuffix(b"\n")
-    if b"#" in lines:
-        return re.sub(rb"(?m)^(?![ \t]*#)", _LABEL, lines) + b"\n"
-    return _LABEL + lines.replace(b"\n", b"\n" + _LABEL) + b"\n"
-
-
-def _without_label(place: re.Match[str]) -> str:
-    return f"{place[1]}{int(place[2]) - len(_LABEL)}"

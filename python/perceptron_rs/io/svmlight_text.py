@@ -1,0 +1,85 @@
+"""Lines of svmlight text as rows, with labels or without; it imports no more than parsing needs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs._core import read_svmlight_part
+from perceptron_rs.common.rows.sparse import Csr
+
+__all__ = ["SvmlightText"]
+
+_CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
+_COLUMN = re.compile(r"(, line \d+, column )(\d+)")
+_LABEL = b"0 "
+_MOST = 2**31  # of int32
+
+
+class SvmlightText:
+    """Parses whole lines, some at a time.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    base : bool or None
+        Whether columns count from 0. None: they do if these lines have a column 0.
+    n_features : int or None, default=None
+        Least number of columns.
+    is_labelled : bool or None, default=True
+        Whether each line begins with a label. None: the first line that has anything tells it.
+    refuse_query_ids : bool, default=False
+        Whether ``qid:...`` is an error.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base: bool | None,
+        *,
+        n_features: int | None = None,
+        is_labelled: bool | None = True,
+        refuse_query_ids: bool = False,
+    ) -> None:
+        self._name, self._least, self._is_labelled = name, n_features or 0, is_labelled
+        self._options: dict[str, Any] = {"zero_based": base, "refuse_query_ids": refuse_query_ids}
+
+    def part(self, first: int, text: bytes) -> tuple[Csr, NDArray[np.float64] | None, bool]:
+        """Return the rows, their labels if they have any, and whether columns count from 0.
+
+        ``first`` is the number of the first line.
+        """
+        if self._is_labelled is None and (content := _CONTENT.search(text)):
+            self._is_labelled = b":" not in content[1]
+        unlabelled = self._is_labelled is False
+        try:
+            values, columns, starts, y, width, is_zero_based = read_svmlight_part(
+                _with_labels(text) if unlabelled else text,
+                path=self._name,
+                lines_before=first - 1,
+                **self._options,
+            )
+        except ValueError as error:
+            if unlabelled:  # the label was not there
+                raise ValueError(_COLUMN.sub(_without_label, str(error))) from error
+            raise
+        width = max(width, self._least)
+        index = np.int32 if max(len(values), width) < _MOST else np.int64
+        ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
+        return Csr(values, places, ends, (len(y), width)), None if unlabelled else y, is_zero_based
+
+
+def _with_labels(text: bytes) -> bytes:
+    """Put a label before each line but comments: an empty line is an example without entries."""
+    lines = text.removesuffix(b"\n")
+    if b"#" in lines:
+        return re.sub(rb"(?m)^(?![ \t]*#)", _LABEL, lines) + b"\n"
+    return _LABEL + lines.replace(b"\n", b"\n" + _LABEL) + b"\n"
+
+
+def _without_label(place: re.Match[str]) -> str:
+    return f"{place[1]}{int(place[2]) - len(_LABEL)}"
