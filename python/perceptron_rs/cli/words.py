@@ -33,6 +33,7 @@ _OTHERS = {
     "fit_stream": "train --stream",
     "hash_bits": "--hash-bits",
     "header": "--header",
+    "labelled": "--labelled",
     "max_ratio": "--max-ratio",
     "missing": "--missing",
     "n_features": "--features",
@@ -74,7 +75,7 @@ def say(name: str, *value: Any) -> str:
     if not value or value[0] is True or value[0] == "block" or not flag.startswith("--"):
         return flag
     if value[0] is False:
-        return f"--no-{flag[2:]}"
+        return "--unlabelled" if name == "labelled" else f"--no-{flag[2:]}"
     parts = value[0] if isinstance(value[0], list | tuple) else value
     return f"{flag} {','.join(map(_written, parts))}"
 

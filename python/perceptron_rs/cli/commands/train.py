@@ -31,12 +31,12 @@ from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.readers import source
 from perceptron_rs.cli.readers.data import Data, held_out
 from perceptron_rs.cli.readers.examples import TEXTS, format_of, load
-from perceptron_rs.cli.readers.lines import kind_of_labels
 from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
 from perceptron_rs.io.layout import hasher
+from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.models.input import Input, Scale
 from perceptron_rs.registry import LEARNERS, name_of
 

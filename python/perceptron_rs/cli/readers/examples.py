@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from perceptron_rs.packed import MAX_RATIO
 from perceptron_rs.packed import SUFFIXES as PACKED
 from perceptron_rs.text import check_utf8, open_text
 
-__all__ = ["blocks", "format_of", "load"]
+__all__ = ["blocks", "format_of", "load", "with_label_kind"]
 
 #: The suffixes of each format.
 SUFFIXES = {
@@ -242,8 +242,6 @@ def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
 
         wanted = with_kinds(paths, form, wanted)
     if form == "lines" and wanted.labels and wanted.label_kind is None and wanted.beside is None:
-        from perceptron_rs.cli.readers.lines import with_label_kind
-
         wanted = with_label_kind(paths, wanted)
     parts = []
     for path in paths:
@@ -287,12 +285,34 @@ def _lines(form: str, name: str, wanted: Wanted) -> Any:
 
         return SvmlightLines(name, wanted)
     if form == "lines":
-        from perceptron_rs.cli.readers.lines import TextLines
+        from perceptron_rs.io.raw_text import RawText
 
-        return TextLines(name, wanted)
+        assert wanted.hash_bits is not None
+        lines = RawText(
+            name,
+            wanted.hash_bits,
+            is_labelled=wanted.beside is None if wanted.labels or wanted.beside else wanted.labelled,
+            with_labels=wanted.labels,
+            kind=wanted.label_kind,
+            classes=wanted.classes,
+        )
+        return _Parts(lambda first, text: Data(*lines.part(first, text)[:2]))
     from perceptron_rs.cli.readers.tables import TableLines
 
     return TableLines(name, form, wanted)
+
+
+class _Parts(NamedTuple):
+    """What reads whole lines: it is given the number of the first of them, and their text."""
+
+    part: Callable[[int, bytes], Data]
+
+
+def with_label_kind(paths: Sequence[str], wanted: Wanted) -> Wanted:
+    """Return what is wanted of raw text, with what its labels are: all lines say it."""
+    from perceptron_rs.io.raw_text import kind_of_files
+
+    return replace(wanted, label_kind=kind_of_files(list(map(file_of, paths)), wanted.max_ratio))
 
 
 def _checked(data: Data, name: str, wanted: Wanted) -> Data:

@@ -10,8 +10,7 @@ import numpy as np
 
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.readers.data import Data, is_held_out
-from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, TEXTS, blocks, format_of
-from perceptron_rs.cli.readers.lines import with_label_kind
+from perceptron_rs.cli.readers.examples import TABLES, TEXT_TABLES, TEXTS, blocks, format_of, with_label_kind
 from perceptron_rs.cli.readers.source import (
     Place,
     check_file,

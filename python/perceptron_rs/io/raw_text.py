@@ -1,0 +1,208 @@
+"""Raw text: a line holds a label, a tab and the text, whose words are hashed to columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.layout import hasher
+from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
+from perceptron_rs.packed import MAX_RATIO, check_ratio
+
+if TYPE_CHECKING:
+    from perceptron_rs.io.cells import LabelKind
+
+__all__ = ["RawText", "kind_of_files", "kind_of_labels", "open_lines"]
+
+_INTEGER = re.compile("0|-?[1-9][0-9]*")
+
+
+def open_lines(
+    path: PathLike | Sequence[PathLike],
+    *,
+    hash_bits: int = 18,
+    labelled: bool = True,
+    max_ratio: float = MAX_RATIO,
+) -> Source:
+    r"""Read raw text in parts, for ``fit_stream``.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Files in UTF-8, read as if they were one; patterns such as ``"part-*.txt.gz"`` and folders name
+        several. gzip, bzip2 or xz may have compressed them. A line holds a label, a tab and a text.
+    hash_bits : int, default=18
+        The words, which blanks separate, are hashed to ``2 ** hash_bits`` columns, as scikit-learn's
+        ``FeatureHasher`` does. The value of a column is how often its words occur, with the hasher's signs.
+    labelled : bool, default=True
+        Whether each line begins with a label and a tab. If not, all of it is text, and y of the batches is
+        None.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
+
+    Returns
+    -------
+    Source
+        The examples. Labels are integers if all of the files are, else text: a first pass tells it.
+
+    Raises
+    ------
+    ValueError
+        When it is read, if a line has no tab, or is not UTF-8. The message names the file and the line.
+    OSError
+        If a file is missing, or when it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_lines
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mail.txt")
+    ...     _ = file.write_text("spam\tbuy now\nham\tsee you soon\n")
+    ...     model = Perceptron().fit_stream(open_lines(file, hash_bits=10))
+    >>> model.classes_.tolist()
+    ['ham', 'spam']
+    """
+    files, max_ratio = paths_of(path), check_ratio(max_ratio)
+    for file in files:
+        refuse_pipe(file, "raw text is read")
+    if isinstance(hash_bits, bool) or not isinstance(hash_bits, int) or not 1 <= hash_bits <= 30:
+        raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {hash_bits!r:.80}")
+    if labelled not in (True, False):
+        raise ValueError(f"labelled must be True or False, got {labelled!r:.80}")
+    kinds: list[LabelKind] = []
+
+    def batches() -> Iterator[Batch]:
+        if labelled and not kinds:
+            kinds.append(kind_of_files(files, max_ratio))
+        for file in files:
+            lines = RawText(file, hash_bits, is_labelled=labelled, kind=kinds[0] if kinds else None)
+            for first, text in text_blocks(file, max_ratio=max_ratio):
+                yield lines.part(first, text)
+
+    return Source(
+        batches=batches,
+        n_features=1 << hash_bits,
+        files=tuple(map(Path, files)),
+        reading=f"lines, hash_bits={hash_bits}, labelled={labelled}",
+        name=files[0],
+    )
+
+
+class RawText:
+    """Makes examples of whole lines of a file.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    hash_bits : int
+        Words are hashed to 2 ** hash_bits columns.
+    is_labelled : bool or None
+        Whether each line has a label. None: it has one if it is of ``classes``, and has none without a tab;
+        anything else is refused, as it might be text.
+    with_labels : bool, default=True
+        Whether the labels are wanted.
+    kind : {"i", "U", "b"} or None
+        What labels are; None: these lines tell it.
+    classes : ndarray or None
+        The labels of a model.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        hash_bits: int,
+        *,
+        is_labelled: bool | None,
+        with_labels: bool = True,
+        kind: LabelKind | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> None:
+        self._name, self._hash_bits, self._is_labelled = name, hash_bits, is_labelled
+        self._with_labels, self._kind, self._classes = with_labels, kind, classes
+        self._are_labelled: bool | None = None
+
+    def part(self, first: int, text: bytes) -> Batch:
+        """Return the examples in whole lines, the first of which has this number."""
+        labels, texts = [], []
+        for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
+            label, tab, words = line.decode("utf-8").rstrip("\r").partition("\t")
+            has_label = self._is_labelled
+            if has_label is None:
+                has_label = self._has_label(number, label, tab)
+            if has_label and not tab:
+                raise ValueError(
+                    f"{self._name}: line {number} has no tab; write each line as a label, a tab and the text"
+                )
+            labels.append(label)
+            texts.append((words if has_label else f"{label} {words}").split())
+        X = hasher(self._hash_bits, "string").transform(texts)
+        is_wanted = self._with_labels and self._is_labelled is not False
+        return Batch(X, _labels(labels, self._kind) if is_wanted else None)
+
+    def _has_label(self, number: int, label: str, tab: str) -> bool:
+        """Return whether a line of unknown kind has a label; all lines must be alike."""
+        known = self._classes
+        has_label = bool(tab) and known is not None and _is_class(label, known)
+        if tab and not has_label:
+            raise ArgumentError(
+                "line {number} has a tab, and {label!r:.40} before it is none of the model's classes",
+                "say {labelled=True} if it is a label, or {labelled=False} if all of the line is text",
+                place=f"{self._name}: ",
+                number=number,
+                label=label,
+            )
+        if self._are_labelled not in (None, has_label):
+            raise ArgumentError(
+                f"line {number} has {'a' if has_label else 'no'} label, unlike the lines before",
+                "say {labelled=True} or {labelled=False}",
+                place=f"{self._name}: ",
+            )
+        self._are_labelled = has_label
+        return has_label
+
+
+def _is_class(text: str, classes: NDArray[Any]) -> bool:
+    if classes.dtype.kind in "OU":
+        return text in classes.tolist()
+    try:
+        return float(text) in classes.tolist()
+    except ValueError:
+        return False
+
+
+def kind_of_files(files: Sequence[Any], max_ratio: float | None = None) -> LabelKind:
+    """Return what the labels of raw text are: all lines tell it."""
+    labels = (
+        line.partition(b"\t")[0]
+        for file in files
+        for _, text in text_blocks(file, max_ratio=max_ratio)
+        for line in text.removesuffix(b"\n").split(b"\n")
+    )
+    return kind_of_labels(label.decode() for label in labels)
+
+
+def kind_of_labels(labels: Iterable[str]) -> LabelKind:
+    """Return what labels are, as of a table: text, unless all are integers; 01 is text."""
+    return "i" if all(map(_INTEGER.fullmatch, labels)) else "U"
+
+
+def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[Any]:
+    """Return the labels as numbers or strings."""
+    if (kind or kind_of_labels(texts)) != "U":
+        with suppress(ValueError):  # a model of numbers has none of these classes
+            found = np.array([float(text) for text in texts])
+            is_whole = (np.trunc(found) == found).all() and (np.abs(found) < 2.0**53).all()
+            return found.astype(np.int64) if is_whole else found
+    return np.array(texts)

@@ -1,0 +1,70 @@
+"""Raw text: labels before tabs, words hashed as scikit-learn hashes them."""
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction import FeatureHasher
+
+from perceptron_rs import Perceptron, load
+from perceptron_rs.cli import main
+from perceptron_rs.io import open_lines
+
+LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]
+WORDS = [["buy", "buy", "now"], ["see", "you"], [], ["a", "b", "ü"]]
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "a.txt").write_bytes("\n".join(LINES[:2]).encode())  # the last line has no end
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("\r\n".join([*LINES[2:], ""]).encode()))
+    return [tmp_path / "a.txt", tmp_path / "b.txt.gz"]
+
+
+def whole(source):
+    batches = list(source.batches())
+    return sp.vstack([batch.X for batch in batches]), batches
+
+
+def test_words_are_hashed(files):
+    X, batches = whole(open_lines(files, hash_bits=6))
+    assert (FeatureHasher(64, input_type="string").transform(WORDS) != X).nnz == 0
+    assert np.concatenate([batch.y for batch in batches]).tolist() == ["spam", "ham", "ham", "spam"]
+    X, batches = whole(open_lines(files, hash_bits=6, labelled=False))
+    texts = [line.replace("\t", " ").split() for line in LINES]
+    assert (FeatureHasher(64, input_type="string").transform(texts) != X).nnz == 0
+    assert [batch.y for batch in batches] == [None] * len(batches)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"), [("1 -2 1", [1, -2, 1]), ("1 01 1", ["1", "01", "1"]), ("1 x 1", ["1", "x", "1"])]
+)
+def test_all_labels_say_what_they_are(tmp_path, labels, expected):
+    paths = []
+    for number, label in enumerate(labels.split()):
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text(f"{label}\tword\n")
+    found = [batch.y.tolist() for batch in open_lines(paths).batches()]
+    assert [label for part in found for label in part] == expected
+
+
+def test_the_command_learns_the_same(files, tmp_path):
+    argv = ["train", *map(str, files), "--tokens", "--hash-bits", "6", "--stream", "--epochs", "3", "--tol"]
+    assert main([*argv, "none", "--quiet", "--model", str(tmp_path / "m")]) == 0
+    model = Perceptron(max_iter=3, tol=None, shuffle=False).fit_stream(open_lines(files, hash_bits=6))
+    assert model.coef_.tobytes() == load(tmp_path / "m").coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"), [({"hash_bits": 31}, "1 to 30"), ({"labelled": "auto"}, "True or False")]
+)
+def test_bad_options(files, options, error):
+    with pytest.raises(ValueError, match=error):
+        open_lines(files, **options)
+
+
+def test_a_line_without_a_tab(tmp_path):
+    (tmp_path / "a.txt").write_text("ham\tx\nspam y\n")
+    with pytest.raises(ValueError, match="line 2 has no tab"):
+        list(open_lines(tmp_path / "a.txt").batches())
