@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from perceptron_rs import load
+from perceptron_rs.cli.readers import examples
+from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.models import describe
 
@@ -208,3 +210,24 @@ def test_a_second_run_from_a_cache_is_as_the_first(call, tmp_path, monkeypatch):
         told.append(json.loads(call("train", "perceptron", path, *options, "--model", tmp_path / name).out))
     assert told[1]["n_samples"] == told[0]["n_samples"] == 121
     assert (tmp_path / "second").read_bytes() == (tmp_path / "first").read_bytes()
+
+
+def test_parquet_is_read_in_parts(call, tmp_path):
+    """A stream holds some rows at a time, and gives what reading all of them gives."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    n = 70_000  # rows; a part has 65,536
+    random = np.random.default_rng(0)
+    table = {"a": random.integers(-4, 5, n) / 2, "b": random.integers(0, 9, n), "y": random.integers(0, 2, n)}
+    path, parts = tmp_path / "a.parquet", []
+    parquet.write_table(pyarrow.table(table), path)
+    parts = [len(data) for data in examples.blocks(str(path), Wanted(label_kind="i"))]
+    assert parts == [65_536, n - 65_536]
+    for name, how in (("streamed", "--stream"), ("whole", "--no-shuffle")):
+        argv = ("train", path, how, "--model", tmp_path / name, "--epochs", 2, "--tol", "none", "--quiet")
+        assert call(*argv).status == 0
+    assert load(tmp_path / "streamed").coef_.tobytes() == load(tmp_path / "whole").coef_.tobytes()
+    scores = [call("predict", tmp_path / name, path, "--scores").out for name in ("streamed", "whole")]
+    assert scores[0] == scores[1]
+    assert len(scores[0].splitlines()) == n

@@ -249,3 +249,22 @@ def test_lists_of_labels_are_those_of_fit(y, text):
             learn(np.eye(3), y)
     many = [2**53, 2**53 + 1, 2**53]
     assert Perceptron().fit_stream(open_arrays(np.eye(3), many)).classes_.tolist() == [2**53, 2**53 + 1]
+
+
+@pytest.mark.parametrize("kind", ["X", "parts", "scipy"])
+def test_archives_of_arrays(tmp_path, kind):
+    """As the command reads them; labels in the file, or beside it."""
+    rows, path = sp.csr_matrix(X), tmp_path / "a.npz"
+    if kind == "X":
+        np.savez(path, X=X.toarray(), y=Y)
+    elif kind == "parts":
+        names = {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
+        np.savez(path, **names, y=Y)
+    else:
+        sp.save_npz(path, rows)
+    source = open_arrays(path, Y if kind == "scipy" else None)
+    found = Perceptron(**SHORT).fit_stream(source)
+    assert found.coef_.tobytes() == Perceptron(**SHORT).fit(X, Y).coef_.tobytes()
+    if kind == "scipy":
+        with pytest.raises(ValueError, match="y must hold class labels, got None"):
+            open_arrays(path)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.packed import unpacked
 from perceptron_rs.paths import PathLike, paths_of
 
@@ -226,7 +227,7 @@ def as_source(given: Any) -> Source:
     )
 
 
-def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) -> Source:
+def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any = None) -> Source:
     """Read examples from arrays, or from ``.npy`` files, which are mapped into memory and not read.
 
     Each argument is one array or one file, and not several, a folder or a pattern, as of other readers: a
@@ -236,9 +237,11 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     Parameters
     ----------
     X : array-like, sparse matrix, path, or tuple (data, indices, indptr, n_features) of arrays or paths
-        The examples; or the three arrays of a CSR matrix, and its number of columns.
-    y : array-like or path
-        Class labels.
+        The examples; or the three arrays of a CSR matrix, and its number of columns. A ``.npz`` file is read:
+        one of `scipy.sparse.save_npz`, or with an array X, or with ``data``, ``indices``, ``indptr`` and
+        ``shape``.
+    y : array-like or path, default=None
+        Class labels. None: the array y of a ``.npz`` file.
     sample_weight : array-like or path, default=None
         Weights of the examples.
     lengths : array-like or path, default=None
@@ -287,6 +290,11 @@ def open_arrays(X: Any, y: Any, sample_weight: Any = None, lengths: Any = None) 
     """
     files: list[Path] = []
     _refuse_several(X)
+    if isinstance(X, str | os.PathLike) and Path(X).suffix.lower() == ".npz":
+        refuse_pipe(X, "arrays are read")
+        files.append(Path(X))
+        X, own = read_npz(os.fspath(X))
+        y = own if y is None else y
     given = X, y, sample_weight, lengths
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
@@ -474,16 +482,11 @@ def _mapped(part: Any, files: list[Path]) -> Any:
     refuse_pipe(path, "arrays are mapped into memory, and read")
     files.append(path)
     try:
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except SystemError:
-            # Python before 3.11.8 and 3.12.2: NumPy parses the header, and if a collection of garbage lets
-            # another thread parse meanwhile, both may fail (python/cpython#106905).
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = load_npy(path)
     except (ValueError, EOFError) as error:
         raise ValueError(f"{path}: {error}; write it with numpy.save") from None
     if not isinstance(array, np.ndarray):
-        raise ValueError(f"{path}: is an archive, not a .npy file; save each array with numpy.save")
+        raise ValueError(f"{path}: is an archive, not a .npy file; give it as X alone")
     return array
 
 

@@ -17,7 +17,7 @@ from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, pat
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 
-__all__ = ["CsvLines", "kinds_of", "open_arrow", "open_csv", "open_parquet"]
+__all__ = ["CsvLines", "ParquetFile", "kinds_of", "open_arrow", "open_csv", "open_parquet"]
 
 _BLOCK = BLOCK
 
@@ -352,10 +352,10 @@ def open_parquet(
     """
     files = paths_of(path)
     wanted = _Wanted(target, sample_weight, columns, drop)
-    source = _of_files(files, _Parquet, wanted, "parquet")
+    source = _of_files(files, ParquetFile, wanted, "parquet")
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
-        groups = [(file, g) for file in files for g in range(_Parquet(file).file.num_row_groups)]
+        groups = [(file, g) for file in files for g in range(ParquetFile(file).file.num_row_groups)]
         if n is not None and n > len(groups):
             raise ValueError(
                 f"n must be at most the number of row groups, {len(groups)}, got {n}; write the files "
@@ -382,17 +382,19 @@ class _Wanted(NamedTuple):
         return Layout(schema, name, first=first, **self._asdict())
 
 
-class _Parquet:
-    """A Parquet file."""
+class ParquetFile:
+    """A Parquet file, of which some rows are read at a time."""
 
     def __init__(self, file: str) -> None:
         self.file = arrow("parquet").ParquetFile(file)
         self.schema = self.file.schema_arrow
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Give these columns of some rows after others."""
         return iter(self.file.iter_batches(columns=columns))
 
     def first(self) -> Any:
+        """Return the first row, if there is any."""
         return next(self.file.iter_batches(batch_size=1), self.schema.empty_table())
 
 
@@ -423,7 +425,7 @@ class _Ipc:
 def _read_row_groups(groups: list[tuple[str, int]], wanted: _Wanted) -> Batch:
     batches: list[Batch] = []
     for file, g in groups:
-        opened = _Parquet(file)
+        opened = ParquetFile(file)
         with opened.file:
             layout = wanted.layout(opened.schema, file, opened.first)
             before = sum(opened.file.metadata.row_group(i).num_rows for i in range(g))
@@ -521,7 +523,7 @@ def open_arrow(
     return layout.source(batches, again=not once)
 
 
-def _of_files(files: list[str], opened: type[_Parquet | _Ipc], wanted: _Wanted, reading: str) -> Source:
+def _of_files(files: list[str], opened: type[ParquetFile | _Ipc], wanted: _Wanted, reading: str) -> Source:
     """Return files as one source."""
     _check_files(files)
 

@@ -81,7 +81,7 @@ def blocks(
     check: Callable[[Data], None] | None = None,
     bad: Bad | None = None,
 ) -> Iterator[Data]:
-    """Give the examples of text as soon as their lines are read; of other formats, all at once.
+    """Give the examples of text as soon as their lines are read; of Parquet some at a time, of arrays all.
 
     A model says how wide they are. If nothing says whether columns count from 0, all must be read to know.
     Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on several threads.
@@ -93,7 +93,8 @@ def blocks(
     unknown = form == "svmlight" and wanted.zero_based == "auto"
     if unknown and is_read_once(place):
         _wait_for_all(place, needs_answers=bad is not None)
-    if form not in TEXTS or unknown or wanted.beside is not None:
+    in_parts = form == "parquet" and not is_read_once(place)
+    if not (form in TEXTS or in_parts) or unknown or wanted.beside is not None:
         data = load(place, wanted)
         if check is not None:
             check(data)
@@ -102,10 +103,27 @@ def blocks(
     check_file(place)
     first = None
     for path in files_of(place):
-        for data in _blocks(path, form, wanted, may_wait=may_wait, check=check, bad=bad):
+        parts = _blocks(path, form, wanted, may_wait=may_wait, check=check, bad=bad)
+        for data in _parquet(path, wanted, check) if in_parts else parts:
             first = first or (path, data)
             same_columns(*first, path, data)
             yield data
+
+
+def _parquet(path: str, wanted: Wanted, check: Callable[[Data], None] | None) -> Iterator[Data]:
+    """Give the examples of a Parquet file, some at a time."""
+    from perceptron_rs.cli.readers.tables import parquet_parts
+
+    empty = True
+    with about(path):
+        for part in parquet_parts(path, wanted):
+            if len(part):
+                data, empty = _checked(part, path, wanted), False
+                if check is not None:
+                    check(data)
+                yield data
+    if empty:
+        raise CommandError(f"{path}: contains no examples")
 
 
 def _wait_for_all(place: Place, *, needs_answers: bool) -> None:
@@ -256,9 +274,9 @@ def _read_all(paths: tuple[str, ...], form: str, wanted: Wanted) -> Data:
 
 def _read(path: str, form: str, wanted: Wanted) -> Data:
     if form in ("npz", "npy"):
-        from perceptron_rs.cli.readers.arrays import read_npy, read_npz
+        from perceptron_rs.io.arrays import read_npy, read_npz
 
-        return Data(read_npy(path)) if form == "npy" else Data(*read_npz(path))
+        return Data(read_npy(file_of(path))) if form == "npy" else Data(*read_npz(file_of(path)))
     if form in TABLES and not is_read_once(path):
         from perceptron_rs.cli.readers.tables import read_csv, read_parquet
 

@@ -20,9 +20,9 @@ from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
 from perceptron_rs.io.layout import Layout, located, refuse_unnamed
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.source import Batch
-from perceptron_rs.io.tables import CsvLines, kinds_of
+from perceptron_rs.io.tables import CsvLines, ParquetFile, kinds_of
 
-__all__ = ["TableLines", "read_csv", "read_parquet", "with_kinds"]
+__all__ = ["TableLines", "parquet_parts", "read_csv", "read_parquet", "with_kinds"]
 
 
 class TableLines:
@@ -98,9 +98,24 @@ def read_parquet(path: str, name: str, wanted: Wanted, text: bytes | None = None
     """Return the examples of a Parquet file, or of one that was read already."""
     table = parquet_table(path, text)
     layout = _layout(table.schema, name, wanted, True, None, first=lambda: table.slice(0, 1))
-    bits = wanted.hash_bits
     with located(name):
-        X, y, _, _ = layout.batch(table, hash_bits=bits, is_labelled=wanted.labels)
+        return _of_table(table, layout, wanted)
+
+
+def parquet_parts(path: str, wanted: Wanted) -> Iterator[Data]:
+    """Give the examples of a Parquet file, some at a time."""
+    with room_for_arrow(0):
+        file, rows = ParquetFile(path), 0
+        layout = _layout(file.schema, path, wanted, True, None, first=file.first)
+        with located(path, lambda: rows):
+            for part in file.parts(layout.used):
+                yield _of_table(part, layout, wanted)
+                rows += part.num_rows
+
+
+def _of_table(table: Any, layout: Layout, wanted: Wanted) -> Data:
+    bits = wanted.hash_bits
+    X, y, _, _ = layout.batch(table, hash_bits=bits, is_labelled=wanted.labels)
     if bits is not None:
         names = tuple(feature.name for feature in layout.features)
         return Data(X, y, hashed=(names, layout.texts(table.schema)))

@@ -1,0 +1,88 @@
+"""Arrays of examples in files of NumPy and SciPy: .npy files are mapped, archives are read."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from perceptron_rs.common.rows.storage import refuse_type
+from perceptron_rs.io.lines import is_pipe, name_of
+from perceptron_rs.packed import unpacked
+
+__all__ = ["load_npy", "read_npy", "read_npz"]
+
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def read_npy(file: Any) -> NDArray[Any]:
+    """Return the matrix in a .npy file, mapped into memory and not read; that of a pipe is read."""
+    name = name_of(file)
+    X = load_npy(_whole(file) if is_pipe(file) else file)
+    if not isinstance(X, np.ndarray):
+        raise ValueError(f"{name}: is not a .npy file but an archive; rename it to .npz")
+    return _matrix(X, name)
+
+
+def load_npy(file: Any) -> Any:
+    """Return what NumPy makes of a file, which it maps if it is no archive, and not in memory."""
+    mode: Any = "r" if isinstance(file, str | os.PathLike) else None
+    try:
+        return np.load(file, mmap_mode=mode, allow_pickle=False)
+    except SystemError:
+        # Python before 3.11.8 and 3.12.2: NumPy parses the header, and if a collection of garbage lets
+        # another thread parse meanwhile, both may fail (python/cpython#106905).
+        return np.load(file, mmap_mode=mode, allow_pickle=False)
+
+
+def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
+    """Return the matrix in a .npz file, and its labels if there are any."""
+    name, place = name_of(file), _whole(file) if is_pipe(file) else file
+    archive = np.load(place, allow_pickle=False)
+    if isinstance(archive, np.ndarray):
+        raise ValueError(f"{name}: is a .npy file; rename it to .npy")
+    with archive:
+        names = set(archive.files)
+        y = archive["y"] if "y" in names else None
+        if y is not None and y.ndim != 1:
+            raise ValueError(f"{name}: y must have one dimension, but has the shape {y.shape}")
+        if "X" in names:
+            return _matrix(archive["X"], name), y
+        if {"format", "shape", "data"} <= names:
+            if isinstance(place, io.BytesIO):
+                place.seek(0)
+            matrix = sp.load_npz(place)
+            return (matrix if matrix.format == "csr" else matrix.tocsr()), y
+        if names.issuperset(_PARTS):
+            return _csr({part: archive[part] for part in _PARTS}, name), y
+    found = ", ".join(sorted(names)) or "nothing"
+    raise ValueError(
+        f"{name}: holds {found}; it must hold X, or {', '.join(_PARTS)}, or what scipy.sparse.save_npz writes"
+    )
+
+
+def _whole(file: Any) -> io.BytesIO:
+    """Return what a pipe holds, unpacked."""
+    with io.BufferedReader(unpacked(file, name=name_of(file))) as found:
+        return io.BytesIO(found.read())
+
+
+def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
+    shape = parts["shape"]
+    if shape.shape != (2,):
+        raise ValueError(f"{path}: shape must be two numbers, got {shape.tolist()!r:.80}")
+    arrays = (parts["data"], parts["indices"], parts["indptr"])
+    matrix = sp.csr_matrix(arrays, shape=tuple(int(length) for length in shape))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _matrix(X: NDArray[Any], path: str) -> NDArray[Any]:
+    if X.ndim != 2:
+        raise ValueError(f"{path}: X must have two dimensions, examples and features, got shape {X.shape}")
+    refuse_type(X.dtype, "X")
+    return X
