@@ -1,7 +1,9 @@
 //! Vectors whose length depends on data: a system that has no more memory is an error, not the end of the
 //! process.
 
-use crate::error::{Error, Result, probe_memory};
+use std::alloc::{Layout, alloc_zeroed};
+
+use crate::error::{Error, Result};
 
 /// Replaces what a vector holds by these numbers, in the room that it has.
 pub fn refill<T>(values: &mut Vec<T>, numbers: impl ExactSizeIterator<Item = T>) -> Result<()> {
@@ -43,8 +45,18 @@ pub fn filled<T: Clone>(value: T, len: usize) -> Result<Vec<T>> {
 
 /// Zeros that take memory where they are written to: the system makes each page then.
 pub fn zeros(len: usize) -> Result<Vec<f64>> {
-    probe_memory(len.checked_mul(size_of::<f64>()))?;
-    Ok(vec![0.0; len])
+    let layout = Layout::array::<f64>(len).map_err(|_| Error::Memory)?;
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout is not of size 0.
+    let place = unsafe { alloc_zeroed(layout) }.cast::<f64>();
+    if place.is_null() {
+        return Err(Error::Memory);
+    }
+    // SAFETY: the global allocator has given this memory, for the layout of `len` numbers, and bytes of 0 are
+    // numbers, 0.0.
+    Ok(unsafe { Vec::from_raw_parts(place, len, len) })
 }
 
 /// As many copies of a value as a matrix of this shape has places.
@@ -108,12 +120,22 @@ mod tests {
     fn growth_without_end_is_an_error() {
         let much = usize::MAX >> 8;
         assert_eq!(filled(0_u64, much).err(), Some(Error::Memory));
+        assert_eq!(zeros(much / 8).err(), Some(Error::Memory));
+        assert_eq!(zeros(usize::MAX).err(), Some(Error::Memory));
         let mut values = vec![1_u64];
         assert_eq!(values.try_resize(much, 0), Err(Error::Memory));
         assert_eq!(values.try_extend((0..much).map(|_| 0)), Err(Error::Memory));
         assert_eq!(values, [1]);
         assert!(values.try_push(2).is_ok() && values.try_resize(3, 5).is_ok());
         assert_eq!((values, filled(7, 2)), (vec![1, 2, 5], Ok(vec![7, 7])));
+    }
+
+    #[test]
+    fn zeros_are_a_vector_like_others() {
+        let mut values = zeros(3).expect("little");
+        values[1] = 2.0;
+        values.push(4.0);
+        assert_eq!((values, zeros(0)), (vec![0.0, 2.0, 0.0, 4.0], Ok(vec![])));
     }
 
     #[test]

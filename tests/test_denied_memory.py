@@ -62,7 +62,7 @@ STEPS = """
     X[random.random(X.shape) < 0.98] = 0
     rows = sp.csr_matrix(X)
     row, label, float32 = rows[5:6], y[5:6], np.ones(600, dtype=np.float32)
-    few, halves = (rows[:20], y[:20]), [(rows[:300], y[:300]), (rows[300:], y[300:])]
+    few, halves = (rows[:9], y[:9]), [(rows[:300], y[:300]), (rows[300:], y[300:])]
 
     def bits(value):
         if isinstance(value, dict):
