@@ -1,10 +1,14 @@
 """``tag-train`` that goes on, that streams, and whose models are reproduced."""
 
+import signal
+
 import numpy as np
 import pytest
 
 from perceptron_rs import load
+from perceptron_rs.io.sentences import batched
 from perceptron_rs.models import describe
+from perceptron_rs.stream.run import StreamRun
 
 rng = np.random.default_rng(5)
 WORDS = np.array(["the", "a", "dog", "cat", "barks", "sees", "old"])
@@ -156,3 +160,23 @@ def test_an_unknown_tag_is_named(call, refused, data, tmp_path):
     assert "the tag 'X' is none of the model's" in said
     said = refused("tag-train", other, "--continue", model, "--stream", "--model", tmp_path / "m", "--quiet")
     assert "'X'" in said
+
+
+def test_a_stream_tells_how_many_sentences_there_are(call, tmp_path, monkeypatch):
+    """Also where all of them come out of a cache, and not how many were read in an epoch that was cut."""
+    path = tmp_path / "a.tsv"
+    path.write_text("the\tD\ndog\tN\n\n" * 30)
+    monkeypatch.setattr(batched, "__defaults__", (2,))
+    argv = ("tag-train", path, "--stream", "--model", tmp_path / "m", "--quiet", "--json", "--block-size", 10)
+    cached = ("--hash-columns", 64, "--cache", tmp_path / "cache", "--epochs", 2)
+    answers = [call(*argv, *cached) for _ in range(2)]
+    seen = StreamRun.epoch
+
+    def cut(self, number):
+        self.see = lambda _: signal.raise_signal(signal.SIGINT)
+        return seen(self, number)
+
+    monkeypatch.setattr(StreamRun, "epoch", cut)
+    answers.append(call(*argv, "--keep-on-interrupt"))
+    assert [answer.status for answer in answers] == [0, 0, 130]
+    assert [(answer.json["n_sentences"], answer.json["n_tokens"]) for answer in answers] == [(30, 60)] * 3

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from argparse import Namespace
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from itertools import chain
@@ -148,10 +148,11 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
     counts: Counter[str] = Counter()
 
     def read() -> Iterator[Sentence]:
-        counts.clear()
+        seen: Counter[str] = Counter()
         for sentence in _sentences(arguments, before):
-            counts.update(sentences=1, tokens=len(sentence.tokens))
+            seen.update(sentences=1, tokens=len(sentence.tokens))
             yield sentence
+        counts.update(() if counts else seen)  # a pass may be cut
 
     source = tagged_source(arguments.data, read, template, tag)
     model = _learner(arguments, before)
@@ -160,6 +161,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
         model.fit_stream(source, **of_stream(arguments))
     _check_tags(arguments, set(model.classes_.tolist()), before)
     model.template_ = template
+    deque(() if counts else read(), maxlen=0)  # all came out of a cache
     return model, counts
 
 
