@@ -106,13 +106,30 @@ def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
     seconds = time.perf_counter() - begin
     with watched(arguments, model, goes_on=before is not None):
         model.fit(data.X, data.labels, **first)
+    how = _known_of(model, arguments, replace(wish, scale=scale), data)
+    result = None if held is None else _judged(model, [whole.chosen(held)])
+    return Fitted(model, (len(data), data.shape[1]), data.zero_based, how, result, seconds)
+
+
+def _known_of(model: Any, arguments: Namespace, wish: Wanted, data: Data) -> Input:
+    """Put the names of the columns on a model, and return how they were made."""
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     columns, texts = data.hashed or (wish.columns, wish.texts)
-    form = format_of(arguments.data, wish)
-    how = Input(form, wish.hash_bits, columns, texts, scale, arguments.holdout, **_of_table(wish, data.names))
-    result = None if held is None else _judged(model, [whole.chosen(held)])
-    return Fitted(model, (len(data), data.shape[1]), data.zero_based, how, result, seconds)
+    return Input(
+        format_of(arguments.data, wish),
+        wish.hash_bits,
+        columns,
+        texts,
+        wish.scale,
+        arguments.holdout,
+        missing=wish.missing,
+        target=wish.target or wish.usual_target,
+        delimiter=wish.delimiter or wish.usual_delimiter,
+        header=wish.header,
+        # Columns are chosen by their names, if they have some.
+        drop=wish.drop if data.names is None and wish.columns is None and not wish.hash_bits else (),
+    )
 
 
 def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
@@ -151,25 +168,9 @@ def _in_blocks(
         )
     if arguments.cache is not None:
         stream.came_from(arguments.cache)
-    data, wish = stream.data, stream.wanted
-    if data.names is not None:
-        model.feature_names_in_ = np.array(data.names, dtype=object)
-    columns = data.hashed[0] if data.hashed else wish.columns
-    table = _of_table(wish, data.names)
-    how = Input(stream.form, wish.hash_bits, columns, wish.texts, wish.scale, arguments.holdout, **table)
+    how = _known_of(model, arguments, stream.wanted, stream.data)
     result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
     return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
-
-
-def _of_table(wish: Wanted, names: Any) -> dict[str, Any]:
-    """Return what need not be said again of tables; columns are chosen by their names, if they have some."""
-    return {
-        "missing": wish.missing,
-        "target": wish.target or wish.usual_target,
-        "delimiter": wish.delimiter or wish.usual_delimiter,
-        "header": wish.header,
-        "drop": wish.drop if names is None and wish.columns is None and not wish.hash_bits else (),
-    }
 
 
 def _classes(arguments: Namespace) -> NDArray[Any]:
