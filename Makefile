@@ -76,6 +76,7 @@ bench: $(VENV)/release $(VENV)/bench  ## side by side with scikit-learn (real da
 	$(BIN)/python benches/bytes.py
 	$(BIN)/python benches/sparse.py
 	$(BIN)/python benches/model.py
+	$(BIN)/python benches/scores.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/threads.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/memory.py
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/voted.py

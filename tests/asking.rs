@@ -350,7 +350,7 @@ fn a_batch_of_layers() {
     let rows = Dense::new(&values, N, 1).expect("a matrix");
     let labels = (0..N).map(|i| (i % 2) as u32).collect();
     let network = Network::start(&[1, 300, 300, 1], Activation::Tanh, 1).expect("little");
-    let strip = network.strip(1);
+    let strip = network.strip(1).expect("a column");
     assert!(N / strip > 4, "{strip} examples in a row");
     let settings = mlp::Settings { rate: 0.1, alpha: 0.0, batch_size: N, seed: None };
     let mut run = mlp::Run::start(&rows, labels, None, network, settings).expect("labels fit");
@@ -497,7 +497,7 @@ fn updates_that_are_made_again() {
 fn votes_of_few_rows_of_many_columns() {
     let coef = vec![2.0; 3 * NUMBERS];
     let log = Log::new(&[0, 1], &[0], &[1.0], &[1.0], 1).expect("a log");
-    let votes = |rows: &dyn Rows, least: usize| {
+    let votes = |rows: &dyn Matrix, least: usize| {
         let vectors = online::Vectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &[1, 1] };
         let mut out = vec![0; rows.len()];
         let asked = at_each_question(|monitor| {
@@ -507,9 +507,9 @@ fn votes_of_few_rows_of_many_columns() {
         });
         assert!(asked >= least && out.iter().all(|&votes| votes == 2), "{asked} questions, {out:?}");
     };
-    votes(&Csr::new(&[0, 1], &[7], &[0.5], coef.len()).expect("a matrix"), 3 + 3);
-    // Several vectors at a time: the start, its copy, and the one that the mistake makes.
     let values = vec![1.0_f32 / 4.0; 3 * coef.len()];
+    votes(&Dense::new(&values[..coef.len()], 1, coef.len()).expect("a matrix"), 3 + 3);
+    // Several vectors at a time: the start, its copy, and the one that the mistake makes.
     votes(&Dense::new(&values, 3, coef.len()).expect("a matrix"), 3 + 3 + 3 + 2);
 }
 
@@ -518,7 +518,7 @@ fn votes_of_few_rows_of_many_columns() {
 fn votes_of_many_vectors() {
     const MADE: usize = 2560;
     let (start, row, steps) = ([0, MADE as i64], vec![0; MADE], vec![1.0; MADE]);
-    let asks = |rows: &dyn Rows, often: usize| {
+    let asks = |rows: &dyn Matrix, often: usize| {
         let log = Log::new(&start, &row, &steps, &steps, rows.len()).expect("a log");
         let (coef, counts) = (vec![0.0; rows.columns()], vec![1; MADE + 1]);
         let vectors = online::Vectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &counts };

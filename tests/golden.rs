@@ -10,7 +10,7 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, Vectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
-use perceptron_rs::rows::{Rows, Tie};
+use perceptron_rs::rows::{Matrix, Tie};
 use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights};
 
 #[test]
@@ -295,7 +295,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
 
 fn check_log(
     case: &Case,
-    rows: &dyn Rows,
+    rows: &dyn Matrix,
     start: &State,
     report: &Report,
     fit_intercept: bool,

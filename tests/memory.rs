@@ -1,5 +1,5 @@
 //! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an
-//! abort.
+//! abort. It also counts: what predicts is not copied.
 //!
 //! All of them run on one thread: to start another takes a few boxes of constant size, which the standard
 //! library cannot be refused.
@@ -12,6 +12,8 @@ mod linear;
 mod margin;
 #[path = "memory/mlp.rs"]
 mod mlp;
+#[path = "memory/scores.rs"]
+mod scores;
 #[path = "memory/structured.rs"]
 mod structured;
 #[path = "memory/text.rs"]
@@ -26,6 +28,8 @@ use perceptron_rs::memory::{Grow, filled};
 thread_local! {
     /// Requests of this thread until one is refused; none is when it is negative.
     static LEFT: Cell<i64> = const { Cell::new(-1) };
+    /// Bytes that this thread holds, and the most that it held.
+    static HELD: Cell<[i64; 2]> = const { Cell::new([0; 2]) };
 }
 
 struct Refusing;
@@ -39,23 +43,36 @@ fn refused() -> bool {
     })
 }
 
+fn hold(bytes: usize, before: usize) {
+    HELD.with(|held| {
+        let [now, most] = held.get();
+        let now = now + bytes as i64 - before as i64;
+        held.set([now, most.max(now)]);
+    });
+}
+
 // SAFETY: every method passes its arguments on to the system's allocator, or returns null, as each may.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if refused() { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
+        if refused() {
+            return std::ptr::null_mut();
+        }
+        hold(layout.size(), 0);
+        unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        hold(0, layout.size());
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
         // Memory that is given back is not refused.
         if len > layout.size() && refused() {
-            std::ptr::null_mut()
-        } else {
-            unsafe { System.realloc(place, layout, len) }
+            return std::ptr::null_mut();
         }
+        hold(len, layout.size());
+        unsafe { System.realloc(place, layout, len) }
     }
 }
 
@@ -77,6 +94,17 @@ fn every_request_refused<T>(work: impl Fn() -> Result<T>) -> usize {
         }
     }
     unreachable!("work that never ends its requests")
+}
+
+/// Runs `work` and returns how many bytes it holds at once, beside those that it starts with.
+fn most_memory(work: impl FnOnce()) -> usize {
+    let start = HELD.with(|held| {
+        let [now, _] = held.get();
+        held.set([now; 2]);
+        now
+    });
+    work();
+    HELD.with(|held| held.get()[1] - start) as usize
 }
 
 #[test]

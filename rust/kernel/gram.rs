@@ -25,6 +25,9 @@ const WIDE_TILE_BYTES: usize = 256 * 1024;
 /// columns takes two thirds of the time, to read and lay out rows a sixth.
 const LEFT: usize = 64;
 
+/// Fewer rows than this are not worth a copy of all others.
+const FEW: usize = 4;
+
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -39,12 +42,18 @@ pub enum Form {
 }
 
 impl Form {
-    /// The fastest form for products of these rows with each other.
+    /// The fastest form for products of these rows with each other; of two, for those of the first with the
+    /// second.
     pub fn of(kernel: Kernel, sides: &[&dyn Matrix], monitor: &dyn Monitor) -> Result<Self> {
         if kernel == Kernel::Precomputed {
             return Ok(Self::Given);
         }
         let columns = sides[0].columns();
+        if let [rows, _] = sides
+            && rows.len() < FEW
+        {
+            return Ok(Self::Sparse);
+        }
         if sides.iter().any(|rows| is_sparse(*rows)) || columns == 0 {
             return Ok(Self::Sparse);
         }
@@ -233,9 +242,17 @@ impl Side {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
             (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
             (Self::Weights(weights, bias), Self::Numbers(numbers)) => {
-                row_by_row(&numbers[first..], first, bias.len(), out, |row, sums| {
-                    rows.scores(row..row + 1, weights, bias, sums)
-                })?;
+                let mut sums = filled(0.0, (numbers.len() - first) * bias.len())?;
+                let mut j = first;
+                for run in numbers[first..].chunk_by(|row, next| row + 1 == *next) {
+                    let start = run[0] as usize;
+                    let sums = &mut sums[..run.len() * bias.len()];
+                    rows.scores(start..start + run.len(), weights, bias, sums)?;
+                    for sums in sums.chunks(bias.len().max(1)) {
+                        out.iter_mut().zip(sums).for_each(|(out, sum)| out.put(j, *sum));
+                        j += 1;
+                    }
+                }
             }
             (Self::Listed(listed), Self::Numbers(numbers)) => {
                 let mut room = Renamed::default();

@@ -2,13 +2,9 @@
 
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
-use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
-use crate::online::Monitor;
-use crate::online::threads::each;
 use crate::order::SplitMix64;
-use crate::rows::Matrix;
 
 /// Multiplications between two looks at the monitor.
 const WORK: usize = 1 << 20;
@@ -80,20 +76,14 @@ impl Network {
 
     /// Room for the values of an example: of the input, of the layers.
     pub fn room(&self, columns: usize) -> Result<Vec<Vec<f64>>> {
-        if columns == 0 {
-            return Err(Error::Invalid(
-                "rows must have at least one column for layers of neurons, got 0".into(),
-            ));
-        }
+        self.strip(columns)?;
         let layers = self.layers.iter().map(Layer::neurons);
         tried(std::iter::once(columns).chain(layers).map(|len| filled(0.0, len)))
     }
 
     /// Rows that are read between two looks at the monitor.
-    #[must_use]
-    pub fn strip(&self, columns: usize) -> usize {
-        let weights = self.layers.iter().map(|layer| layer.coef.len()).fold(columns, usize::saturating_add);
-        WORK / weights.max(1) + 1
+    pub fn strip(&self, columns: usize) -> Result<usize> {
+        strip(columns, self.layers.iter().map(|layer| layer.coef.len()))
     }
 
     /// Computes the values of each layer from those of the input, the first ones; of the output,
@@ -109,48 +99,12 @@ impl Network {
             }
         }
     }
-
-    /// What the output neurons have for every row, row by row.
-    pub fn scores(
-        &self,
-        rows: &dyn Matrix,
-        probabilities: bool,
-        threads: usize,
-        monitor: &dyn Monitor,
-        out: &mut [f64],
-    ) -> Result<()> {
-        let (strip, outputs) = (self.strip(rows.columns()), self.outputs());
-        standard(|| {
-            each(out.chunks_mut(strip * outputs).enumerate(), threads, monitor, |(i, out)| {
-                let mut values = self.room(rows.columns())?;
-                for (row, out) in (i * strip..).zip(out.chunks_exact_mut(outputs)) {
-                    rows.write(row, &mut values[0]);
-                    dispatch(Outputs { network: self, values: &mut values, probabilities, out });
-                }
-                Ok(())
-            })
-        })
-    }
 }
 
-struct Outputs<'a> {
-    network: &'a Network,
-    values: &'a mut [Vec<f64>],
-    probabilities: bool,
-    out: &'a mut [f64],
-}
-
-impl Leaf for Outputs<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        self.network.forward(self.values);
-        if let Some(z) = self.values.last_mut() {
-            if self.probabilities {
-                neuron::probabilities(z);
-            }
-            self.out.copy_from_slice(z);
-        }
+/// Rows that are read between two looks at the monitor, by layers of so many weights each.
+pub(super) fn strip(columns: usize, weights: impl Iterator<Item = usize>) -> Result<usize> {
+    if columns == 0 {
+        return Err(Error::Invalid("rows must have at least one column for layers of neurons, got 0".into()));
     }
+    Ok(WORK / weights.fold(columns, usize::saturating_add).max(1) + 1)
 }

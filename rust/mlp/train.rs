@@ -109,7 +109,7 @@ impl Run {
         if let Some(seed) = settings.seed {
             shuffle(order, (seed, number, 0), monitor)?;
         }
-        let strip = network.strip(rows.columns());
+        let strip = network.strip(rows.columns())?;
         let mut tally = Tally::default();
         for batch in order.chunks(settings.batch_size) {
             for (k, &row) in batch.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled, refill};
 use crate::monitor::{Monitor, NUMBERS, copied, mapped};
-use crate::rows::{Arranged, Ballot, Narrow, Rows};
+use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, RenamedRows, Rows};
 
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
@@ -31,7 +31,7 @@ const MOST: usize = 16;
 /// made the others, and how many votes each has, those of a plane one after another.
 #[derive(Clone, Copy)]
 pub struct Vectors<'a> {
-    pub stored: &'a dyn Rows,
+    pub stored: &'a dyn Matrix,
     pub log: Log<'a>,
     pub coef: &'a [f64],
     pub intercept: &'a [f64],
@@ -78,6 +78,11 @@ impl<'a> Vectors<'a> {
         &self.coef[plane * d..][..d]
     }
 
+    /// The start vectors in some columns, each at its place; places of no column hold 0.
+    fn coef_in(&self, chosen: &Chosen, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        chosen.take(self.log.planes(), |k, column| self.coef_of(k)[column], monitor)
+    }
+
     /// Whether rule 10 holds for those of a plane, if it does for the values of the rows.
     fn stay_exact(&self, plane: usize, monitor: &dyn Monitor) -> Result<bool> {
         let mut most = 0.0_f64;
@@ -103,13 +108,22 @@ impl<'a> Vectors<'a> {
 /// # Panics
 /// If `out` has another length.
 pub fn votes(
-    rows: &dyn Rows,
+    rows: &dyn Matrix,
     vectors: &Vectors,
     threads: usize,
     monitor: &dyn Monitor,
     out: &mut [i64],
 ) -> Result<()> {
-    standard(|| hold(rows, vectors, threads, monitor, out))
+    standard(|| {
+        vectors.check(rows)?;
+        let mut few = |rows: &dyn Matrix, mut chosen: Chosen| {
+            chosen.sort();
+            let coef = vectors.coef_in(&chosen, monitor)?;
+            let stored = RenamedRows::new(vectors.stored, &chosen, monitor)?;
+            hold(rows, &Vectors { stored: &stored.view(), coef: &coef, ..*vectors }, threads, monitor, out)
+        };
+        if rows.over_own_columns(&mut few)? { Ok(()) } else { hold(rows, vectors, threads, monitor, out) }
+    })
 }
 
 fn hold(
@@ -119,7 +133,6 @@ fn hold(
     monitor: &dyn Monitor,
     out: &mut [i64],
 ) -> Result<()> {
-    vectors.check(rows)?;
     let planes = vectors.log.planes();
     assert_eq!(out.len(), rows.len() * planes);
     let threads = threads.clamp(1, rows.len().div_ceil(BLOCK).max(1));

@@ -5,14 +5,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{get, new_array, set_array};
+use super::border::arrays::{get, new_array, set_array, weights};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::Work;
 use crate::arith::neuron::Activation;
 use crate::error;
 use crate::memory::collected;
-use crate::mlp::{self, Layer, Network};
+use crate::mlp::{self, Layer, LayerView, Network};
 use crate::online::Epoch;
 use crate::rows::Matrix;
 
@@ -27,8 +27,11 @@ fn parse(activation: &str) -> PyResult<Activation> {
     }
 }
 
+/// Weights and intercepts of a layer.
+type Arrays<'py> = (PyReadonlyArray2<'py, f64>, Vec<f64>);
+
 /// The layers of a state: `coef_0` (neurons, columns), `intercept_0` (neurons,), `coef_1`, ...
-fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyResult<Network> {
+fn layers<'py>(state: &Bound<'py, PyDict>, columns: usize) -> PyResult<Vec<Arrays<'py>>> {
     let (mut layers, mut before) = (Vec::new(), columns);
     while layers.is_empty() || state.contains(format!("coef_{}", layers.len()))? {
         let number = layers.len();
@@ -41,14 +44,20 @@ fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyRes
                 got[0], got[1]
             )));
         }
-        // Rule 4: no weight is -0.0.
-        layers.push(Layer {
-            coef: collected(coef.as_array().iter().map(|w| w + 0.0))?,
-            intercept: collected(intercept.as_array().iter().map(|b| b + 0.0))?,
-        });
+        let intercept = collected(intercept.as_array().iter().map(|b| b + 0.0))?;
+        layers.push((coef, intercept));
         before = neurons;
     }
-    Ok(Network { layers, activation: parse(activation)? })
+    Ok(layers)
+}
+
+fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyResult<Network> {
+    let mut copied = Vec::new();
+    for (coef, intercept) in layers(state, columns)? {
+        // Rule 4: no weight is -0.0.
+        copied.push(Layer { coef: collected(coef.as_array().iter().map(|w| w + 0.0))?, intercept });
+    }
+    Ok(Network { layers: copied, activation: parse(activation)? })
 }
 
 fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
@@ -89,13 +98,20 @@ fn mlp_scores<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
-    let network = network(state, columns, activation)?;
-    let out = new_array(rows.py(), [n, network.outputs()])?;
+    let (layers, activation) = (layers(state, columns)?, parse(activation)?);
+    let (mut views, mut before) = (Vec::new(), columns);
+    for (coef, intercept) in &layers {
+        views.push(LayerView { coef: weights("coef", coef, intercept.len(), before)?, intercept });
+        before = intercept.len();
+    }
+    let out = new_array(rows.py(), [n, before])?;
     {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
         let signals = Signals::new();
-        let done = with_rows(rows, |rows| network.scores(rows, probabilities, threads, &signals, out))?;
+        let done = with_rows(rows, |rows| {
+            mlp::scores(rows, views, activation, probabilities, threads, &signals, out)
+        })?;
         signals.settle(done, rows.py(), false)?;
     }
     Ok(out)

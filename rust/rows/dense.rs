@@ -591,6 +591,10 @@ impl<T: Value> Matrix for Dense<'_, T> {
     fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()> {
         let x = self.row(row);
         out.clear(chosen.columns.len())?;
+        if out.others_are_finite {
+            chosen.columns.iter().for_each(|&(column, place)| out.put(place, x[column].widen()));
+            return Ok(());
+        }
         let mut before = 0;
         for &(column, place) in &chosen.columns {
             x[before..column].iter().for_each(|value| out.put_other(value.widen()));

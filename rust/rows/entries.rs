@@ -1,9 +1,11 @@
 //! The entries of some rows, collected: for learners that read a row many times, and for products with many
 //! other rows that cost what the entries are, not what the columns are.
 
-use super::Matrix;
+use super::csr::Csr;
 use super::csr_loops::products;
+use super::facts::Facts;
 use super::planes::column_stride;
+use super::{Matrix, strip};
 use crate::arith::activation::Row;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -221,6 +223,8 @@ pub struct Renamed {
     values: Vec<f64>,
     /// The sum of what the other entries add to any dot product: 0, or NaN if one of them is not finite.
     others: f64,
+    /// Nobody asks for it.
+    pub(super) others_are_finite: bool,
 }
 
 impl Renamed {
@@ -251,6 +255,40 @@ impl Renamed {
     #[inline(always)]
     pub(super) fn put_other(&mut self, value: f64) {
         self.others += value * 0.0;
+    }
+}
+
+/// Rows of finite numbers in terms of [`Chosen`] columns.
+pub struct RenamedRows {
+    indptr: Vec<i64>,
+    places: Vec<i64>,
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl RenamedRows {
+    /// `chosen` is sorted.
+    pub fn new(rows: &dyn Matrix, chosen: &Chosen, monitor: &dyn Monitor) -> Result<Self> {
+        let mut all =
+            Self { indptr: filled(0, 1)?, places: Vec::new(), values: Vec::new(), columns: chosen.places() };
+        let mut one = Renamed { others_are_finite: true, ..Renamed::default() };
+        let often = strip(rows);
+        for row in 0..rows.len() {
+            if row % often == often - 1 {
+                monitor.pause()?;
+            }
+            rows.rename(row, chosen, &mut one)?;
+            all.places.try_extend(one.places.iter().map(|place| i64::from(*place)))?;
+            all.values.try_extend(one.values.iter().copied())?;
+            all.indptr.try_push(all.places.len() as i64)?;
+        }
+        Ok(all)
+    }
+
+    #[must_use]
+    pub fn view(&self) -> Csr<'_, f64, i64> {
+        let facts = Facts { canonical: true, ones: false, magnitude: None };
+        Csr::again(&self.indptr, &self.places, &self.values, self.columns, facts)
     }
 }
 

@@ -29,7 +29,7 @@ pub use arranged::Arranged;
 pub use ballot::{Ballot, Narrow};
 pub use csr::Csr;
 pub use dense::Dense;
-pub use entries::{Chosen, Entries, Listed, Postings, Renamed};
+pub use entries::{Chosen, Entries, Listed, Postings, Renamed, RenamedRows};
 pub use facts::Facts;
 pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};

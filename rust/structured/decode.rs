@@ -1,6 +1,5 @@
 //! The best label sequences of many sequences, shared out over threads.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -47,7 +46,7 @@ fn search(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    weights.check(rows.columns(), monitor)?;
+    weights.check_for(rows, monitor)?;
     check_beam(limits.beam)?;
     let labels = weights.labels();
     for (name, given, needed) in
@@ -63,29 +62,19 @@ fn search(
     decode_all(rows, &parts, &Prepared::new(weights, limits)?, threads, monitor)
 }
 
-/// Weights of columns as they are stored, and the places of their planes.
+/// Weights of columns where they are stored, and the places of their planes, if they are not the same.
 struct Stored<'a> {
     weights: &'a Sparse<'a>,
-    places: Cow<'a, [i32]>,
+    places: Option<Vec<usize>>,
 }
 
 impl<'a> Stored<'a> {
-    fn new(weights: &'a Sparse<'a>, shape: Shape) -> Result<Self> {
-        let place = |plane: &i32| shape.padded(*plane as usize) as i32;
-        // Where nothing is padded, and in the first row anyhow, planes are places.
-        let same = weights.indices.iter().all(|plane| place(plane) == *plane);
-        let places = if same {
-            Cow::Borrowed(&weights.indices[..])
-        } else {
-            collected(weights.indices.iter().map(place))?.into()
-        };
-        Ok(Self { weights, places })
-    }
-
-    fn row(&self, column: i64) -> (&[i32], &[f64]) {
-        let ends = &self.weights.indptr[column as usize..][..2];
-        let range = ends[0] as usize..ends[1] as usize;
-        (&self.places[range.clone()], &self.weights.data[range])
+    /// `planes` rows of labels, K or 1.
+    fn new(weights: &'a Sparse<'a>, shape: Shape, planes: usize) -> Result<Self> {
+        let is_padded = planes > 1 && shape.stride > shape.labels;
+        let places =
+            is_padded.then(|| collected((0..planes * shape.labels).map(|plane| shape.padded(plane))));
+        Ok(Self { weights, places: places.transpose()? })
     }
 }
 
@@ -93,15 +82,20 @@ impl Columns<f64> for Stored<'_> {
     #[inline(always)]
     fn activate(&self, row: Row, sums: &mut Activations<f64>) {
         for (column, x) in row.columns.iter().zip(row.values) {
-            let (places, data) = self.row(*column);
-            sums.add_some(*column, *x, places.iter().map(|place| *place as usize).zip(data.iter().copied()));
+            let (planes, data) = self.weights.row(*column as usize);
+            let planes = planes.iter().map(|plane| *plane as usize);
+            let data = data.iter().copied();
+            match &self.places {
+                None => sums.add_some(*column, *x, planes.zip(data)),
+                Some(places) => sums.add_some(*column, *x, planes.map(|plane| places[plane]).zip(data)),
+            }
         }
     }
 
     #[inline(always)]
     fn prefetch(&self, column: i64) {
-        let (places, data) = self.row(column);
-        prefetch(places);
+        let (planes, data) = self.weights.row(column as usize);
+        prefetch(planes);
         prefetch(data);
     }
 }
@@ -120,9 +114,9 @@ impl<'a> Prepared<'a> {
         if let Some(forbidden) = limits.forbidden {
             frame.forbid(forbidden);
         }
-        let stored = |weights| Stored::new(weights, frame.shape);
-        let emission = stored(&weights.emission)?;
-        let pair = weights.pair.as_ref().map(stored).transpose()?;
+        let emission = Stored::new(&weights.emission, frame.shape, 1)?;
+        let pair = weights.pair.as_ref().map(|pair| Stored::new(pair, frame.shape, frame.shape.labels));
+        let pair = pair.transpose()?;
         Ok(Self { frame, emission, pair, limits })
     }
 }

@@ -29,24 +29,43 @@ impl Sparse<'_> {
         self.indptr.len().saturating_sub(1)
     }
 
-    /// Refuses what is no matrix of that shape.
-    pub fn check(&self, name: &str, (columns, planes): (usize, usize), monitor: &dyn Monitor) -> Result<()> {
+    /// Refuses what is no matrix of that shape; of the columns, all are looked at, or some.
+    pub fn check(
+        &self,
+        name: &str,
+        (columns, planes): (usize, usize),
+        some: Option<&Chosen>,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
         let (ends, len) = (&self.indptr[..], self.indices.len());
         let refuse = |text: String| Err(Error::Invalid(format!("{name}{text}")));
         if ends.len() != columns + 1 {
             return refuse(format!("_indptr must have {} entries, got {}", columns + 1, ends.len()));
         }
-        if ends[0] != 0 || ends[columns] != len as i64 || !ends.is_sorted() || self.data.len() != len {
+        let rises = match some {
+            None => ends.is_sorted(),
+            Some(chosen) => {
+                let mut columns = chosen.columns.iter().map(|&(column, _)| [ends[column], ends[column + 1]]);
+                columns.all(|[start, end]| 0 <= start && start <= end && end <= len as i64)
+            }
+        };
+        if ends[0] != 0 || ends[columns] != len as i64 || !rises || self.data.len() != len {
             return refuse(format!("_indptr must rise from 0 to the number of weights, {len}"));
         }
         let mut is_good = true;
-        for piece in pieces(columns, work(columns, len), monitor) {
-            for column in piece?.filter(|column| ends[*column] < ends[column + 1]) {
-                let row = self.row(column).0;
-                is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
-                is_good &= row.first().is_none_or(|first| *first >= 0);
-                is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
+        let mut look = |column| {
+            let row = self.row(column).0;
+            is_good &= row.windows(2).all(|pair| pair[0] < pair[1]);
+            is_good &= row.first().is_none_or(|first| *first >= 0);
+            is_good &= row.last().is_none_or(|last| (*last as usize) < planes);
+        };
+        match some {
+            None => {
+                for piece in pieces(columns, work(columns, len), monitor) {
+                    piece?.filter(|column| ends[*column] < ends[column + 1]).for_each(&mut look);
+                }
             }
+            Some(chosen) => chosen.columns.iter().for_each(|&(column, _)| look(column)),
         }
         if is_good {
             return Ok(());

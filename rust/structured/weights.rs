@@ -8,7 +8,7 @@ use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered};
 use crate::monitor::{Monitor, pieces};
-use crate::rows::Chosen;
+use crate::rows::{Chosen, Matrix};
 
 /// Weights of K labels over d columns, or sums over them.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,19 @@ impl Weights<'_> {
 
     /// Refuses arrays that are no weights over `columns` columns.
     pub fn check(&self, columns: usize, monitor: &dyn Monitor) -> Result<()> {
+        self.check_some(columns, None, monitor)
+    }
+
+    /// The same before a search that reads the weights of these rows alone: of far more columns than entries
+    /// no others are looked at.
+    pub fn check_for(&self, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<()> {
+        let columns = rows.columns();
+        let is_checked =
+            rows.over_own_columns(&mut |_, own| self.check_some(columns, Some(&own), monitor))?;
+        if is_checked { Ok(()) } else { self.check(columns, monitor) }
+    }
+
+    fn check_some(&self, columns: usize, some: Option<&Chosen>, monitor: &dyn Monitor) -> Result<()> {
         let labels = self.labels();
         if labels == 0 {
             return Err(Error::Invalid("start must hold a weight for each label, got none".into()));
@@ -66,9 +79,9 @@ impl Weights<'_> {
                 )));
             }
         }
-        self.emission.check("emission", (columns, labels), monitor)?;
+        self.emission.check("emission", (columns, labels), some, monitor)?;
         let planes = labels * labels;
-        self.pair.as_ref().map_or(Ok(()), |pair| pair.check("pair", (columns, planes), monitor))
+        self.pair.as_ref().map_or(Ok(()), |pair| pair.check("pair", (columns, planes), some, monitor))
     }
 
     /// The numbers of all arrays.

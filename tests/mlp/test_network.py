@@ -207,6 +207,33 @@ def test_scores_on_threads(engine):
     assert scores[0][25:].tobytes() == scores[3].tobytes()
 
 
+@pytest.mark.parametrize("n", [1, 3, 20])
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+def test_scores_read_the_layers_in_any_order(engine, n, dtype):
+    random = np.random.default_rng(1)
+    X = sp.random(n, 50, density=0.2, format="csr", random_state=2)
+    X.data = np.ceil(X.data * 9).astype(dtype)
+    layers = {}
+    for i, (before, after) in enumerate([(50, 7), (7, 5), (5, 3)]):
+        layers[f"coef_{i}"] = np.ceil(random.normal(size=(after, before)) * 9) / (1 + 2 * i)
+        layers[f"intercept_{i}"] = random.normal(size=after)
+    turned = {name: np.asfortranarray(array) for name, array in layers.items()}
+    strided = {name: np.repeat(array, 2, axis=-1)[..., ::2] for name, array in layers.items()}
+    found = {
+        engine.mlp_scores(
+            rows_of(engine, rows), state, activation="relu", probabilities=True, threads=1
+        ).tobytes()
+        for rows in (X.toarray(), X)
+        for state in (layers, turned, strided)
+    }
+    h = X.toarray().astype(np.float64)
+    for i in range(3):
+        h = h @ layers[f"coef_{i}"].T + layers[f"intercept_{i}"]
+        h = np.maximum(h, 0) if i < 2 else np.exp(h - h.max(axis=1, keepdims=True))
+    assert len(found) == 1
+    assert np.allclose(np.frombuffer(found.pop()).reshape(n, 3), h / h.sum(axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "int16", "uint16", "int32"])
 def test_the_storage_type_does_not_matter(engine, dtype):
     X = np.random.default_rng(0).integers(0, 9, (20, 6))

@@ -310,3 +310,22 @@ def test_the_state_of_a_callback_holds_the_log_so_far(trainer):
     report = trainer.fit(X, labels, learner="voted", max_iter=3, on_epoch=on_epoch, with_state=True)
     assert seen == list(zip(np.cumsum(report["mistakes"][:, 0]), [30, 60, 90], strict=True))
     assert len(report["state"]["log_row"]) == report["mistakes"].sum()
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("scale", [1, 0.37])
+def test_votes_on_rows_of_few_entries_among_many_columns(trainer, kind, scale):
+    """Columns without an entry have no say: the votes are those of dense rows, which have all columns."""
+    rng, d = np.random.default_rng(3), 3000
+    X = sp.random(40, d, density=0.01, format="csr", random_state=4)
+    X.data = np.ceil(X.data * 5) * scale
+    labels, start = rng.integers(0, 3, 40), trainer.start(d, 3, coef=rng.integers(-2, 3, (3, d)))
+    after = trainer.fit(X, labels, learner="voted", positive=[0, 1, 2], max_iter=3, state=start)["state"]
+    ballots, _ = ballot(start, after)
+    stored = X if kind == "csr" else X.toarray()
+    Z = sp.vstack([X[:3], sp.csr_matrix((1, d)), -X[5:6]]).tocsr()  # entries are few, and one row has none
+    assert Z.nnz < d / 16
+    few = trainer.engine.votes(trainer.rows(Z), trainer.rows(stored), ballots, threads=1)
+    whole = trainer.engine.votes(trainer.rows(Z.toarray()), trainer.rows(X.toarray()), ballots, threads=1)
+    assert few.tolist() == whole.tolist()
+    assert len(np.unique(few)) > 4

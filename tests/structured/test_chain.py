@@ -300,6 +300,30 @@ def test_matrices_that_are_none(engine, changes, text):
             call()
 
 
+def test_of_many_columns_the_weights_that_are_read_are_checked(engine):
+    """Rows of few entries among many columns; that of sparse and of dense rows is one answer."""
+    random, d = np.random.default_rng(5), 2000
+    X = sp.random(6, d, density=0.005, format="csr", random_state=6)
+    X.data = np.ceil(X.data * 3)
+    state = start(d, 3, pair=True)
+    for name in ("emission", "pair", "transition"):
+        state[name] += random.integers(-3, 4, state[name].shape)
+    lengths = np.array([2, 4])
+    answers = [decode(engine, rows, lengths, state) for rows in (X, X.toarray())]
+    assert [part.tobytes() for part in answers[0]] == [part.tobytes() for part in answers[1]]
+    weights = to_engine(state)
+    column = int(X.indices[3])
+    for name, planes in (("emission", 3), ("pair", 9)):
+        broken = weights | {f"{name}_indices": weights[f"{name}_indices"].copy()}
+        broken[f"{name}_indices"][weights[f"{name}_indptr"][column]] = planes
+        with pytest.raises(ValueError, match=f"{name}_indices must rise"):
+            engine.sequence_decode(rows_of(engine, X), lengths, weights=broken, threads=1)
+    broken = weights | {"emission_indptr": weights["emission_indptr"].copy()}
+    broken["emission_indptr"][column + 1] = broken["emission_indptr"][column] - 1
+    with pytest.raises(ValueError, match="emission_indptr must rise"):
+        engine.sequence_decode(rows_of(engine, X), lengths, weights=broken, threads=1)
+
+
 def test_no_start_value_stays_minus_zero(engine):
     state = start(2, 3)
     state |= {name: np.full_like(w, -0.0) for name, w in state.items() if name != "seen"}

@@ -31,7 +31,7 @@ def state_of(model: Any) -> State:
     """Return the layers as the engines want them, one row of weights a neuron."""
     state: State = {}
     for i, (coef, intercept) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
-        state[f"coef_{i}"] = np.ascontiguousarray(coef.T, dtype=np.float64)
+        state[f"coef_{i}"] = np.require(coef.T, np.float64, ["A"])
         state[f"intercept_{i}"] = np.asarray(intercept, dtype=np.float64)
     return state
 

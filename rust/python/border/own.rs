@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{check_shape, copied};
-use super::rows::{entry_columns, over_columns, over_own_columns, shape};
+use super::arrays::{borrowed, check_shape, copied};
+use super::rows::{over_own_columns, shape};
 use super::signals::Signals;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, filled, gathered, matrix, zeros};
+use crate::memory::{filled, gathered, matrix, zeros};
 use crate::monitor::{Monitor, pieces};
 use crate::rows::Chosen;
 
@@ -52,20 +52,17 @@ impl Own {
     }
 }
 
-/// Rows, stored rows and weights (K, d) over the columns where one of them has something, for vectors that are
-/// made of the stored rows and look at the others; `None` if there are not far more columns.
-pub fn with_stored(
-    rows: &Bound<'_, PyAny>,
-    stored: &Bound<'_, PyAny>,
-    coef: &PyReadonlyArray2<f64>,
+/// Weights (K, d) where they stand, to be read; of zeros that take no memory, as many, on pages that nobody has
+/// touched.
+pub fn standing<'a>(
+    coef: &'a PyReadonlyArray2<f64>,
     planes: usize,
-) -> PyResult<Option<([Rows; 2], Vec<f64>)>> {
-    let (width, stored_width) = (shape(rows)?.1, shape(stored)?.1);
-    check_shape("coef", coef.shape(), &[planes, stored_width])?;
-    let Some(mut columns) = entry_columns(rows)?.filter(|_| width == stored_width) else { return Ok(None) };
-    columns.try_extend(weighted_columns(coef)?.into_iter())?;
-    let Some((stored, chosen)) = over_own_columns(stored, &columns)? else { return Ok(None) };
-    Ok(Some(([over_columns(rows, &chosen)?, stored], taken(coef, &chosen)?)))
+    columns: usize,
+) -> PyResult<Cow<'a, [f64]>> {
+    if coef.shape() == [planes, columns] && are_zeros(coef) {
+        return Ok(zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?.into());
+    }
+    borrowed("coef", coef, planes, columns)
 }
 
 /// The weights of some columns, each at its place.

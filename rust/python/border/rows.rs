@@ -20,7 +20,6 @@ use super::signals::Signals;
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
 use crate::error;
-use crate::monitor::{Monitor, mapped};
 use crate::rows::{Chosen, Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the nine storage types, not copied.
@@ -325,29 +324,6 @@ pub fn over_own_columns(rows: &Bound<'_, PyAny>, more: &[usize]) -> PyResult<Opt
             None => Ok(None),
         }
     })
-}
-
-/// The rows of a `CsrRows` over these columns, among which are all in which they have entries.
-pub fn over_columns(rows: &Bound<'_, PyAny>, chosen: &Chosen) -> PyResult<Py<PyAny>> {
-    let (py, csr) = (rows.py(), rows.cast::<CsrRows>()?.get());
-    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
-        csr.renamed(py, &of_indices(i, |indices, signals| placed(indices, chosen, signals))?, chosen)
-    })
-}
-
-/// The columns of all entries of a `CsrRows`; `None`: the rows are dense.
-pub fn entry_columns(rows: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
-    let Ok(csr) = rows.cast::<CsrRows>() else { return Ok(None) };
-    let (py, csr) = (rows.py(), csr.get());
-    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
-        of_indices(i, |indices, signals| mapped(indices, |j| j.at(), signals)).map(Some)
-    })
-}
-
-/// The places of columns. Another thread may have written another one: then it is none that a bounds check lets
-/// through.
-fn placed<I: Index>(indices: &[I], chosen: &Chosen, monitor: &dyn Monitor) -> error::Result<Vec<I>> {
-    mapped(indices, |j| I::of(chosen.place(j.at()).unwrap_or(u32::MAX)), monitor)
 }
 
 /// What a function makes of positions, detached from the interpreter.

@@ -6,8 +6,8 @@ use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, Vectors};
-use crate::python::border::arrays::{get, matrix, new_array, numbers, set_array};
-use crate::python::border::own::with_stored;
+use crate::python::border::arrays::{get, new_array, numbers, set_array};
+use crate::python::border::own::standing;
 use crate::python::border::rows::{shape, with_rows};
 use crate::python::border::signals::Signals;
 
@@ -33,14 +33,8 @@ fn votes<'py>(
     let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
     let counts = array::<i64>("log_count", state)?;
     let log = Log::new(start.as_slice()?, row.as_slice()?, step.as_slice()?, bias.as_slice()?, stored)?;
-    let begin: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
-    let few = with_stored(rows, stored_rows, &begin, log.planes())?;
-    let (rows, stored_rows, coef) = if let Some(([rows, stored], coef)) = few {
-        (rows, stored, coef)
-    } else {
-        let coef = matrix("coef", &begin, log.planes(), columns)?;
-        (rows.clone().unbind(), stored_rows.clone().unbind(), coef)
-    };
+    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
+    let coef = standing(&coef, log.planes(), columns)?;
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
     let out = new_array::<i64, 2>(py, [n, log.planes()])?;
@@ -48,7 +42,8 @@ fn votes<'py>(
     let done = {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        with_rows(rows.bind(py), |rows| {
+        let stored_rows = stored_rows.clone().unbind();
+        with_rows(rows, |rows| {
             Python::attach(|py| {
                 with_rows(stored_rows.bind(py), |stored| {
                     let vectors = Vectors { stored, log, coef: &coef, intercept: &intercept, counts };
