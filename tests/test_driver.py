@@ -149,6 +149,19 @@ def test_what_ctrl_c_ends():
     assert len(report.mistakes) == 3
 
 
+def test_the_epoch_that_ctrl_c_cut_short_is_judged_for_those_that_go_on():
+    """A class that has ended before has learnt nothing in it, whatever its loss would be."""
+    judged = np.array([[5, 6, 4], [1, 9, 0]], dtype=float)
+    script = Script([[1, 1, 1], [0, 1, 1]], [[3, 2, 1], [3, 2, 1]], interrupt_at=2)
+
+    def lost(state):
+        return judged[:, state["epochs"][0] - 1]
+
+    report = story(script, held_out=lost, keep_on_interrupt=True)
+    assert report.stopped == ["interrupt", "clean"]
+    assert report.state["epochs"].tolist() == [3, 1]
+
+
 def test_it_converged_if_each_class_did(engine_name):
     """One class is told from the others by its second column; no plane tells the other two apart."""
     X, y = np.array([[0.0, 5.0], [1.0, -5.0], [1.0, -5.0]] * 4), np.array([0, 1, 2] * 4)

@@ -65,8 +65,16 @@ BAD_WEIGHT = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", BAD_Y)
+def with_each_method(bad, few):
+    """All of the bad ones in ``fit``, and a few by the other methods, which look in the same place."""
+    return [("fit", name) for name in bad] + [
+        (method, name) for method in METHODS if method != "fit" for name in few
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), with_each_method(BAD_Y, ["None", "too short", "continuous", "NaN", "sparse"])
+)
 def test_bad_y(attempt, name, method):
     y, error, pattern = BAD_Y[name]
     if name == "continuous" and ("partial" in method or method == "warm fit"):
@@ -74,8 +82,9 @@ def test_bad_y(attempt, name, method):
     attempt(Perceptron, "rust", method, error, pattern, "y", y=y)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", BAD_WEIGHT)
+@pytest.mark.parametrize(
+    ("method", "name"), with_each_method(BAD_WEIGHT, ["negative", "NaN", "all zero", "too short"])
+)
 def test_bad_sample_weight(attempt, name, method):
     weight, error, pattern = BAD_WEIGHT[name]
     attempt(AveragedPerceptron, "rust", method, error, pattern, "sample_weight", sample_weight=weight)
@@ -104,10 +113,9 @@ def test_bad_class_weight(attempt, class_weight, pattern, method):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "parameters",
-    [
+BAD_PARAMETERS = {
+    str(parameters): parameters
+    for parameters in [
         {"penalty": "l3"},
         {"alpha": -1.0},
         {"margin_threshold": -1.0},
@@ -125,10 +133,16 @@ def test_bad_class_weight(attempt, class_weight, pattern, method):
         {"engine": "gpu"},
         {"tol": 10**400},
         {"n_jobs": 0},
-    ],
-    ids=str,
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "case"),
+    with_each_method(BAD_PARAMETERS, ["{'penalty': 'l3'}", "{'engine': 'gpu'}", "{'n_jobs': 0}"]),
 )
-def test_bad_parameters(attempt, parameters, method):
+def test_bad_parameters(attempt, case, method):
+    parameters = BAD_PARAMETERS[case]
     (name,) = parameters
     attempt(Perceptron, "rust", method, ValueError, "", name, parameters=parameters)
 

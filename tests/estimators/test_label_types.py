@@ -51,8 +51,9 @@ LABELS = {
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron])
+@pytest.mark.parametrize(
+    ("learner", "labels"), [*((Perceptron, kind) for kind in LABELS), (KernelPerceptron, "integers")]
+)
 def test_labels_keep_their_type_and_value(container, labels, learner):
     values, kinds = LABELS[labels]
     model = learner(max_iter=3).fit(X, CONTAINERS[container](values))
@@ -62,8 +63,9 @@ def test_labels_keep_their_type_and_value(container, labels, learner):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("learner", [Perceptron, MultilayerPerceptron])
+@pytest.mark.parametrize(
+    ("learner", "labels"), [*((Perceptron, kind) for kind in LABELS), (MultilayerPerceptron, "integers")]
+)
 @pytest.mark.filterwarnings("ignore:A column-vector y")
 def test_a_missing_label_names_its_row(container, labels, learner):
     values = LABELS[labels][0]

@@ -101,8 +101,7 @@ def plain_loss_and_gradient(x, label, coefs, intercepts, activation):
     return loss, gradients[::-1]
 
 
-@pytest.mark.parametrize("weights", [None, [1, 0, 2.5, 0.25, 3, 0, 1]])
-@pytest.mark.parametrize("alpha", [0.0, 0.3])
+@pytest.mark.parametrize(("alpha", "weights"), [(0.0, None), (0.3, [1, 0, 2.5, 0.25, 3, 0, 1])])
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("activation", ACTIVATIONS)

@@ -8,11 +8,11 @@ TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "flo
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(3, 4), (1, 1), (0, 3), (3, 0), (0, 0)])
-def test_accepted(engine, dtype, shape):
-    rows = engine.dense_rows(np.zeros(shape, dtype=dtype))
-    assert tuple(rows.shape) == shape
-    assert rows.canonical
+def test_accepted(engine, dtype):
+    for shape in [(3, 4), (1, 1), (0, 3), (3, 0), (0, 0)]:
+        rows = engine.dense_rows(np.zeros(shape, dtype=dtype))
+        assert tuple(rows.shape) == shape
+        assert rows.canonical
 
 
 def test_read_only_is_fine_and_nothing_is_written(trainer):

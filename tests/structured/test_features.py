@@ -122,6 +122,30 @@ def test_shapes():
     ]
 
 
+def test_all_that_a_word_says():
+    """Of itself, of its neighbours up to the window, of pairs, and of endings, in this order."""
+    assert word_attributes(["The", "Cats", "ran"])[1] == [
+        *("bias", "w=cats", "W=Cats", "shape=Xx", "first=C", "suf1=s", "suf2=ts", "suf3=ats", "suf4=cats"),
+        *("pre1=c", "pre2=ca", "pre3=cat", "w-1=the", "w+1=ran", "w-2=<s>", "w+2=</s>"),
+        *("w-1,w=the cats", "w,w+1=cats ran", "w-1,w+1=the ran", "suf-1=the", "suf+1=ran"),
+    ]
+    assert word_attributes(["Of", "1st"], window=0) == [
+        ["bias", "w=of", "W=Of", "shape=Xx", "first=O", "suf1=f", "suf2=of", "pre1=o"],
+        [
+            "bias",
+            "w=1st",
+            "W=1st",
+            "shape=9x",
+            "first=1",
+            "suf1=t",
+            "suf2=st",
+            "suf3=1st",
+            "pre1=1",
+            "pre2=1s",
+        ],
+    ]
+
+
 def test_template_knows_its_neighbours():
     first, second = word_attributes(["Time", "flies"], window=1)
     assert "w+1=flies" in first
