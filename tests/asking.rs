@@ -101,7 +101,7 @@ fn a_large_model() {
         let mut run = begin(&()).expect("a run");
         let asked = at_each_question(|monitor| {
             let epoch = run.epoch(&problem, &mut Perceptron, 0, monitor).expect("it is kept");
-            let state = run.state().expect("memory");
+            let state = run.state(&()).expect("memory");
             assert!(state.seen[0] > 0 || state == start(), "{form}");
             epoch.interrupted && state.seen[0] == 0
         });
@@ -110,16 +110,16 @@ fn a_large_model() {
 
         let mut whole = begin(&()).expect("a run");
         whole.epoch(&problem, &mut Perceptron, 0, &()).expect("an epoch");
-        let learnt = whole.state().expect("memory");
+        let learnt = whole.state(&()).expect("memory");
         assert_eq!(learnt.seen, [4; PLANES]);
-        assert!(learnt != start() && run.state() == Ok(learnt.clone()), "{form}");
+        assert!(learnt != start() && run.state(&()) == Ok(learnt.clone()), "{form}");
 
         let mut asked = 0;
         for decision in (0..PLANES).rev() {
             asked += at_each_question(|monitor| {
                 let end = run.end(&problem, &mut Perceptron, decision, monitor);
                 assert!(matches!(end, Ok(()) | Err(Error::Interrupted)), "{form}: {end:?}");
-                assert!(run.state() == Ok(learnt.clone()), "{form}");
+                assert!(run.state(&()) == Ok(learnt.clone()), "{form}");
                 end.is_err()
             });
         }
@@ -215,7 +215,7 @@ fn at_the_bound_of_exact_integers() {
         let mut run = online::Run::start(&problem, start, &mut sums, &()).expect("a run");
         let interrupted = run.epoch(&problem, &mut sums, 0, monitor).expect("it is kept").interrupted;
         let memory = format!("{:?}", sums.memory().expect("memory"));
-        (interrupted, run.state().expect("memory"), memory)
+        (interrupted, run.state(&()).expect("memory"), memory)
     };
     let mut lengths = vec![];
     at_each_question(|monitor| {
@@ -301,7 +301,7 @@ fn a_window_of_mistakes() {
         let mut log = Voted::new(1).expect("memory");
         let mut run = online::Run::start(&problem, start, &mut log, &()).expect("a run");
         let interrupted = run.epoch(&problem, &mut log, 0, monitor).expect("it is kept").interrupted;
-        let state = run.state().expect("memory");
+        let state = run.state(&()).expect("memory");
         let memory = format!("{:?}", log.memory().expect("memory"));
         (interrupted, state.seen[0] as usize, (state.intercept, memory, dual.norms().clone()))
     };
@@ -545,7 +545,7 @@ fn an_order_of_many_examples() {
     let mut run = online::Run::start(&problem, start(), &mut Perceptron, &()).expect("a run");
     let asked = at_each_question(|monitor| {
         let epoch = run.epoch(&problem, &mut Perceptron, 0, monitor).expect("it is kept");
-        epoch.interrupted && run.state().expect("memory").seen == [0]
+        epoch.interrupted && run.state(&()).expect("memory").seen == [0]
     });
     assert!(asked >= 2 + 16 * N / NUMBERS, "{asked}");
     let asked = at_each_question(|monitor| {

@@ -256,7 +256,7 @@ fn feed_interrupted_after_a_block() {
 /// What a run has learnt and remembers, and what it did, as text.
 fn told((run, learner): (&Run, &dyn Learner), epochs: &[Epoch]) -> String {
     let memory: Vec<(&str, Numbers)> = learner.memory().expect("memory");
-    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(), run.mistakes_per_example(&()))
+    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(&()), run.mistakes_per_example(&()))
 }
 
 fn averaged(case: &Case) -> Box<dyn Learner> {
@@ -325,7 +325,7 @@ fn what_a_run_gives_at_its_end_is_its_state() {
                             run.end(&problem, &mut *learner, k as usize, &()).expect("finite");
                         }
                         let state =
-                            if at_once { run.finish(&problem, &mut *learner, &()) } else { run.state() };
+                            if at_once { run.finish(&problem, &mut *learner, &()) } else { run.state(&()) };
                         format!("{:?} {:?}", state.expect("finite"), learner.memory())
                     });
                     assert_eq!(stepwise, at_once, "{name}, {storage}, {ended} ended, {threads} threads");
@@ -343,7 +343,7 @@ fn a_decision_that_has_ended_stays_as_it_is_and_others_go_on() {
             let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
             for threads in [1, 2] {
                 let (run, _, epochs) = run_with_ends(&case, rows, threads, &ends, false);
-                let state = run.state().expect("memory");
+                let state = run.state(&()).expect("memory");
                 for (k, &end) in ends.iter().enumerate() {
                     let what = format!("{name}, {storage}, {threads} threads, plane {k}");
                     let together = vec![end; case.planes];

@@ -21,9 +21,11 @@ BASELINE = "neon" if platform.machine() in ("aarch64", "arm64", "ARM64") else "p
 
 def contents(model: Any) -> dict[str, Any]:
     """Return all that a model holds, for a look whether it has changed."""
+    held = model.__getstate__()
+    held |= {f"_model.{name}": array for name, array in held.pop("_model", {}).items()}
     return {
         name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
-        for name, value in vars(model).items()
+        for name, value in held.items()
     }
 
 

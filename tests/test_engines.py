@@ -6,7 +6,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
-from perceptron_rs.engines import ENGINES, Engine, Run, get_engine
+from perceptron_rs.engines import ENGINES, Engine, Model, Run, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
 
@@ -18,7 +18,7 @@ def parameters(function):
 
 
 def test_the_protocol_is_what_the_reference_exports():
-    assert {*FUNCTIONS, "ARITHMETIC_VERSION"} == set(reference.__all__)
+    assert {*FUNCTIONS, "ARITHMETIC_VERSION", "Model", "Rule"} == set(reference.__all__)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -35,7 +35,9 @@ def test_the_core_exports_nothing_else():
         "ARITHMETIC_VERSION",
         "DenseRows",
         "CsrRows",
-        "OnePass",
+        "Model",
+        "Pass",
+        "Rule",
         "Run",
     }
 
@@ -44,6 +46,12 @@ def test_the_core_exports_nothing_else():
 def test_runs_are_those_of_the_protocol(name):
     for run in (_core.Run, reference.linear.run.Run):
         assert parameters(getattr(run, name)) == parameters(getattr(Run, name))
+
+
+@pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "copy"])
+def test_models_are_those_of_the_protocol(name):
+    for model in (_core.Model, reference.Model):
+        assert parameters(getattr(model, name)) == parameters(getattr(Model, name))
 
 
 def test_one_arithmetic_version():

@@ -1,7 +1,6 @@
 """Ctrl-C ends a fit at the next block; the estimator is as it was. Other signals change nothing."""
 
 import _thread
-import copy
 import operator
 import signal
 import subprocess
@@ -13,7 +12,6 @@ from itertools import count
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -24,8 +22,8 @@ from perceptron_rs import (
     digest,
     max_margin,
 )
+from perceptron_rs.common.turns import Turn
 from perceptron_rs.float_mode import standard
-from perceptron_rs.linear import passes
 from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.structured import run as structured
 from tests.support import contents
@@ -55,7 +53,7 @@ SCRIPT = """
 
     def contents():
         random = model.random_state.get_state()
-        return {name: bits(value) for name, value in vars(model).items()} | {"drawn": repr(random)}
+        return {name: bits(value) for name, value in model.__getstate__().items()} | {"drawn": repr(random)}
 
     real = _core.start
 
@@ -175,87 +173,36 @@ def test_a_handler_ends_the_search_for_a_margin(solver):
         signal.signal(signal.SIGALRM, previous)
 
 
-#: Weights that take longer to look at than the engine waits before it asks for signals.
-MANY = 1 << 27
-
-
-def large_model():
-    """Return a model whose weights the engine has not seen yet, and an example of each class."""
-    wide = sp.csr_array(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, MANY))
-    few = sp.csr_array((wide.data, wide.indices, wide.indptr), shape=(2, 2))
-    model = Perceptron(fit_intercept=False).partial_fit(few, [0, 1], classes=[0, 1])
-    model.partial_fit(few, [0, 1])  # prepares a pass
-    model.coef_, model.n_features_in_ = np.zeros((1, MANY)), MANY
-    return model, wide
-
-
-def learn_while_a_signal_waits(model, rows, labels, handler):
-    """Learn in one call of the engine. A signal is there when it begins."""
-    if sp.issparse(rows):
-        rows = rows.indptr, rows.indices, rows.data, rows.shape[1]
-    learn = passes._prepared[id(model)].learn
-    call = partial(learn, model, rows, np.array(labels, dtype=np.uint32), True, None, None)
-    previous = signal.signal(signal.SIGALRM, handler)
-    try:  # nothing of Python runs between the two calls of the map
-        return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]
-    finally:
-        signal.signal(signal.SIGALRM, previous)
-
-
-@pytest.mark.parametrize("error", [StopItError, ValueError])
-def test_a_handler_ends_the_first_look_at_a_large_model(error):
-    model, wide = large_model()
-
-    def handler(number, frame):
-        raise error("from the handler")
-
-    with pytest.raises(error, match="from the handler"):
-        learn_while_a_signal_waits(model, wide[[0]], [1], handler)
-    assert not model.coef_[0, :2].any()
-
-
-def test_a_handler_that_learns_within_the_first_look_at_a_large_model():
-    """The call learns nothing then, and leaves that to a run."""
-    model, wide = large_model()
-    small = [[1.0, 0.0], [0.0, 2.0]], [0, 1]
-    learnt = Perceptron(fit_intercept=False, tol=None).fit(*small).coef_
-
-    def handler(number, frame):
-        model.set_params(tol=None).fit(*small)
-
-    assert not learn_while_a_signal_waits(model, wide[[0]], [1], handler)
-    assert model.coef_.tobytes() == learnt.tobytes()
-
-
 @pytest.mark.parametrize("error", [StopItError, ValueError])
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
-    """A handler that raises leaves all as it was; where one learns, the call learns nothing more."""
+    """A handler that raises leaves all as it was; one that reads finds it so, and one that learns may not."""
     X, y = np.random.default_rng(0).standard_normal((200, 50)), np.arange(200) % 2
     model = learner().partial_fit(X, y, classes=[0, 1])
-    model.partial_fit(X, y)  # prepares a pass
     before = contents(model)
+
+    def learnt_while_a_signal_waits(handler):
+        call = partial(model._model.learn, model._rule_now(), X, y, turn=True)
+        previous = signal.signal(signal.SIGALRM, handler)
+        try:  # nothing of Python runs between the two calls of the map
+            with Turn(model):
+                return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]
+        finally:
+            signal.signal(signal.SIGALRM, previous)
 
     def ends_it(number, frame):
         raise error("from the handler")
 
     with pytest.raises(error, match="from the handler"):
-        learn_while_a_signal_waits(model, X, y, ends_it)
+        learnt_while_a_signal_waits(ends_it)
     assert contents(model) == before
-
-    def learns(number, frame):
-        model.partial_fit(X[:9], y[:9])
-
-    other = copy.deepcopy(model).partial_fit(X[:9], y[:9])
-    assert not learn_while_a_signal_waits(model, X, y, learns)
-    assert contents(model) == contents(other)
-
-    # Nothing but a counter changes.
-    assert not learn_while_a_signal_waits(model, X, y, lambda *_: model.partial_fit(0 * X[:1], y[:1] * 0))
-    other.partial_fit(0 * X[:1], y[:1] * 0)
-    assert contents(model) == contents(other)
-    assert learn_while_a_signal_waits(model, X, y, lambda *_: None)
-    assert contents(model) == contents(other.partial_fit(X, y))
+    with pytest.raises(RuntimeError, match="is learning"):
+        learnt_while_a_signal_waits(lambda *_: model.partial_fit(X[:9], y[:9], check_input=False))
+    assert contents(model) == before
+    seen = []
+    assert learnt_while_a_signal_waits(lambda *_: seen.append((contents(model), model.predict(X).sum())))
+    assert [found for found, _ in seen] == [before]
+    assert contents(model) == contents(learner().partial_fit(X, y, classes=[0, 1]).partial_fit(X, y))
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, SequencePerceptron])

@@ -14,7 +14,9 @@ __all__ = [
     "Blake3",
     "CsrRows",
     "DenseRows",
-    "OnePass",
+    "Model",
+    "Pass",
+    "Rule",
     "Run",
     "__version__",
     "_enter_standard",
@@ -32,7 +34,6 @@ __all__ = [
     "margin",
     "mlp_scores",
     "mlp_start",
-    "one_pass",
     "permutation",
     "read_svmlight",
     "read_svmlight_part",
@@ -89,7 +90,7 @@ class Blake3:
     def update_rows(self, rows: _AnyRows, first: int, last: int) -> None: ...
     def digest(self) -> bytes: ...
 
-def start(data: Data, state: State, settings: Settings) -> Run: ...
+def start(data: Data, state: Any, settings: Settings) -> Run: ...
 
 @final
 class Run:
@@ -99,38 +100,59 @@ class Run:
     def tracked(self) -> State: ...
 
 @final
-class OnePass:
+class Model:
+    def __new__(cls, learner: str, planes: int, columns: int) -> Self: ...
+    @staticmethod
+    def from_state(learner: str, state: State) -> Model: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def is_zero(self) -> bool: ...
+    @property
+    def told(self) -> Pass | None: ...
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> NDArray[np.float64]: ...
+    def keys(self) -> list[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def __len__(self) -> int: ...
+    def state(self) -> State: ...
     def learn(
         self,
-        estimator: Any,
+        rule: Rule,
         rows: Any,
         y: NDArray[Any],
+        sample_weight: NDArray[Any] | None = None,
+        *,
         encoded: bool = False,
-        activations: NDArray[np.float64] | None = None,
-        sample_weight: NDArray[np.float64] | None = None,
-        also: dict[str, Any] | None = None,
-        turns: list[Any] | None = None,
+        track_activations: bool = False,
+        note: Any = None,
+        turn: bool = False,
     ) -> bool: ...
+    def scores(self, rows: _AnyRows, *, threads: int) -> NDArray[np.float64]: ...
+    def copy(self, *, told: bool = True) -> Model: ...
 
-def one_pass(
-    *,
-    parameters: dict[str, Any],
-    absent: Sequence[str],
-    caches: Sequence[str],
-    stored: dict[str, str],
-    learner: str,
-    positive: NDArray[np.uint32],
-    class_weight: NDArray[np.float64],
-    eta0: float,
-    tie: str,
-    fit_intercept: bool,
-    margin_threshold: float = 0.0,
-    added_feature: float = 0.0,
-    max_mistakes_per_example: int | None = None,
-    joint: str | None = None,
-    penalty: tuple[float, float] | None = None,
-    track_mistakes: bool = False,
-) -> OnePass: ...
+@final
+class Rule:
+    def __new__(cls, settings: Settings, classes: NDArray[Any]) -> Self: ...
+
+@final
+class Pass:
+    @property
+    def n_iter(self) -> NDArray[np.int64]: ...
+    @property
+    def n_mistakes(self) -> int: ...
+    @property
+    def mistakes(self) -> NDArray[np.int64]: ...
+    @property
+    def mistakes_per_example(self) -> NDArray[np.int64] | None: ...
+    @property
+    def activations(self) -> NDArray[np.float64] | None: ...
+    @property
+    def note(self) -> Any: ...
+
 def scores(
     rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]: ...

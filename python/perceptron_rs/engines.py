@@ -29,7 +29,7 @@ __all__ = [
     "Engine",
     "EngineName",
     "KernelSpec",
-    "OnePass",
+    "Model",
     "Rows",
     "Run",
     "Solution",
@@ -77,21 +77,95 @@ class Run(Protocol):
         """
 
 
-class OnePass(Protocol):
-    """Passes on the attributes of an estimator, made by ``one_pass``."""
+class Model(Protocol):
+    """What a linear learner has learnt, and the only one that writes to it.
+
+    Its names lead to the arrays of its state. Nobody writes to an array that it has given out.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of planes, number of columns."""
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing has been learnt, from a start of zeros."""
+
+    @property
+    def told(self) -> Any:
+        """What the last pass did; None if the model comes from a run or a state.
+
+        It has ``n_iter``, ``mistakes``, ``n_mistakes``, ``mistakes_per_example`` and ``activations``, None
+        unless they were tracked, and ``note``.
+        """
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Weights (K, d) that predict."""
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts (K,) that predict."""
+
+    def keys(self) -> list[str]:
+        """Return the names of its numbers."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return numbers by name; weights with all pending penalties applied."""
+
+    def state(self) -> State:
+        """Return all that it takes to go on, as arrays.
+
+        If penalties are pending, "coef" are the weights without them, "ages" says of each weight how many
+        examples they are of, and "strengths" are eta0 and the strengths l1 and l2.
+        """
 
     def learn(
         self,
-        estimator: Any,
+        rule: Any,
         rows: Any,
         y: NDArray[Any],
+        sample_weight: NDArray[Any] | None = None,
+        *,
         encoded: bool = False,
-        activations: NDArray[np.float64] | None = None,
-        sample_weight: NDArray[np.float64] | None = None,
-        also: dict[str, Any] | None = None,
-        turns: list[Any] | None = None,
+        track_activations: bool = False,
+        note: Any = None,
+        turn: bool = False,
     ) -> bool:
-        """Learn from the rows in their order and replace the attributes that change."""
+        """Make one pass over the rows in order; ``told`` then says what it did.
+
+        Parameters
+        ----------
+        rule : Rule
+            Of the same engine.
+        rows : C-contiguous matrix, tuple of the arguments of ``csr_rows``, or made by that or ``dense_rows``
+        y : array of shape (n,)
+            Their classes, in the kind of type that those of the rule have.
+        sample_weight : array of shape (n,)
+            Weights of the examples, above 0.
+        encoded : bool
+            Whether y holds indices of classes instead, as uint32.
+        track_activations : bool
+            Whether to record the activations before the updates.
+        note : object
+            Is kept with the pass, if there is one.
+        turn : bool
+            Whether the caller has the turn to change the model, so that others may run meanwhile.
+
+        Returns
+        -------
+        bool
+            False if nothing was done, as others would run meanwhile and ``turn`` is False. After an error
+            nothing has changed, either.
+        """
+
+    def scores(self, rows: Any, *, threads: int) -> NDArray[np.float64]:
+        """Activations (n, K) of every row under what predicts."""
+
+    def copy(self, *, told: bool = True) -> Model:
+        """Return another one that learns on its own; without ``told``, it has nothing to tell."""
 
 
 class Engine(Protocol):
@@ -107,33 +181,19 @@ class Engine(Protocol):
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def start(self, data: Data, state: State, settings: Settings) -> Run:
+    def start(self, data: Data, state: Any, settings: Settings) -> Run:
         """Begin a run of the learner of these settings; ``state`` is not modified.
+
+        Of a `Model`, the run's state is one, too.
 
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
         """
 
-    def one_pass(
-        self,
-        *,
-        parameters: dict[str, Any],
-        absent: Sequence[str],
-        caches: Sequence[str],
-        stored: dict[str, str],
-        learner: str,
-        positive: NDArray[np.uint32],
-        class_weight: NDArray[np.float64],
-        eta0: float,
-        tie: str,
-        fit_intercept: bool,
-        margin_threshold: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        joint: str | None = None,
-        penalty: tuple[float, float] | None = None,
-        track_mistakes: bool = False,
-    ) -> OnePass:
-        """Read the parameters once, for many passes."""
+    #: ``Model(learner, planes, columns)``: zeros. ``Model.from_state(learner, state)``: of arrays, of which
+    #: those that nobody writes to are taken over where they stand.
+    Model: Any
+    #: ``Rule(settings, classes)``: what parameters say of a pass, read once for many passes.
+    Rule: Any
 
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

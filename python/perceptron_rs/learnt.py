@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.told import attributes
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.input import INPUT
@@ -163,7 +164,7 @@ def _named(name: str, value: Any) -> Any:
 def arrays(model: Any) -> Arrays:
     """Return what predictions depend on, and the other attributes of a fit."""
     found = learnt(model)
-    names = {name for name in vars(model) if name.endswith("_")}
+    names = {name for name in attributes(model) if name.endswith("_")}
     names |= {*getattr(model, "_stored", {}).values(), *getattr(type(model), "_kept", ())}
     names |= set(getattr(model, "_computed", ()))
     names -= {name.partition("[")[0] for name in (*found.numbers, *found.settings)}

@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from perceptron_rs import _core
 from perceptron_rs.common.rows.selection import lasting
 from perceptron_rs.common.rows.storage import STORED, to_stored
+from perceptron_rs.common.told import attributes
 from perceptron_rs.learnt import Arrays, Learnt, arrays, difference, learnt
 
 __all__ = ["Way", "can_be_compared", "ways"]
@@ -217,7 +218,7 @@ def _predictions(model: Any, X: Any) -> Arrays:
     kinds = getattr(model, "_predictions", ())
     asked = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
-        vars(other).update(vars(model))
+        vars(other).update(attributes(model))
         other.prediction = kind
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 

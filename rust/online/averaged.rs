@@ -21,7 +21,7 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
-use crate::monitor::{Monitor, NUMBERS, each};
+use crate::monitor::{Monitor, NUMBERS, copied, each};
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -144,6 +144,10 @@ impl Learner for Averaged {
         let floats = |values| Numbers::floats(once(values));
         let memory = [("coef_u", floats(&self.coef[..])?), ("intercept_u", floats(&self.intercept)?)];
         collected(memory.into_iter())
+    }
+
+    fn sums(&self, monitor: &dyn Monitor) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+        Ok(Some((copied(&self.coef, monitor)?, copied(&self.intercept, &())?)))
     }
 
     fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {

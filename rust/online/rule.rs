@@ -89,6 +89,11 @@ pub trait Learner: Send + Sync {
     /// is called `coef…` has a row of columns for each plane.
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>>;
 
+    /// A copy of the sums u and their intercepts, of an averaged perceptron.
+    fn sums(&self, _monitor: &dyn Monitor) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+        Ok(None)
+    }
+
     /// What learning shall lower in this plane, unless it is the mean loss.
     fn objective(&self, _plane: usize) -> Option<f64> {
         None

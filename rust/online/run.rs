@@ -11,7 +11,7 @@ use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
-use crate::memory::filled;
+use crate::memory::{filled, matrix};
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
 use crate::order::shuffle;
 use crate::rows::Tolerance;
@@ -285,15 +285,15 @@ impl Run {
     }
 
     /// What has been learnt so far, beside the memory of the learner.
-    pub fn state(&self) -> Result<State> {
+    pub fn state(&self, monitor: &dyn Monitor) -> Result<State> {
         let weights = self.planes() * self.columns;
         let mut state = State {
-            coef: filled(0.0, weights)?,
+            coef: matrix(0.0, self.planes(), self.columns)?,
             intercept: filled(0.0, self.planes())?,
             seen: filled(0, self.planes())?,
-            ages: if self.with_ages() { Some(filled(0, weights)?) } else { None },
+            ages: if self.with_ages() { Some(monitor::filled(&0, weights, monitor)?) } else { None },
         };
-        self.write(&mut state.places(), &())?;
+        self.write(&mut state.places(), monitor)?;
         Ok(state)
     }
 

@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 
-use numpy::{PyArrayMethods, PyReadonlyArray2};
+use numpy::{PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{ages, counters, get, matrix, new_array, numbers, set_array, set_joined};
 use super::border::own::Own;
-use super::border::rows::{entries, shape, with_rows};
+use super::border::rows::{entries, over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
 use super::linear::memory::{read_learner, write_memory};
+use super::linear::model::Model;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::start::Work;
 use crate::error;
@@ -20,8 +22,8 @@ use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Places, Problem, Settings, State};
-use crate::rows::Examples;
+use crate::online::{self, Epoch, Found, Learner, Places, Problem, Settings, State, Strengths};
+use crate::rows::{Chosen, Examples};
 
 pub(super) struct Planes {
     data: Data,
@@ -33,6 +35,8 @@ pub(super) struct Planes {
     keep_on_interrupt: bool,
     learner: Box<dyn Learner>,
     core: online::Run,
+    /// Of a run of a model.
+    home: Option<Home>,
 }
 
 /// As what the core sees the rows, with what it keeps of them between epochs.
@@ -81,6 +85,83 @@ impl View {
             })?,
         }
     }
+}
+
+/// Where a run puts what it has learnt.
+pub(super) struct Home {
+    model: online::Model,
+    chosen: Option<Chosen>,
+}
+
+/// A run of a model.
+pub(super) fn start_model(
+    data: &Bound<'_, PyAny>,
+    model: &Model,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Planes> {
+    let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
+    let mut settings = given.settings()?;
+    let model = model.cloned(py);
+    let (n, columns) = shape(data.rows.bind(py))?;
+    if model.shape() != [settings.planes(), columns] {
+        let needed = [settings.planes(), columns];
+        let text =
+            format!("coef must have the shape {needed:?} for these rows and planes, got {:?}", model.shape());
+        return Err(PyValueError::new_err(text));
+    }
+    let mut chosen = None;
+    if model.is_local_in_epochs(&settings, n)
+        && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &[])?
+    {
+        (data.rows, chosen) = (rows, Some(places));
+    }
+    let (entries, sparse) = entries(data.rows.bind(py))?;
+    settings.threads = online::worthwhile(settings.threads, entries.saturating_mul(settings.planes()));
+    if sparse {
+        settings.threads = online::sharing(settings.threads, settings.planes());
+    }
+    let (view, signals) = (View::Rows, Signals::new());
+    let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
+        let problem = Problem::new(examples, labels, sample_weight, &settings)?;
+        let mut taken = model.take(&settings, chosen.as_ref(), &signals)?;
+        let mut learner = taken.learner()?;
+        let core = online::Run::start(&problem, taken.state, &mut *learner, &signals)?;
+        Ok((core, learner, problem.found()))
+    })?;
+    let (core, learner, found) = signals.settle(done, py, false)?;
+    let keep_on_interrupt = given.keep_on_interrupt;
+    Ok(Planes {
+        data,
+        view,
+        own: None,
+        settings,
+        found,
+        keep_on_interrupt,
+        learner,
+        core,
+        home: Some(Home { model, chosen }),
+    })
+}
+
+/// The same of the arrays of its state.
+pub(super) fn start_state(
+    data: &Bound<'_, PyAny>,
+    state: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<Planes> {
+    let given: Linear = settings.extract()?;
+    let strengths = Strengths::of(&given.settings()?);
+    let needed = [given.settings()?.planes(), shape(data.extract::<Data>()?.rows.bind(data.py()))?.1];
+    let coef = get("coef", state)?;
+    if coef.cast::<PyUntypedArray>()?.shape() != needed {
+        let got = coef.getattr("shape")?;
+        let text = format!("coef must have the shape {needed:?} for these rows and planes, got {got}");
+        return Err(PyValueError::new_err(text));
+    }
+    if strengths.is_some() && !state.contains("ages")? {
+        return Err(PyValueError::new_err("state lacks \"ages\", which a penalty needs"));
+    }
+    start_model(data, &Model::of_state(&given.learner, state, strengths)?, settings)
 }
 
 /// What a run is made of.
@@ -208,7 +289,7 @@ impl Planes {
             Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
         })?;
         let (core, found) = signals.settle(done, py, false)?;
-        Ok(Self { data, view, own, settings, found, keep_on_interrupt, learner, core })
+        Ok(Self { data, view, own, settings, found, keep_on_interrupt, learner, core, home: None })
     }
 
     /// Calls `f` on the run, its problem and its learner.
@@ -227,6 +308,19 @@ impl Planes {
 }
 
 impl Work for Planes {
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        let Some(Home { model, chosen }) = &self.home else {
+            return Err(PyValueError::new_err("the run is none of a model"));
+        };
+        let (mut model, signals) = (model.clone(), Signals::new());
+        let done = py.detach(|| {
+            let (state, sums) = (self.core.state(&signals)?, self.learner.sums(&signals)?);
+            model.put(state, sums, &self.settings, chosen.as_ref(), &signals)
+        });
+        signals.settle(done, py, false)?;
+        Ok(Model::of(model))
+    }
+
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
         self.with_problem(py, signals, |run, problem, learner| run.epoch(problem, learner, number, signals))
     }
@@ -237,6 +331,17 @@ impl Work for Planes {
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let (py, core) = (out.py(), &self.core);
+        if self.home.is_some() {
+            out.update(self.model(py)?.state(py)?.as_mapping())?;
+            if out.contains("strengths")? {
+                out.del_item("strengths")?; // they are those of the settings
+            }
+            if self.settings.penalty.is_some() && !out.contains("ages")? {
+                let shape = self.home.as_ref().map_or([0; 2], |home| home.model.shape());
+                out.set_item("ages", new_array::<i64, 2>(py, shape)?)?;
+            }
+            return Ok(());
+        }
         let shape = [core.planes(), core.columns()];
         let (mut intercept, mut seen) = (filled(0.0, shape[0])?, filled(0, shape[0])?);
         let linear = matches!(self.view, View::Rows);

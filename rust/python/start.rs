@@ -7,8 +7,9 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::border::arrays::to_vector;
 use super::border::signals::Signals;
+use super::linear::model::Model;
 use super::mlp::Layers;
-use super::run::Planes;
+use super::run::{Planes, start_model, start_state};
 use super::structured::Sequenced;
 use crate::error;
 use crate::online::Epoch;
@@ -18,6 +19,11 @@ pub(super) trait Work: Send + Sync {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
+
+    /// What a run of a model has learnt so far.
+    fn model(&self, _py: Python<'_>) -> PyResult<Model> {
+        Err(pyo3::exceptions::PyTypeError::new_err("the run has no model"))
+    }
 
     /// Writes a copy of all that has been learnt.
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
@@ -31,19 +37,24 @@ pub(super) trait Work: Send + Sync {
 pub struct Run {
     work: Box<dyn Work>,
     keep_on_interrupt: bool,
+    of_model: bool,
 }
 
 /// Begin a run of the learner of these settings; `state` is not modified.
 #[pyfunction]
-fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyDict>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
+fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
-    let work: Box<dyn Work> = match &*learner {
-        "chain" => Box::new(Sequenced::start(data, state, settings)?),
-        "network" => Box::new(Layers::start(data, state, settings)?),
-        _ => Box::new(Planes::start(data, state, settings)?),
+    let (of_model, work): (bool, Box<dyn Work>) = match &*learner {
+        "perceptron" | "averaged" => match state.cast::<Model>() {
+            Ok(model) => (true, Box::new(start_model(data, model.get(), settings)?)),
+            Err(_) => (false, Box::new(start_state(data, state.cast()?, settings)?)),
+        },
+        "chain" => (false, Box::new(Sequenced::start(data, state.cast()?, settings)?)),
+        "network" => (false, Box::new(Layers::start(data, state.cast()?, settings)?)),
+        _ => (false, Box::new(Planes::start(data, state.cast()?, settings)?)),
     };
-    Ok(Run { work, keep_on_interrupt })
+    Ok(Run { work, keep_on_interrupt, of_model })
 }
 
 #[pymethods]
@@ -72,10 +83,13 @@ impl Run {
     }
 
     /// Return a copy of the weights and of all else that the learner keeps.
-    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.of_model {
+            return Ok(Bound::new(py, self.work.model(py)?)?.into_any());
+        }
         let out = PyDict::new(py);
         self.work.state(&out)?;
-        Ok(out)
+        Ok(out.into_any())
     }
 
     /// Return what the settings track.

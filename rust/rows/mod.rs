@@ -17,6 +17,7 @@ mod pending;
 mod planes;
 mod prefetch;
 mod scaled;
+mod shared;
 mod survey;
 mod visit;
 
@@ -35,8 +36,10 @@ pub use joint::Spread;
 pub(crate) use learn::{Learn, LoopBody};
 pub use noise::{Noise, Tolerance};
 pub use pending::settled;
+pub(crate) use planes::column_stride;
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::{Hint, prefetch};
+pub use shared::Shared;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 

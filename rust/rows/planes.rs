@@ -334,7 +334,7 @@ fn exact_limit(integer_step: Option<f64>, size: Magnitude, largest_sum: f64) -> 
 }
 
 /// Sums are updated four at a time; one plane needs no padding.
-pub(super) fn column_stride(planes: usize) -> usize {
+pub(crate) fn column_stride(planes: usize) -> usize {
     if planes == 1 { 1 } else { planes.next_multiple_of(4) }
 }
 

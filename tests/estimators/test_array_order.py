@@ -31,10 +31,10 @@ def learnt(model):
 def test_partial_fit_goes_on(order, averaged, options, engine_name):
     if averaged and options:
         pytest.skip("has no penalty")
-    learner, names = (AveragedPerceptron, ["last_coef_", "_coef_u"]) if averaged else (Perceptron, ["coef_"])
+    learner = AveragedPerceptron if averaged else Perceptron
     models = [learner(engine=engine_name, max_iter=2, tol=None, **options).fit(X, Y) for _ in range(2)]
-    for name in names:
-        setattr(models[1], name, order(getattr(models[1], name)))
+    state = models[1]._model.state()
+    models[1]._publish({name: order(array) if array.ndim == 2 else array for name, array in state.items()})
     assert models[0].decision_function(X).tobytes() == models[1].decision_function(X).tobytes()
     for model in models:
         model.partial_fit(X[:20], Y[:20])

@@ -163,10 +163,10 @@ def test_bad_x(attempt, engine_name, name, method):
 def test_bad_x_in_prediction(frozen, engine_name, name, method):
     X, error, pattern = BAD_X[name]
     model = Perceptron(engine=engine_name, tol=None, max_iter=2).fit(GOOD, Y)
-    before, given = frozen(vars(model)), frozen(X)
+    before, given = frozen(model.__getstate__()), frozen(X)
     with pytest.raises(error) as caught:
         getattr(model, method)(X, *([Y] if method == "score" else []))
     assert re.search(pattern, str(caught.value), re.IGNORECASE), str(caught.value)
     assert re.search(r"\bX\b", str(caught.value)), str(caught.value)
-    assert frozen(vars(model)) == before
+    assert frozen(model.__getstate__()) == before
     assert frozen(X) == given

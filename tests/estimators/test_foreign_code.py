@@ -134,7 +134,7 @@ def bits(value):
         return type(value).__name__
     if hasattr(value, "get_params"):  # the record of calls names the guests themselves
         left_out = {*value.get_params(), "_calls"}
-        return {name: bits(v) for name, v in vars(value).items() if name not in left_out}
+        return {name: bits(v) for name, v in value.__getstate__().items() if name not in left_out}
     return np.asarray(value).tobytes() if isinstance(value, (np.ndarray, float)) else repr(value)
 
 

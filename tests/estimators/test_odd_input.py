@@ -130,12 +130,9 @@ def test_weights_that_were_set_to_no_number_do_not_predict(learner, name, value)
     model = learner().fit(X, Y)
     weights = getattr(model, name).copy()
     weights[1] = value
-    setattr(model, name, weights)
-    with pytest.raises(ValueError, match=rf"{name} must be finite, got {value}"):
+    with pytest.raises(ValueError, match=rf"{name} must be finite, got {value}"):  # noqa: PT012
+        setattr(model, name, weights)
         model.predict(X)
-    if learner is Perceptron and name == "coef_":
-        with pytest.raises(ValueError, match="coef_ must be finite"):
-            model.sparsify().predict(X)
 
 
 @pytest.mark.parametrize("learner", CLASSIFIERS)

@@ -88,8 +88,9 @@ class NextFloat(Perceptron):
     def _publish(self, state):
         super()._publish(state)
         if self.engine == "rust":
-            self.coef_ = self.coef_.copy()
-            self.coef_[0, 1] = np.nextafter(self.coef_[0, 1], np.inf)
+            numbers = {name: array.copy() for name, array in self._model.state().items()}
+            numbers["coef"][0, 1] = np.nextafter(numbers["coef"][0, 1], np.inf)
+            super()._publish(numbers)
 
 
 def test_names_the_first_difference():
@@ -111,7 +112,8 @@ class OneMistakeMore(Perceptron):
     def _publish(self, state):
         super()._publish(state)
         if self.n_jobs == 2:
-            self.n_seen_ = self.n_seen_ + 1
+            numbers = self._model.state()
+            super()._publish(numbers | {"seen": numbers["seen"] + 1})
 
 
 def test_names_the_threads():

@@ -228,10 +228,9 @@ def test_an_assignment_is_a_cold_start_from_what_is_shown(model, names, engine_n
 @pytest.mark.parametrize(
     ("model", "name"),
     [
-        (AveragedPerceptron(**ONCE), "last_coef_"),
-        (AveragedPerceptron(**ONCE), "n_seen_"),
+        (AveragedPerceptron(**ONCE), "coef_"),
         (VotedPerceptron(prediction="average", **ONCE), "n_seen_"),
-        (Perceptron(penalty="l2"), "n_seen_"),
+        (Perceptron(penalty="l2"), "coef_"),
     ],
     ids=str,
 )

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from words import Case, draw
 
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS
 
@@ -163,13 +164,15 @@ def answer(chosen: Draw, model: Any, X: Any, y: Any, *, is_sequence: bool) -> An
         else:
             found = getattr(model, name)(A, labels, **options)
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        return type(error).__name__
+        # A class of our own is told by the one that users know.
+        return next(kind.__name__ for kind in type(error).__mro__ if kind is not ArgumentError)
     return None if found is model else found
 
 
 def public(model: Any) -> dict[str, Any]:
     """Return all public attributes of what was learnt."""
-    names = {name for name in (*dir(type(model)), *vars(model)) if name.endswith("_") and name[0] != "_"}
+    known = ("coef_", "intercept_", *dir(type(model)), *vars(model))
+    names = {name for name in known if name.endswith("_") and name[0] != "_"}
     found = {}
     for name in sorted(names):
         try:

@@ -31,7 +31,7 @@ def fitted(learner=AveragedPerceptron, classes=3, **parameters):
 def contents(model):
     """Return all that an estimator holds, arrays as bits; averages are computed when first read."""
     _ = model.coef_
-    return {name: bits(value) for name, value in vars(model).items() if name != "callback"}
+    return {name: bits(value) for name, value in model.__getstate__().items() if name != "callback"}
 
 
 def bits(value):

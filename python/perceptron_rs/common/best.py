@@ -28,7 +28,18 @@ class Best:
         if self.state is None or better.all():
             self.state = state
         elif better.any():
-            self.state = spliced(self.state, state, better)
+            first, second = _alike(self.state, state)
+            self.state = spliced(first, second, better)
+
+
+def _alike(*states: Any) -> list[State]:
+    """Return states as arrays of the same names: what is pending of a penalty may be 0 in one of them."""
+    arrays = [state if isinstance(state, dict) else state.state() for state in states]
+    strengths = next((state["strengths"] for state in arrays if "strengths" in state), None)
+    if strengths is None:
+        return arrays
+    pending = {"strengths": strengths, "ages": np.zeros(arrays[0]["coef"].shape, dtype=np.int64)}
+    return [pending | state for state in arrays]
 
 
 def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
@@ -40,6 +51,9 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
     for name in first:
         if name in _LISTS:
             continue  # where they begin is known last
+        if name == "strengths":  # of both
+            found[name] = first[name]
+            continue
         begins, others = (_ends(state, name, len(of_second)) for state in (first, second))
         if begins is None or others is None:
             aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))

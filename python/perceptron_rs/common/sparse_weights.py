@@ -10,12 +10,21 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.typed import check_is_fitted
 
-__all__ = ["SparseWeights", "dense"]
+__all__ = ["SparseWeights", "as_sparse", "dense"]
 
 
 def dense(weights: Any) -> NDArray[Any]:
     """Return weights as an array; the same one, if they are an array."""
     return weights.toarray() if is_sparse(weights) else np.asarray(weights)
+
+
+def as_sparse(weights: NDArray[Any]) -> Any:
+    """Return weights as a CSR matrix, or as an array where scikit-learn prefers these."""
+    import scipy.sparse as sp
+    from sklearn import get_config
+
+    arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
+    return sp.csr_array(weights) if arrays else sp.csr_matrix(weights)
 
 
 class SparseWeights:
@@ -59,13 +68,8 @@ class SparseWeights:
         >>> model.densify().coef_
         array([[-0.4,  0. , -2.4]])
         """
-        import scipy.sparse as sp
-        from sklearn import get_config
-
         check_is_fitted(self)
-        arrays = get_config().get("sparse_interface", "spmatrix") == "sparray"  # new in scikit-learn 1.9
-        coef = self.coef_
-        self._show(sp.csr_array(coef) if arrays else sp.csr_matrix(coef))
+        self._show(as_sparse(dense(self.coef_)))
         return self
 
     def densify(self) -> Self:

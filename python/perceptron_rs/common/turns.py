@@ -23,6 +23,8 @@ from typing import Any, TypeVar, cast
 
 from numpy.random import RandomState
 
+from perceptron_rs.common.told import attributes
+
 __all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -98,7 +100,7 @@ class Turn:
         """Return a copy of the estimator to learn on. Arrays are shared, for none is changed in place."""
         if self.model is None:
             self.before = vars(self.estimator).copy()
-            self.model = _like(self.estimator, self.before)
+            self.model = _like(self.estimator, attributes(self.estimator))
             if isinstance(drawn_from := self.before.get("random_state"), RandomState):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
@@ -149,7 +151,7 @@ class _Own(dict[str, Any]):
 
 def snapshot(model: Any) -> Any:
     """Return a copy of an estimator that stays as it is, whatever other threads do."""
-    return _like(model, vars(model))
+    return _like(model, _moment(model))
 
 
 def consistent(method: Method) -> Method:
@@ -159,7 +161,7 @@ def consistent(method: Method) -> Method:
     def read(self: Any, *args: Any, **options: Any) -> Any:
         if type(vars(self)) is _Own:
             return method(self, *args, **options)
-        before = vars(self).copy()
+        before = _moment(self)
         model = _like(self, before)
         answer = method(model, *args, **options)
         after = vars(model)
@@ -185,6 +187,14 @@ def computed(model: Any, cache: str, names: Collection[str], compute: Callable[[
     sources, answer = tuple(map(vars(model).get, names)), compute(model)
     getattr(model, cache)[:] = [(sources, answer)]
     return answer
+
+
+def _moment(model: Any) -> dict[str, Any]:
+    """Return the attributes at one moment: passes of other threads go on with the model that they have."""
+    found: dict[str, Any] = vars(model).copy()
+    if "_model" in found:
+        found["_model"] = found["_model"].copy()
+    return found
 
 
 def _like(model: Any, attributes: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar, Self
 
+from perceptron_rs.common.told import attributes
 from perceptron_rs.common.turns import learning
 from perceptron_rs.distributed.fitting import Cluster, Family, PartitionReport, fit
 from perceptron_rs.distributed.linear import LINEAR
@@ -87,7 +88,7 @@ class ClusterLearner(BaseEstimator):
         """
         given = self.get_params(deep=False)
         model = self._local(**{name: value for name, value in given.items() if name not in self._own})
-        learnt = {name: value for name, value in vars(self).items() if name not in given}
+        learnt = {name: value for name, value in attributes(self).items() if name not in given}
         reports = learnt.pop("partition_report_", None)
         vars(model).update(learnt)
         if reports is not None:

@@ -21,8 +21,7 @@ from perceptron_rs.distributed.fitting import Family, Plan, all_labels
 from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io.source import Batch
-from perceptron_rs.linear.fitting import check_same_problem, read_state, settings_of, start_state
-from perceptron_rs.linear.penalty import forget_pending, publish, take_pending
+from perceptron_rs.linear.fitting import check_same_problem, publish, settings_of, start_state
 from perceptron_rs.linear.perceptron import Perceptron
 
 __all__ = ["LINEAR"]
@@ -51,7 +50,8 @@ def parse(batch: Batch) -> Parsed:
 
 def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     """Put what is known before the fit on the estimator, and plan the fit."""
-    state = read_state(estimator) if estimator.warm_start and hasattr(estimator, "classes_") else None
+    goes_on = estimator.warm_start and hasattr(estimator, "classes_")
+    state = estimator._read_state(get_engine(estimator.engine)) if goes_on else None
     first = next((fact for fact in facts if fact.examples), facts[0])
     estimator.n_features_in_ = first.columns
     vars(estimator).pop("feature_names_in_", None)
@@ -67,7 +67,6 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     if state is None:
         state = start_state(estimator, classes, None, None, None)
         estimator._n_epochs = 0
-        forget_pending(estimator)
     else:
         check_same_problem(estimator, state, classes)
     estimator.classes_ = classes
@@ -85,7 +84,7 @@ def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
         estimator._n_epochs += estimator.n_iter_
 
     return Plan(
-        state=take_pending(estimator, state),
+        state=estimator._arrays(state),
         settings=replace(settings_of(estimator, positive_labels(K), planes, seed, settle=True), threads=1),
         encodings=[Encoding(classes)] * len(facts),
         schedule=Schedule(

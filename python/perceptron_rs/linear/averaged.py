@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.sparse_weights import SparseWeights, dense
-from perceptron_rs.common.turns import computed
-from perceptron_rs.engines import Engine, EngineName, State, get_engine
-from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.fitting import read_state
+from perceptron_rs.engines import EngineName
+from perceptron_rs.linear.owner import ModelOwner
 from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["AveragedPerceptron"]
 
 
-class AveragedPerceptron(SparseWeights, LinearLearner):
+class AveragedPerceptron(ModelOwner):
     r"""Averaged perceptron: predicts with the mean of all weight vectors of the run.
 
     Training makes the same updates as `Perceptron`. If w_0 are the initial weights, and w_t those after the
@@ -201,13 +198,8 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         "intercept_u": "_intercept_u",
     }
 
-    _caches: ClassVar[tuple[str, ...]] = ("_average",)
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, **JOINT, **NOISE, **PARTITIONS}
-
-    last_coef_: NDArray[np.float64]
-    last_intercept_: NDArray[np.float64]
-    _average: list[Any]  # what is computed from the rest when it is first read
 
     def __init__(
         self,
@@ -269,49 +261,23 @@ class AveragedPerceptron(SparseWeights, LinearLearner):
         self.audit_key = audit_key
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Averaged weights."""
-        return self._averaged()[0]
-
-    @coef_.setter
-    def coef_(self, coef: Any) -> None:
-        self._start_from(coef=coef)
+    def last_coef_(self) -> NDArray[np.float64]:
+        """Weights after the last update."""
+        coef: NDArray[np.float64] = self._model["coef"]
+        return coef
 
     @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Averaged intercepts."""
-        return self._averaged()[1]
+    def last_intercept_(self) -> NDArray[np.float64]:
+        """Intercepts after the last update."""
+        intercept: NDArray[np.float64] = self._model["intercept"]
+        return intercept
 
-    @intercept_.setter
-    def intercept_(self, intercept: Any) -> None:
-        self._start_from(intercept=intercept)
+    @property
+    def _coef_u(self) -> NDArray[np.float64]:
+        coef: NDArray[np.float64] = self._model["coef_u"]
+        return coef
 
-    def _start_from(self, **given: Any) -> None:
-        """Start anew from numbers that are given, and what is shown of the others, as from ``coef_init``."""
-        if hasattr(self, "last_coef_") and hasattr(self, "last_intercept_"):
-            given = dict(zip(("coef", "intercept"), self._averaged(), strict=True)) | given
-        for part, value in given.items():
-            setattr(self, f"last_{part}_", dense(value))
-            setattr(self, f"_{part}_u", np.zeros(np.shape(dense(value))))
-        self.n_seen_ = np.zeros(len(np.atleast_1d(dense(next(iter(given.values()))))), dtype=np.int64)
-        self._average = []
-
-    def _averaged(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        average: tuple[NDArray[np.float64], NDArray[np.float64]] = computed(
-            self,
-            "_average",
-            self._stored.values(),
-            lambda model: model._answer(get_engine(model.engine), read_state(model)),
-        )
-        return average
-
-    def _show(self, coef: Any) -> None:
-        sources = tuple(getattr(self, name) for name in self._stored.values())
-        self._average = [(sources, (coef, self.intercept_))]
-
-    def _answer(self, engine: Engine, state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return engine.average(state)
-
-    def _publish(self, state: State) -> None:
-        super()._publish(state)
-        self._average = []
+    @property
+    def _intercept_u(self) -> NDArray[np.float64]:
+        intercept: NDArray[np.float64] = self._model["intercept_u"]
+        return intercept

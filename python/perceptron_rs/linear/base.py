@@ -7,18 +7,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD, begin_record, next_record
+from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
+from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
-from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms
+from perceptron_rs.common.told import canonical
 from perceptron_rs.common.turns import Turn, consistent, learning
-from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, sample_weights
+from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.float_mode import standard
@@ -26,11 +27,9 @@ from perceptron_rs.linear.fitting import (
     check_same_problem,
     learn,
     learn_stream,
-    read_state,
     start_state,
+    zero_arrays,
 )
-from perceptron_rs.linear.passes import LEARNERS, learn_pass
-from perceptron_rs.linear.penalty import forget_pending, publish, strengths
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
@@ -45,6 +44,9 @@ from perceptron_rs.typed import (
 )
 
 __all__ = ["LinearLearner"]
+
+#: No sum of it and of the examples of a call overflows.
+_MOST_SEEN = 2**62
 
 
 class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, BaseEstimator):
@@ -129,7 +131,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()
         engine = get_engine(self.engine)
-        state = read_state(self) if self.warm_start and hasattr(self, "classes_") else None
+        state = self._read_state(engine) if self.warm_start and hasattr(self, "classes_") else None
         X = as_array(X)
         goes_on = state is not None and (coef_init is None or intercept_init is None)
         data = examples(self, engine, X, reset=not goes_on)
@@ -143,7 +145,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
             state = start_state(self, classes, state, coef_init, intercept_init)
             self._n_epochs = 0
             begin_record(self)
-            forget_pending(self)
         self.classes_ = classes
         task = FitTask(self, X, y, sample_weight)
         report = learn(
@@ -214,7 +215,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        if not check_input and learn_pass(self, X, y, sample_weight):
+        if not check_input and self._learn_unchecked(X, y, sample_weight):
             return self
         if check_input or not hasattr(self, "classes_"):
             self._partial_fit(X, y, classes, sample_weight)
@@ -234,29 +235,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
                 turn.publish()
         return self
 
-    def _learn_quickly(
-        self,
-        data: Examples,
-        labels: NDArray[np.uint32],
-        sample_weight: Any,
-        track_activations: bool,
-        first: bool = False,
-    ) -> NDArray[np.float64] | None:
-        if self._learner not in LEARNERS:
-            return None
-        if first:
-            if self.audit or strengths(self):
-                return None
-            vars(self).pop(RECORD, None)  # as after any call that is not written down
-            publish(self, start_state(self, self.classes_, None, None, None))
-        record = None
-        if self.audit:
-            sample_weight = sample_weights(sample_weight, labels)
-            record = next_record(self, data.stored, labels, sample_weight)
-        activations = np.zeros((len(labels) if track_activations else 0, n_planes(self, self.classes_)))
-        wanted = activations if track_activations else None
-        done = learn_pass(self, data.rows, labels, sample_weight, True, wanted, record, in_turn=True)
-        return activations if done else None
+    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:  # noqa: ARG002  for owners of a model
+        """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
+        return False
 
     def _learn_pass(
         self,
@@ -271,7 +252,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         if first:
             state = start_state(self, self.classes_, None, None, None)
         else:
-            state = read_state(self)
+            state = self._read_state(engine)
             check_same_problem(self, state, self.classes_)
         return learn(
             self,
@@ -382,6 +363,37 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """Return what a run over a stream carries from block to block, and its first state."""
         return StreamLearner(), state
 
+    def _read_state(self, engine: Engine) -> Any:  # noqa: ARG002
+        """Return the numbers that the estimator goes on from, whatever type a user has given them."""
+        state: State = {}
+        for name, attribute in self._stored.items():
+            with naming(attribute):
+                numbers = dense(getattr(self, attribute))
+                state[name] = np.asarray(numbers, np.int64 if name == "seen" else np.float64)
+        assert_same_planes(None, **{self._stored[name]: numbers for name, numbers in state.items()})
+        seen = state["seen"]
+        if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
+            raise ValueError(f"n_seen_ must be from 0 to 2**62, got {seen.tolist()!r:.80}; fit again")
+        return state
+
+    def _zero_state(self, engine: Engine, planes: int, columns: int) -> Any:  # noqa: ARG002
+        """Return the state of a cold start from weights that are 0."""
+        return zero_arrays(self, planes, columns)
+
+    def _owned(self, engine: Engine, state: Any) -> Any:  # noqa: ARG002
+        """Return the state as the estimator keeps it."""
+        return state
+
+    def _shape(self, state: Any) -> tuple[int, int]:
+        """Return the numbers of planes and columns of a state."""
+        shape: tuple[int, int] = state["coef"].shape
+        return shape
+
+    def _arrays(self, state: Any) -> State:
+        """Return the state as arrays, for runs over blocks and partitions."""
+        arrays: State = state
+        return arrays
+
     def _answer(
         self,
         engine: Engine,  # noqa: ARG002  for learners that compute their answer
@@ -402,6 +414,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """Keep the numbers of the engine's state under the names of ``_stored``."""
         for name, attribute in self._stored.items():
             setattr(self, attribute, state[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: canonical(value) for name, value in super().__getstate__().items()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

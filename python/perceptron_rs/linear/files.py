@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms, terms
-from perceptron_rs.linear.penalty import keep_pending, pending_tensors
 from perceptron_rs.linear.vector_files import PREFIX, check_vectors, collect_vectors, publish_vectors
 from perceptron_rs.models.values import LARGEST_COUNT, Tensors, is_count
 
@@ -48,9 +47,9 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
         for name, attribute in estimator._stored.items()
     }
     for attribute, (dtype, _) in (_ARRAYS | estimator._kept).items():
-        if attribute in vars(estimator):
+        if hasattr(estimator, attribute):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
-    tensors |= pending_tensors(estimator)
+    tensors |= _pending(estimator)
     tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
@@ -67,15 +66,16 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     _check(estimator, tensors, history)
     estimator._terms = terms(estimator)
     estimator.n_features_in_ = tensors["coef"].shape[1]
-    estimator._publish({name: tensors[name] for name in estimator._stored})
+    state = {name: tensors[name] for name in estimator._stored}
+    if set(_PENDING) <= set(tensors):
+        state |= {name.removeprefix("pending_"): tensors[name] for name in _PENDING}
+    estimator._publish(state)
+    if "ages" in state and estimator.coef_.tobytes() != tensors["coef"].tobytes():
+        raise ValueError("the tensor coef is not pending_coef with its penalties; save the model again")
     publish_vectors(estimator, tensors)
     for attribute in _ARRAYS | estimator._kept:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
-    if set(_PENDING) <= set(tensors):
-        keep_pending(estimator, *(tensors[name] for name in _PENDING))
-        if estimator.coef_.tobytes() != tensors["coef"].tobytes():
-            raise ValueError("the tensor coef is not pending_coef with its penalties; save the model again")
     if "loss_curve" in tensors:
         estimator.loss_curve_ = tensors["loss_curve"].tolist()
     for name, attribute in _COUNTERS.items():
@@ -84,6 +84,14 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     # An average is computed when it is first read: here, where an error can name the file.
     if not (np.isfinite(estimator.coef_).all() and np.isfinite(estimator.intercept_).all()):
         raise ValueError("its weights are so large that their average is not finite; save the model again")
+
+
+def _pending(estimator: Any) -> Tensors:
+    """Return what is pending of penalties."""
+    state = vars(estimator)["_model"].state() if "_model" in vars(estimator) else {}
+    if "strengths" not in state:
+        return {}
+    return {name: np.ascontiguousarray(state[name.removeprefix("pending_")]) for name in _PENDING}
 
 
 def _array(value: Any, dtype: Any, attribute: str) -> NDArray[Any]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, begin_record, note_end, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow, publish_report
 from perceptron_rs.common.early_stopping import Validation, publish_scores, selected, split
-from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.mixing import Mixed, cuts, in_threads
 from perceptron_rs.common.parameters import draw_seed, n_threads, noise_settings
@@ -21,59 +20,61 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import part, rows_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms, terms
-from perceptron_rs.common.weights import assert_same_planes, class_weights, start_value, weighed
+from perceptron_rs.common.weights import class_weights, start_value, weighed
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.linear.penalty import forget_pending, publish, strengths, take_pending
+from perceptron_rs.linear.penalty import strengths
 from perceptron_rs.settings import Data, Linear, State, zeros
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
-__all__ = ["check_same_problem", "learn", "learn_stream", "read_state", "settings_of", "start_state"]
-
-
-#: No sum of it and of the examples of a call overflows.
-_MOST_SEEN = 2**62
-
-
-def read_state(estimator: Any) -> State:
-    """Return the numbers that the estimator goes on from, whatever type a user has given them."""
-    state: State = {}
-    for name, attribute in estimator._stored.items():
-        with naming(attribute):
-            numbers = dense(getattr(estimator, attribute))
-            state[name] = np.asarray(numbers, np.int64 if name == "seen" else np.float64)
-    assert_same_planes(None, **{estimator._stored[name]: numbers for name, numbers in state.items()})
-    seen = state["seen"]
-    if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
-        raise ValueError(f"n_seen_ must be from 0 to 2**62, got {seen.tolist()!r:.80}; fit again")
-    return state
+__all__ = [
+    "check_same_problem",
+    "learn",
+    "learn_stream",
+    "publish",
+    "settings_of",
+    "start_state",
+    "zero_arrays",
+]
 
 
 def start_state(
-    estimator: Any, classes: NDArray[Any], previous: State | None, coef_init: Any, intercept_init: Any
-) -> State:
+    estimator: Any, classes: NDArray[Any], previous: Any, coef_init: Any, intercept_init: Any
+) -> Any:
     """Return the state of a cold start; weights that are not given are the ``previous`` ones or 0."""
     estimator._terms = terms(estimator)
-    planes, columns = n_planes(estimator, classes), estimator.n_features_in_
+    engine, planes = get_engine(estimator.engine), n_planes(estimator, classes)
+    columns = estimator.n_features_in_
+    if coef_init is intercept_init is previous is None:
+        return estimator._zero_state(engine, planes, columns)
     shapes = {"coef": (planes, columns), "intercept": (planes,)}
-    state: State = {}
-    for name in estimator._stored:
-        shape = shapes["coef" if name.startswith("coef") else "intercept"]
-        if name.startswith("coef") and estimator._learner in ("pocket", "voted"):
-            state[name] = zeros(shape)
-        else:
-            state[name] = np.zeros(shape, dtype=np.int64 if name == "seen" else np.float64)
+    state = zero_arrays(estimator, planes, columns)
     for name, given in (("coef", coef_init), ("intercept", intercept_init)):
         if given is not None:
             state[name] = start_value(given, f"{name}_init", shapes[name])
         elif previous is not None:
             state[name] = previous[name]
+    return estimator._owned(engine, state)
+
+
+def zero_arrays(estimator: Any, planes: int, columns: int) -> State:
+    """Return the state of a cold start from weights that are 0, as arrays."""
+    state: State = {}
+    for name in estimator._stored:
+        if name.startswith("coef"):
+            state[name] = zeros((planes, columns))
+        else:
+            state[name] = np.zeros(planes, dtype=np.int64 if name == "seen" else np.float64)
     return state
 
 
-def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> None:
+def publish(estimator: Any, state: Any) -> None:
+    """Keep what has been learnt on the estimator."""
+    estimator._publish(state)
+
+
+def check_same_problem(estimator: Any, state: Any, classes: NDArray[Any]) -> None:
     """Raise if numbers learnt before do not fit the classes and columns of this call."""
     check_terms(estimator)
     check_classes(classes)
@@ -88,10 +89,11 @@ def check_same_problem(estimator: Any, state: State, classes: NDArray[Any]) -> N
             found=classes.tolist(),
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
-    if state["coef"].shape != needed:
+    shape = estimator._shape(state)
+    if shape != needed:
         raise ArgumentError(
             f"{{data}} need weights of the shape {needed}, but {{estimator}} continues with weights of the "
-            f"shape {state['coef'].shape}",
+            f"shape {shape}",
             "set {warm_start} or pass {X} with the same features",
             cause="other terms",
             settings={"warm_start": False},
@@ -148,7 +150,7 @@ def learn(
     data: Examples,
     labels: NDArray[np.uint32],
     sample_weight: Any,
-    state: State,
+    state: Any,
     task: FitTask | None = None,
     *,
     early_stopping: bool = False,
@@ -196,7 +198,6 @@ def learn(
     method: Method = "fit" if settle else "partial_fit"
     with recorded(estimator, method, data.stored, labels, of_call.sample, state):
         try:
-            state = take_pending(estimator, state)
             schedule = Schedule(first_epoch, max_iter, tol, int(estimator.n_iter_no_change))
             watch = observer if observer.is_needed else None
             ends = cuts(getattr(estimator, "n_partitions", 1) if settle else 1, n, weighs.rows)
@@ -207,7 +208,7 @@ def learn(
                 parts = partitions(engine, data, labels, weighs.sample, ends)
                 alone = replace(settings, threads=1)
                 rounds = in_threads(engine, parts, alone, str(estimator.mixing), n_threads(estimator))
-                report = follow(Mixed(state, rounds), settings, schedule, watch, held_out)
+                report = follow(Mixed(estimator._arrays(state), rounds), settings, schedule, watch, held_out)
         except OverflowError as error:
             data.assert_finite(estimator)
             raise overflow(error) from None
@@ -230,20 +231,19 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     classes = stream.facts.classes
     publish_columns(estimator, stream, reset=not goes_on)
     if goes_on:
-        state = read_state(estimator)
+        state = estimator._read_state(engine)
         check_same_problem(estimator, state, classes)
     else:
         estimator.classes_, estimator._n_epochs = classes, 0
         state = start_state(estimator, classes, None, None, None)
         begin_record(estimator)
-        forget_pending(estimator)
     positive = positive_labels(n_planes(estimator, classes))
     planes = class_weights(estimator.class_weight, classes, stream.facts.counts, len(positive))
     task = FitTask(estimator, given, None, None)
 
     seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
     settings = settings_of(estimator, positive, planes, seed if options.shuffle else None, settle=False)
-    learner, state = estimator._begin_stream(engine, take_pending(estimator, state), seed)
+    learner, state = estimator._begin_stream(engine, estimator._arrays(state), seed)
     report = run_stream(
         estimator,
         engine,

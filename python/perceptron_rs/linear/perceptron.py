@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.sparse_weights import SparseWeights
 from perceptron_rs.engines import EngineName
-from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.options import PENALTY
-from perceptron_rs.linear.penalty import read_settled, settled_of
+from perceptron_rs.linear.owner import ModelOwner
 from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(SparseWeights, LinearLearner):
+class Perceptron(ModelOwner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.
 
     The activation of an example x with label y (+1 or -1) is ``a = w.x + b``. If ``y a <= 0``, the example
@@ -224,20 +220,6 @@ class Perceptron(SparseWeights, LinearLearner):
         **PARTITIONS,
         **constraints(PENALTY),
     }
-
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-
-    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "coef_" and "_pending_coef" in vars(self):
-                return read_settled(self)
-            return super().__getattr__(name)
-
-    def _predicting_of(self, data: Examples) -> tuple[Any, Any]:
-        few = settled_of(self, data)
-        return super()._predicting_of(data) if few is None else (few, self.intercept_)
 
     def __init__(
         self,

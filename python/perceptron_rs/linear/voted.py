@@ -20,7 +20,6 @@ from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.fitting import read_state
 from perceptron_rs.linear.options import VECTORS
 from perceptron_rs.linear.vectors import (
     Carried,
@@ -502,7 +501,8 @@ class VotedPerceptron(LinearLearner):
         return weights
 
     def _replayed(self) -> Weights:
-        weights = self._weights(get_engine(self.engine), self._vectors, read_state(self), self._seed)
+        engine = get_engine(self.engine)
+        weights = self._weights(engine, self._vectors, self._read_state(engine), self._seed)
         if not all(np.isfinite(numbers).all() for numbers in weights):
             raise ArgumentError(
                 "{prediction} needs weights that are not finite",

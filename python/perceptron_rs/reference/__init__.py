@@ -8,7 +8,7 @@ the algorithm is in the ``run.py`` of each folder. ``arith/`` and ``order.py`` a
 
 from perceptron_rs.reference.arith import elementary
 from perceptron_rs.reference.kernel import kernel_matrix, kernel_scores, scale_gamma
-from perceptron_rs.reference.linear import average, one_pass, replay, settled, updates_until_right, votes
+from perceptron_rs.reference.linear import Model, Rule, average, replay, settled, updates_until_right, votes
 from perceptron_rs.reference.margin import margin, separate
 from perceptron_rs.reference.mlp import mlp_scores, mlp_start
 from perceptron_rs.reference.order import permutation
@@ -22,6 +22,8 @@ from perceptron_rs.reference.structured import (
 
 __all__ = [
     "ARITHMETIC_VERSION",
+    "Model",
+    "Rule",
     "average",
     "csr_rows",
     "dense_rows",
@@ -31,7 +33,6 @@ __all__ = [
     "margin",
     "mlp_scores",
     "mlp_start",
-    "one_pass",
     "permutation",
     "replay",
     "scale_gamma",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
+from perceptron_rs.reference.linear.model import Model, start_model
 from perceptron_rs.reference.linear.run import start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
-from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings, State
+from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import Run
@@ -18,7 +19,7 @@ __all__ = ["start"]
 
 
 @standard()
-def start(data: Data, state: State, settings: Settings) -> Run:
+def start(data: Data, state: Any, settings: Settings) -> Run:
     """Begin a run of the learner of these settings; ``state`` is not modified.
 
     Raises ValueError if shapes do not agree.
@@ -32,4 +33,6 @@ def start(data: Data, state: State, settings: Settings) -> Run:
     if isinstance(settings, Kernel):
         return start_kernel(data, state, settings)
     assert isinstance(settings, Linear)
+    if isinstance(state, Model):
+        return start_model(data, state, settings)
     return start_linear(data, state, settings)

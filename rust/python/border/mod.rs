@@ -3,7 +3,6 @@
 pub mod arrays;
 pub mod choices;
 mod errors;
-pub mod in_place;
 pub mod own;
 pub mod rows;
 pub mod signals;

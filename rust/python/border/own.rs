@@ -77,7 +77,7 @@ fn taken(coef: &PyReadonlyArray2<f64>, chosen: &Chosen) -> PyResult<Vec<f64>> {
 }
 
 /// Whether an array repeats one 0, as `zeros` of Python makes it: it takes no memory, and no time to look at.
-fn are_zeros(array: &PyReadonlyArray2<f64>) -> bool {
+pub fn are_zeros(array: &PyReadonlyArray2<f64>) -> bool {
     array.strides().iter().all(|&stride| stride == 0) && array.as_array().first() == Some(&0.0)
 }
 

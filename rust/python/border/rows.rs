@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
 use super::arrays::to_vector;
-use super::in_place::read;
 use super::signals::Signals;
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
@@ -184,54 +183,26 @@ pub fn with_many_or_few<R: Send>(
     })
 }
 
-/// The same for a C-contiguous matrix, not detached.
-pub fn with_matrix<R: Send>(
-    values: &Bound<'_, PyAny>,
+/// The same for these, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`.
+pub fn with_any<R: Send>(
+    rows: &Bound<'_, PyAny>,
+    detached: bool,
     f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
-    once(f, |f| {
-        with_value_type!(values, Ix2, |values| {
-            if !values.is_c_contiguous() {
-                return Err(PyValueError::new_err("values must be C-contiguous"));
-            }
-            let (len, columns) = (values.shape()[0], values.shape()[1]);
-            read(values, |numbers| guarded(values.py(), false, &Dense::new(numbers, len, columns)?, f))
-        })
-    })
-}
-
-/// The same for the three arrays of a CSR matrix and its number of columns.
-pub fn with_arrays<R: Send>(
-    arrays: &Bound<'_, PyTuple>,
-    f: impl FnOnce(&dyn Matrix) -> R + Send,
-) -> PyResult<R> {
-    let item = |i| arrays.get_item(i);
-    let (indptr, indices, values) = (item(0)?, item(1)?, item(2)?);
-    // Of any other object, Python code would be asked for its number.
-    let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
-    once(f, |f| {
-        with_value_type!(&values, Ix1, |values| {
-            with_index_type!(&indptr, &indices, |p, i| read_here(p, i, values, columns, f))
-        })
-    })
-}
-
-fn read_here<T: Value + Element, I: Index + Element>(
-    indptr: &Bound<'_, PyArray1<I>>,
-    indices: &Bound<'_, PyArray1<I>>,
-    values: &Bound<'_, PyArray1<T>>,
-    columns: usize,
-    f: Reader,
-) -> PyResult<()> {
-    let mut work = |p: &[I], i: &[I], v: &[T]| {
-        caught(indptr.py(), false, || {
-            let csr = Csr::new(p, i, v, columns)?;
-            refuse_unsorted(csr.facts())?;
-            f(&csr);
-            Ok(())
-        })?
-    };
-    read(indptr, |p| read(indices, |i| read(values, |v| work(p, i, v))))
+    let py = rows.py();
+    if rows.cast::<PyUntypedArray>().is_ok() {
+        let rows = dense_rows(rows)?;
+        return once(f, |f| read_dense(py, &rows, detached, f));
+    }
+    if let Ok(arrays) = rows.cast::<PyTuple>() {
+        let item = |i| arrays.get_item(i);
+        // Of any other object, Python code would be asked for its number.
+        let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
+        let rows = checked_rows(&item(0)?, &item(1)?, &item(2)?, columns, detached)?;
+        refuse_unsorted(rows.facts)?;
+        return once(f, |f| read_csr(py, &rows, detached, f));
+    }
+    with_many_or_few(rows, detached, f)
 }
 
 fn refuse_unsorted(facts: Facts) -> PyResult<()> {
@@ -378,7 +349,17 @@ fn csr_rows(
     values: &Bound<'_, PyAny>,
     n_columns: usize,
 ) -> PyResult<CsrRows> {
-    let facts = check_types(indptr, indices, values, n_columns)?;
+    checked_rows(indptr, indices, values, n_columns, true)
+}
+
+fn checked_rows(
+    indptr: &Bound<'_, PyAny>,
+    indices: &Bound<'_, PyAny>,
+    values: &Bound<'_, PyAny>,
+    n_columns: usize,
+    detached: bool,
+) -> PyResult<CsrRows> {
+    let facts = check_types(indptr, indices, values, n_columns, detached)?;
     Ok(CsrRows {
         indptr: indptr.clone().unbind(),
         indices: indices.clone().unbind(),
@@ -394,11 +375,12 @@ fn check_types(
     indices: &Bound<'_, PyAny>,
     values: &Bound<'_, PyAny>,
     n_columns: usize,
+    detached: bool,
 ) -> PyResult<Facts> {
     with_value_type!(values, Ix1, |typed| {
         let typed = typed.try_readonly().map_err(PyErr::from)?;
         let typed = slice("values", &typed)?;
-        with_index_type!(indptr, indices, |p, i| check(p, i, typed, n_columns))
+        with_index_type!(indptr, indices, |p, i| check(p, i, typed, n_columns, detached))
     })
 }
 
@@ -407,14 +389,14 @@ fn check<T: Value, I: Index + Element>(
     indices: &Bound<'_, PyArray1<I>>,
     values: &[T],
     n_columns: usize,
+    detached: bool,
 ) -> PyResult<Facts> {
     let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
     let signals = Signals::new();
-    let found = indptr
-        .py()
-        .detach(|| standard(|| Csr::checked(p, i, values, n_columns, &signals).map(|csr| csr.facts())));
+    let look = || standard(|| Csr::checked(p, i, values, n_columns, &signals).map(|csr| csr.facts()));
+    let found = if detached { indptr.py().detach(look) } else { look() };
     signals.settle(found, indptr.py(), false)
 }
 

@@ -1,6 +1,5 @@
 //! Lets Ctrl-C end a call between two blocks.
 
-use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
@@ -78,22 +77,5 @@ impl Monitor for Signals {
                 Flow::Break
             }
         }
-    }
-}
-
-/// Whether a signal's handler has raised an error, which no other way of the same work is to hide.
-#[derive(Default)]
-pub struct Handler {
-    has_raised: Cell<bool>,
-}
-
-impl Handler {
-    /// Notes an error of something that only asks for signals.
-    pub fn noted<T>(&self, done: PyResult<T>) -> PyResult<T> {
-        done.inspect_err(|_| self.has_raised.set(true))
-    }
-
-    pub fn has_raised(&self) -> bool {
-        self.has_raised.get()
     }
 }

@@ -5,12 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::memory::boxed;
-use crate::online::averaged::Averaged;
-use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
 use crate::online::{Learner, Numbers, Settings, State};
-use crate::python::border::arrays::{numbers, set_joined};
+use crate::python::border::arrays::set_joined;
 use crate::python::border::choices::parse_check;
 use crate::python::border::own::Own;
 use crate::python::border::signals::Signals;
@@ -25,12 +23,6 @@ pub fn read_learner(
 ) -> PyResult<Box<dyn Learner>> {
     let (planes, fit_intercept) = (settings.planes(), settings.fit_intercept);
     match &*given.learner {
-        "perceptron" => Ok(Box::new(Perceptron)),
-        "averaged" => Ok(boxed(Averaged {
-            coef: numbers("coef_u", state, planes, Some(begin.coef.len() / planes.max(1)))?,
-            intercept: numbers("intercept_u", state, planes, None)?,
-            fit_intercept,
-        })?),
         "pocket" => {
             let (check, signals) = (parse_check(&given.check)?, Signals::new());
             let pocket = Pocket::new(check, given.average, fit_intercept, begin, &signals);

@@ -1,16 +1,16 @@
-//! The linear learners: their memory, what needs no run, passes over few rows, votes.
+//! The linear learners: their memory, what needs no run, models, votes.
 
-mod attributes;
 pub mod memory;
-mod one_pass;
+pub mod model;
 mod online;
+mod rule;
+mod views;
 mod voted;
-mod weights;
 
 use pyo3::prelude::*;
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     online::register(m)?;
-    one_pass::register(m)?;
+    model::register(m)?;
     voted::register(m)
 }

@@ -180,7 +180,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
     return found
 
 
-def start_linear(data: Data, state: State, settings: Linear) -> Run:
+def start_linear(data: Data, state: State, settings: Linear, kind: type[Run] = Run) -> Run:
     """Begin a run of a linear learner."""
     K, d = len(settings.positive), data.rows.shape[1]
     check_shapes(state, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
@@ -209,7 +209,7 @@ def start_linear(data: Data, state: State, settings: Linear) -> Run:
                 decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings))
             else:
                 decision.learners.append(Learner())
-    return Run(data.rows, found, settings, lambda found: ages | memory(found))
+    return kind(data.rows, found, settings, lambda found: ages | memory(found))
 
 
 def memory(found: list[Decision]) -> State:

@@ -1,0 +1,83 @@
+"""What the last call of an estimator did: attributes that describe a fit, or a pass.
+
+A pass is told by the model that has learnt in it, so that the model and what is told of it change in one
+step. What a fit did stands in the attributes of the estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.audit.record import RECORD
+
+__all__ = ["OF_PASS", "Told", "attributes", "canonical"]
+
+#: What a pass says of itself, by the attribute of the estimator; None, or no function: nothing.
+OF_PASS: dict[str, Callable[[Any], Any] | None] = {
+    "n_iter_": lambda told: 1,  # noqa: ARG005
+    "n_iter_per_class_": lambda told: told.n_iter,
+    "n_mistakes_": lambda told: told.n_mistakes,
+    "mistakes_per_epoch_": lambda told: told.mistakes,
+    "mistakes_per_example_": lambda told: told.mistakes_per_example,
+    "converged_": lambda told: told.n_mistakes == 0,
+    RECORD: lambda told: told.note,
+    "loss_curve_": None,
+    "validation_scores_": None,
+    "_as_sparse": None,  # a pass makes weights dense
+}
+
+
+class Told:
+    """An attribute of `OF_PASS`."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.of_pass = name, OF_PASS[name]
+
+    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+        if estimator is None:
+            return self
+        known, name = estimator.__dict__, self.name
+        told = known["_model"].told if "_model" in known else None
+        if told is None:
+            if name in known:
+                return known[name]
+        elif self.of_pass is not None and (value := self.of_pass(told)) is not None:
+            return value
+        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
+
+    def __set__(self, estimator: Any, value: Any) -> None:
+        estimator.__dict__[self.name] = value
+
+    def __delete__(self, estimator: Any) -> None:
+        try:
+            del estimator.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(self.name) from None
+
+
+def attributes(estimator: Any) -> dict[str, Any]:
+    """Return the attributes for another estimator: with a model of its own that has nothing to tell."""
+    known: dict[str, Any] = vars(estimator).copy()
+    model = known.get("_model")
+    if model is None:
+        return known
+    model = model.copy()
+    told, known["_model"] = model.told, model.copy(told=False)
+    if told is not None:
+        for name, of_pass in OF_PASS.items():
+            known.pop(name, None)
+            if of_pass is not None and (value := of_pass(told)) is not None:
+                known[name] = value
+    return known
+
+
+def canonical(value: Any) -> Any:
+    """Return arrays in C order with the strides that go with it, as what hashes and stores arrays expects."""
+    if isinstance(value, dict):
+        return {name: canonical(part) for name, part in value.items()}
+    if not isinstance(value, np.ndarray) or value.dtype == object:
+        return value
+    return value.reshape(-1).reshape(value.shape)

@@ -1,0 +1,272 @@
+"""Linear learners whose numbers a model of the engine owns: the estimator shows them, and hands them on.
+
+``_model`` is all that has been learnt, and what its last pass did. Its arrays are views that nobody writes
+to: those that a caller holds never change, and while nobody does, a pass learns where they stand.
+"""
+
+from __future__ import annotations
+
+import sys
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import NDArray
+
+from perceptron_rs.audit.record import next_record
+from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads
+from perceptron_rs.common.planes import n_planes, positive_labels
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse, dense
+from perceptron_rs.common.terms import check_terms
+from perceptron_rs.common.told import OF_PASS, Told, attributes, canonical
+from perceptron_rs.common.turns import Turn, turns
+from perceptron_rs.common.weights import assert_same_planes, class_weights, sample_weights, start_value
+from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.errors import overflow
+from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.linear.fitting import settings_of, start_state
+from perceptron_rs.linear.penalty import with_ages, with_strengths
+
+__all__ = ["ModelOwner"]
+
+#: What the settings of a pass are made of, and whether there can be one; not every learner has the last ones.
+_PARAMETERS = (
+    *("classes_", "engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback"),
+    *("verbose", "n_jobs", "multi_class", "joint_update", "early_stopping", "n_partitions", *NOISE),
+    *("penalty", "alpha", "l1_ratio"),
+)
+#: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.
+_csr: set[type] = set()
+#: Whether other threads wait while a short pass is made.
+_IS_ATOMIC = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+class ModelOwner(SparseWeights, LinearLearner):
+    """A linear learner with a model of the engine."""
+
+    callback: Any
+    verbose: int
+    class_weight: Any
+    _model: Any
+    _values: ClassVar[itemgetter[Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        names = {*cls._parameter_constraints, "classes_"}
+        cls._values = itemgetter(*(name for name in _PARAMETERS if name in names))
+
+    # What is shown.
+
+    if not TYPE_CHECKING:
+        locals().update({name: Told(name) for name in OF_PASS})
+
+    @property
+    def coef_(self) -> Any:
+        """Weights that predict."""
+        coef = self._model.coef
+        return as_sparse(coef) if getattr(self, "_as_sparse", False) else coef
+
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        self._start_from(coef=coef)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts that predict."""
+        intercept: NDArray[np.float64] = self._model.intercept
+        return intercept
+
+    @intercept_.setter
+    def intercept_(self, intercept: Any) -> None:
+        self._start_from(intercept=intercept)
+
+    @property
+    def n_seen_(self) -> NDArray[np.int64]:  # type: ignore[override]  # counted by the engine alone
+        """Number of examples visited for each class since the last cold start."""
+        seen: NDArray[np.int64] = self._model["seen"]
+        return seen
+
+    def _start_from(self, **given: Any) -> None:
+        """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
+        known = vars(self).get("_model")
+        if known is not None:
+            given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
+        else:  # the others come next
+            planes = (
+                len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
+            )
+        coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
+        intercept = given.get("intercept", np.zeros(planes))
+        state: State = {
+            "coef": start_value(coef, "coef_", (planes, coef.shape[1])),
+            "intercept": start_value(intercept, "intercept_", (planes,)),
+            "seen": np.zeros(planes, dtype=np.int64),
+        }
+        if self._learner == "averaged":
+            state |= {"coef_u": np.zeros(coef.shape), "intercept_u": np.zeros(planes)}
+        changed = attributes(self)
+        changed.pop("_as_sparse", None)
+        changed["_model"] = self._owned(get_engine(self.engine), state)
+        object.__setattr__(self, "__dict__", changed)
+
+    def _show(self, coef: Any) -> None:
+        object.__setattr__(self, "__dict__", attributes(self) | {"_as_sparse": is_sparse(coef)})
+
+    # What is handed on.
+
+    def __getstate__(self) -> dict[str, Any]:
+        known = attributes(self)
+        state = dict(super().__getstate__()) | known
+        for name in [name for name in OF_PASS if name not in known]:
+            state.pop(name, None)
+        state.pop("_rule", None)
+        if "_model" in state:  # arrays: every library knows how to store, share and compare them
+            state["_model"] = canonical(dict(state["_model"].state()))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_model" in state:
+            kind = get_engine(state["engine"]).Model
+            state = state | {"_model": kind.from_state(self._learner, state["_model"])}
+        super().__setstate__(state)
+
+    def __copy__(self) -> Self:
+        found = object.__new__(type(self))
+        vars(found).update(attributes(self))
+        return found
+
+    def _model_of(self, engine: Engine) -> Any:
+        """Return the model; one of this engine."""
+        model = self._model
+        if type(model) is engine.Model:
+            return model
+        return engine.Model.from_state(self._learner, model.state())
+
+    def _read_state(self, engine: Engine) -> Any:
+        return self._model_of(engine)
+
+    def _zero_state(self, engine: Engine, planes: int, columns: int) -> Any:
+        return engine.Model(self._learner, planes, columns)
+
+    def _shape(self, state: Any) -> tuple[int, int]:
+        shape: tuple[int, int] = state["coef"].shape if isinstance(state, dict) else state.shape
+        return shape
+
+    def _arrays(self, state: Any) -> State:
+        return with_ages(self, state)
+
+    def _owned(self, engine: Engine, state: Any) -> Any:
+        if isinstance(state, dict):
+            for array in state.values():
+                array.flags.writeable = False  # it is taken over where it stands
+            return engine.Model.from_state(self._learner, with_strengths(self, state))
+        return state
+
+    def _publish(self, state: Any) -> None:
+        vars(self).pop("_as_sparse", None)
+        self._model = self._owned(get_engine(self.engine), state)
+
+    def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = self._owned(engine, state).scores(rows, threads=n_threads(self))
+        return scores
+
+    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+        model, (n, columns) = self._model_of(engine), data.rows.shape
+        if columns != model.shape[1]:
+            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
+        scores: NDArray[np.float64] = model.scores(data.rows, threads=n_threads(self, n))
+        return scores
+
+    # Passes: what the parameters say is worked out once, and kept with their values.
+
+    def _rule_now(self) -> Any:
+        """Return what the parameters say of a pass; None: more is asked for than that."""
+        known = vars(self)
+        try:
+            values, kept = self._values(known), known.get("_rule")
+            # Another mapping may be equal, and is refused.
+            if kept is not None and kept[0] == values and type(known["class_weight"]) is kept[1]:
+                return kept[2]
+            if self.callback is not None or self.verbose or self.class_weight == "balanced":
+                return None
+            if not are_accepted(self):
+                return None  # the long way says which parameter is wrong
+        except (KeyError, ValueError):  # unfitted; arrays
+            return None
+        check_terms(self)
+        engine, planes = get_engine(self.engine), n_planes(self, self.classes_)
+        weights = class_weights(self.class_weight, self.classes_, None, planes)
+        if not weights.all():
+            return None
+        settings = settings_of(self, positive_labels(planes), weights, None, settle=False)
+        rule = engine.Rule(settings, self.classes_)
+        values = tuple(dict(value) if type(value) is dict else value for value in values)
+        self._rule = values, type(self.class_weight), rule
+        return rule
+
+    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        if self.audit or "_model" not in vars(self):
+            return False
+        try:
+            rule, kind = self._rule_now(), type(X)
+            if rule is None:
+                return False
+            if kind is ndarray:
+                rows: Any = X
+            elif kind in _csr or X.format == "csr":
+                _csr.add(kind)
+                rows = (X.indptr, X.indices, X.data, X.shape[1])
+            else:
+                return False
+            if _IS_ATOMIC and not turns and self._model.learn(rule, rows, y, sample_weight):
+                return True
+            with Turn(self):
+                learnt: bool = self._model.learn(rule, rows, y, sample_weight, turn=True)
+                return learnt
+        except (AttributeError, OverflowError, TypeError, ValueError):
+            return False  # and nothing has changed: the long way converts, or says what is wrong
+
+    def _learn_quickly(
+        self,
+        data: Examples,
+        labels: NDArray[np.uint32],
+        sample_weight: Any,
+        track_activations: bool,
+        first: bool = False,
+    ) -> NDArray[np.float64] | None:
+        engine = get_engine(self.engine)
+        planes = n_planes(self, self.classes_)
+        if first:
+            if self.audit:
+                return None
+            self._publish(start_state(self, self.classes_, None, None, None))
+        elif type(self._model) is not engine.Model or self._model.shape != (planes, data.rows.shape[1]):
+            return None  # which converts, or says what is wrong
+        rule = self._rule_now()
+        if rule is None:
+            return None
+        weights = sample_weights(sample_weight, labels)
+        if weights is not None and not weights.all():
+            return None
+        record = next_record(self, data.stored, labels, weights) if self.audit else None
+        if self.audit and record is None:
+            return None
+        try:
+            self._model.learn(
+                rule,
+                data.rows,
+                labels,
+                weights,
+                encoded=True,
+                track_activations=track_activations,
+                note=record,
+                turn=True,
+            )
+        except OverflowError as error:
+            data.assert_finite(self)
+            raise overflow(error) from None
+        activations: NDArray[np.float64] | None = self._model.told.activations
+        return np.zeros((0, planes)) if activations is None else activations

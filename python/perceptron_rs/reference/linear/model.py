@@ -1,0 +1,216 @@
+"""What a linear learner has learnt: the arrays of a run's state, and the passes that make new ones.
+
+No array is written to after it has been given out, so what others hold never changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.linear.averaged import average
+from perceptron_rs.reference.linear.penalty import settled
+from perceptron_rs.reference.linear.run import Run, start_linear
+from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+from perceptron_rs.settings import Data, Linear, State
+
+__all__ = ["Model", "Rule", "start_model"]
+
+#: The numbers of a state, by learner.
+_NAMES = {
+    "perceptron": ("coef", "intercept", "seen"),
+    "averaged": ("coef", "intercept", "seen", "coef_u", "intercept_u"),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What parameters say of a pass, and the classes of its labels."""
+
+    settings: Linear
+    classes: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What a pass did."""
+
+    mistakes: NDArray[np.int64]  # (1, D)
+    mistakes_per_example: NDArray[np.int64] | None
+    activations: NDArray[np.float64] | None
+    note: Any
+
+    @property
+    def n_iter(self) -> NDArray[np.int64]:
+        """One epoch of each decision."""
+        return np.ones(self.mistakes.shape[1], dtype=np.int64)
+
+    @property
+    def n_mistakes(self) -> int:
+        """Mistakes of all decisions."""
+        return int(self.mistakes.sum())
+
+
+class Model:
+    """See `perceptron_rs.engines.Model`."""
+
+    def __init__(self, learner: str, planes: int, columns: int) -> None:
+        shapes = {"coef": (planes, columns), "intercept": (planes,), "seen": (planes,)}
+        kinds = {"seen": np.int64}
+        self.learner, self.told = learner, None
+        #: With "ages", if penalties are pending, of the strengths ``due``: eta0, l1 and l2.
+        self.numbers: State = {
+            name: _shown(np.zeros(shapes[name.removesuffix("_u")], kinds.get(name, np.float64)))
+            for name in _NAMES[learner]
+        }
+        self.due: tuple[float, ...] | None = None
+
+    @classmethod
+    @standard()
+    def from_state(cls, learner: str, state: State) -> Model:
+        """Take over the arrays of a state."""
+        model = cls(learner, 0, 0)
+        model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
+        for name, numbers in model.numbers.items():
+            if not np.isfinite(numbers).all():
+                raise ValueError(f"{name} must hold finite numbers")
+        if "strengths" in state:
+            model.due = tuple(state["strengths"].tolist())
+            model.numbers["ages"] = _shown(state["ages"] + 0)
+        return model
+
+    def state(self) -> State:
+        """Return all that it takes to go on."""
+        return self.numbers if self.due is None else self.numbers | {"strengths": np.array(self.due)}
+
+    def keys(self) -> list[str]:
+        """Return the names of its numbers."""
+        return list(_NAMES[self.learner])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    @standard()
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name == "coef" and self.due is not None:
+            return _shown(settled(self.numbers, eta0=self.due[0], penalty=(self.due[1], self.due[2])))
+        return self.numbers[name]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Planes and columns."""
+        return self.numbers["coef"].shape
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing has been learnt, from a start of zeros."""
+        return not any(numbers.any() for numbers in self.numbers.values())
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Weights that predict."""
+        return self._answer()[0]
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts that predict."""
+        return self._answer()[1]
+
+    @standard()
+    def _answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.learner != "averaged":
+            return self["coef"], self["intercept"]
+        coef, intercept = average(self.numbers)
+        return _shown(coef), _shown(intercept)
+
+    def copy(self, *, told: bool = True) -> Model:
+        """Return another one that learns on its own."""
+        model = Model(self.learner, 0, 0)
+        model.numbers, model.due, model.told = self.numbers, self.due, self.told if told else None
+        return model
+
+    def scores(self, rows: Any, *, threads: int) -> NDArray[np.float64]:
+        """Activations (n, K) of every row under what predicts."""
+        return scores(rows, *self._answer(), threads=threads)
+
+    @standard()
+    def learn(
+        self,
+        rule: Rule,
+        rows: Any,
+        y: NDArray[Any],
+        sample_weight: Any = None,
+        *,
+        encoded: bool = False,
+        track_activations: bool = False,
+        note: Any = None,
+        turn: bool = False,
+    ) -> bool:
+        """Make one pass in order: the run of an epoch."""
+        if not turn:
+            return False  # others run between any two steps
+        if isinstance(rows, np.ndarray):
+            rows = dense_rows(rows)
+        elif isinstance(rows, tuple):
+            rows = csr_rows(*rows)
+        if not encoded:
+            if y.dtype.kind != rule.classes.dtype.kind:
+                raise TypeError("y must be a vector of the kind of labels that classes_ has")
+            known = rule.classes.tolist()
+            y = np.array([known.index(label) for label in y.tolist()], dtype=np.uint32)
+        weights = None if sample_weight is None else np.asarray(sample_weight).astype(np.float64)
+        if weights is not None and not (weights > 0).all():
+            raise ValueError("sample_weight must be above 0 in a pass of a model; use start")
+        settings = replace(rule.settings, track_activations=track_activations)
+        run = start_model(Data(rows, y, weights), self, settings)
+        mistakes = run.epoch(0).mistakes
+        for decision in range(len(mistakes)):
+            run.end(decision)
+        learnt, tracked = run.state(), run.tracked()
+        told = Pass(
+            mistakes[np.newaxis], tracked.get("mistakes_per_example"), tracked.get("activations"), note
+        )
+        # In one step: a signal finds all of a pass, or nothing.
+        self.__dict__.update(numbers=learnt.numbers, due=learnt.due, told=told)
+        return True
+
+
+class ModelRun(Run):
+    """A run whose state is a model."""
+
+    learner: str
+
+    def state(self) -> Any:
+        """Return what has been learnt so far."""
+        numbers, penalty = super().state(), self.settings.penalty
+        if penalty is not None and numbers["ages"].any():
+            numbers["strengths"] = np.array([self.settings.eta0, *penalty])
+        return Model.from_state(self.learner, numbers)
+
+
+@standard()
+def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
+    """Begin a run with what a model has learnt. Penalties of other strengths are applied before."""
+    state = dict(model.numbers)
+    strengths = None if settings.penalty is None else (settings.eta0, *settings.penalty)
+    if model.due != strengths:
+        state["coef"] = model["coef"]
+        state.pop("ages", None)
+    if strengths is not None and "ages" not in state:
+        state["ages"] = np.zeros(model.shape, dtype=np.int64)
+    run = start_linear(data, state, settings, ModelRun)
+    assert isinstance(run, ModelRun)
+    run.learner = model.learner
+    return run
+
+
+def _shown(numbers: NDArray[Any]) -> NDArray[Any]:
+    numbers.flags.writeable = False
+    return numbers

@@ -1,0 +1,479 @@
+//! What a linear learner has learnt, and the only one that writes to it.
+//!
+//! A run, or a pass, takes the numbers out and puts new ones back when all is well, so that an error changes
+//! nothing. Of rows with far fewer entries than there are columns these are the numbers of their own columns
+//! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what is
+//! put there goes into a copy.
+
+use std::sync::{Arc, OnceLock};
+
+use super::averaged::{Averaged, average};
+use super::perceptron::Perceptron;
+use super::problem::{Problem, Settings};
+use super::rule::Learner;
+use super::run::{Run, State};
+use super::scores::scores;
+use super::table::Table;
+use crate::arith::decay::Decay;
+use crate::arith::environment::standard;
+use crate::error::{Error, Result};
+use crate::memory::{boxed, collected, filled, matrix};
+use crate::monitor::{Monitor, copied};
+use crate::rows::{Arranged, Chosen, Matrix, settled};
+
+/// Penalties that are pending.
+#[derive(Clone)]
+struct Due {
+    strengths: Strengths,
+    /// At which count of examples each weight was last settled, by plane.
+    settled: Arc<Vec<i64>>,
+    /// Whether that is the same for all.
+    even: bool,
+}
+
+/// A penalty, and the rate of the steps that it is taken at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Strengths {
+    pub eta: f64,
+    pub l1: f64,
+    pub l2: f64,
+}
+
+impl Strengths {
+    /// Those of a run.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Option<Self> {
+        settings.penalty.map(|penalty| Self { eta: settings.eta, l1: penalty.l1, l2: penalty.l2 })
+    }
+
+    fn decay(self) -> Result<Decay> {
+        Decay::new(self.eta, self.l1, self.l2, 0)
+    }
+}
+
+/// Weights whose penalties are pending, each of so many examples (K x d).
+pub struct Pending {
+    pub coef: Table,
+    pub ages: Vec<i64>,
+    pub strengths: Strengths,
+}
+
+#[derive(Clone)]
+pub struct Model {
+    coef: Table,
+    intercept: Vec<f64>,
+    seen: Vec<u64>,
+    /// The sums u of the averaged perceptron.
+    sums: Option<(Table, Vec<f64>)>,
+    due: Option<Due>,
+    /// What predicts, once somebody has asked: copies of the model share it.
+    answer: Arc<OnceLock<(Table, Vec<f64>)>>,
+}
+
+/// What a pass did.
+#[derive(Debug, Clone, Default)]
+pub struct Passed {
+    /// Of each decision.
+    pub mistakes: Vec<i64>,
+    /// Before the update, n x planes; empty unless they are recorded.
+    pub activations: Vec<f64>,
+    /// Of each example, n x decisions; empty unless they are tracked.
+    pub mistakes_per_example: Vec<i64>,
+}
+
+/// What a pass has learnt, to be put into the model that it went on from.
+pub struct Learnt {
+    state: State,
+    sums: Option<(Vec<f64>, Vec<f64>)>,
+    chosen: Option<Chosen>,
+    /// Whether weights and sums are as they were.
+    unchanged: bool,
+    passed: Passed,
+}
+
+impl Learnt {
+    /// What the pass did: once.
+    pub fn passed(&mut self) -> Passed {
+        std::mem::take(&mut self.passed)
+    }
+}
+
+/// What a run begins with.
+pub struct Taken {
+    pub state: State,
+    pub sums: Option<Averaged>,
+}
+
+impl Taken {
+    /// The learner, with its sums.
+    pub fn learner(&mut self) -> Result<Box<dyn Learner>> {
+        Ok(match self.sums.take() {
+            Some(sums) => boxed(sums)?,
+            None => Box::new(Perceptron),
+        })
+    }
+}
+
+impl Model {
+    /// `averaged`: with the sums u.
+    pub fn zero(shape: [usize; 2], averaged: bool) -> Result<Self> {
+        let (coef, planes) = (Table::zero(shape), shape[0]);
+        let sums = if averaged { Some((coef.clone(), filled(0.0, planes)?)) } else { None };
+        Ok(Self::of(coef, filled(0.0, planes)?, filled(0, planes)?, sums))
+    }
+
+    #[must_use]
+    pub fn of(coef: Table, intercept: Vec<f64>, seen: Vec<u64>, sums: Option<(Table, Vec<f64>)>) -> Self {
+        Self { coef, intercept, seen, sums, due: None, answer: Arc::default() }
+    }
+
+    /// Says that of each weight so many examples are pending.
+    pub fn put_under(&mut self, strengths: Strengths, ages: &[i64]) -> Result<()> {
+        let (even, d) = (ages.iter().all(|age| *age == ages[0]), self.shape()[1].max(1));
+        let settled = ages.iter().enumerate().map(|(i, age)| self.seen[i / d] as i64 - age);
+        self.due = Some(Due { strengths, settled: Arc::new(collected(settled)?), even });
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn shape(&self) -> [usize; 2] {
+        self.coef.shape()
+    }
+
+    #[must_use]
+    pub fn intercept(&self) -> &[f64] {
+        &self.intercept
+    }
+
+    #[must_use]
+    pub fn seen(&self) -> &[u64] {
+        &self.seen
+    }
+
+    #[must_use]
+    pub fn sums(&self) -> Option<&(Table, Vec<f64>)> {
+        self.sums.as_ref()
+    }
+
+    /// Whether nothing has been learnt, from a start of zeros.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.coef.is_empty() && self.seen.iter().all(|&seen| seen == 0)
+    }
+
+    /// The weights, with all that is pending of them applied.
+    pub fn weights(&self, monitor: &dyn Monitor) -> Result<Table> {
+        if self.due.is_none() {
+            return Ok(self.coef.clone());
+        }
+        let (mut table, coef) = (Table::zero(self.shape()), self.settled(None, monitor)?);
+        table.put(coef, None)?;
+        Ok(table)
+    }
+
+    pub fn pending(&self) -> Result<Option<Pending>> {
+        let Some(due) = &self.due else { return Ok(None) };
+        Ok(Some(Pending { coef: self.coef.clone(), ages: self.ages(None)?, strengths: due.strengths }))
+    }
+
+    /// Examples that each weight has not been settled for, by plane: of all columns, or of some.
+    fn ages(&self, chosen: Option<&Chosen>) -> Result<Vec<i64>> {
+        let [planes, columns] = self.shape();
+        let width = chosen.map_or(columns, Chosen::places);
+        let mut ages = matrix(0, planes, width)?;
+        let Some(due) = &self.due else { return Ok(ages) };
+        for (k, ages) in ages.chunks_mut(width.max(1)).enumerate() {
+            let (settled, seen) = (&due.settled[k * columns..][..columns], self.seen[k] as i64);
+            ages.fill(seen - settled[0]); // places of no column are as even as the rest
+            match chosen {
+                None => ages.iter_mut().zip(settled).for_each(|(age, at)| *age = seen - at),
+                Some(chosen) => {
+                    for &(column, place) in &chosen.columns {
+                        ages[place as usize] = seen - settled[column];
+                    }
+                }
+            }
+        }
+        Ok(ages)
+    }
+
+    /// Weights by plane with all that is pending of them applied.
+    fn settled(&self, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        let coef = self.coef.get(chosen, monitor)?;
+        let Some(due) = &self.due else { return Ok(coef) };
+        let (ages, mut out) = (self.ages(chosen)?, filled(0.0, coef.len())?);
+        settled(&coef, &ages, &due.strengths.decay()?, monitor, &mut out)?;
+        Ok(out)
+    }
+
+    /// What a run begins with: a copy of the numbers of all columns, or of some.
+    pub fn take(&self, settings: &Settings, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<Taken> {
+        let strengths = Strengths::of(settings);
+        let goes_on = self.due.as_ref().is_some_and(|due| Some(due.strengths) == strengths);
+        let coef = if goes_on { self.coef.get(chosen, monitor)? } else { self.settled(chosen, monitor)? };
+        let ages = match strengths {
+            None => None,
+            Some(_) if goes_on => Some(self.ages(chosen)?),
+            Some(_) => Some(filled(0, coef.len())?),
+        };
+        let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
+        let sums = match &self.sums {
+            Some((u, intercept)) => Some(Averaged {
+                coef: u.get(chosen, monitor)?,
+                intercept: copied(intercept, &())?,
+                fit_intercept: settings.fit_intercept,
+            }),
+            None => None,
+        };
+        Ok(Taken { state: State { coef, intercept, seen, ages }, sums })
+    }
+
+    /// Puts back what has been learnt. After an error nothing has changed.
+    pub fn put(
+        &mut self,
+        state: State,
+        sums: Option<(Vec<f64>, Vec<f64>)>,
+        settings: &Settings,
+        chosen: Option<&Chosen>,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        let State { coef, intercept, seen, ages } = state;
+        self.coef.make_room(chosen, monitor)?;
+        if let Some((u, _)) = &mut self.sums {
+            u.make_room(chosen, monitor)?;
+        }
+        let due = self.due_after(ages, &seen, settings, chosen)?;
+        // Nothing fails from here on.
+        (self.answer, self.due, self.intercept, self.seen) = (Arc::default(), due, intercept, seen);
+        self.coef.put(coef, chosen)?;
+        if let (Some((to, to_intercept)), Some((u, intercept))) = (&mut self.sums, sums) {
+            to.put(u, chosen)?;
+            *to_intercept = intercept;
+        }
+        Ok(())
+    }
+
+    /// What is pending after a run that has left these ages.
+    fn due_after(
+        &mut self,
+        ages: Option<Vec<i64>>,
+        seen: &[u64],
+        settings: &Settings,
+        chosen: Option<&Chosen>,
+    ) -> Result<Option<Due>> {
+        let (Some(ages), Some(strengths)) = (ages, Strengths::of(settings)) else { return Ok(None) };
+        if let (Some(due), Some(_)) = (&mut self.due, chosen)
+            && Arc::get_mut(&mut due.settled).is_none()
+        {
+            due.settled = Arc::new(copied(&due.settled, &())?);
+        }
+        let own = self.due.take_if(|_| chosen.is_some());
+        if own.is_none() && ages.iter().all(|&age| age == 0) {
+            return Ok(None);
+        }
+        let [planes, columns] = self.shape();
+        let width = ages.len() / planes.max(1);
+        let even = ages.iter().all(|age| *age == ages[0]);
+        let mut settled = match own {
+            Some(due) => Arc::unwrap_or_clone(due.settled),
+            None => matrix(0, planes, columns)?,
+        };
+        for (k, settled) in settled.chunks_mut(columns.max(1)).enumerate() {
+            let (ages, now) = (&ages[k * width..][..width], seen[k] as i64);
+            match chosen {
+                None => settled.iter_mut().zip(ages).for_each(|(at, age)| *at = now - age),
+                Some(chosen) => {
+                    for &(column, place) in &chosen.columns {
+                        settled[column] = now - ages[place as usize];
+                    }
+                }
+            }
+        }
+        Ok(Some(Due { strengths, settled: Arc::new(settled), even }))
+    }
+
+    /// Whether a pass over so many rows neither changes the numbers of other columns than theirs, nor need
+    /// look at them.
+    fn is_local(&self, settings: &Settings, examples: usize) -> Result<bool> {
+        let seen = self.seen.iter().max().map_or(0, |&seen| seen);
+        if let Some((u, _)) = &self.sums {
+            let most = seen.saturating_add(examples as u64).saturating_add(2);
+            return Ok((most as f64 * self.coef.most() + u.most()).is_finite());
+        }
+        let (Some(due), Some(strengths)) = (&self.due, Strengths::of(settings)) else {
+            return Ok(self.due.is_none() && settings.penalty.is_none());
+        };
+        if due.strengths != strengths {
+            return Ok(false);
+        }
+        let decay = strengths.decay()?;
+        if !decay.is_common() {
+            return Ok(true);
+        }
+        // Penalties that are pending on all weights together are settled together.
+        let age = seen as i64 - due.settled.first().map_or(0, |at| *at);
+        Ok(due.even && decay.factor(age as u64 + examples as u64) > 1.001 * Decay::LEAST_FACTOR)
+    }
+
+    /// Whether a run of epochs may be over the columns of its rows alone.
+    #[must_use]
+    pub fn is_local_in_epochs(&self, settings: &Settings, examples: usize) -> bool {
+        if settings.penalty.is_some() || self.due.is_some() {
+            return self.coef.is_empty() && self.due.is_none();
+        }
+        self.is_local(settings, examples.saturating_mul(1 << 20)).unwrap_or(false)
+    }
+
+    /// What a pass makes of the model, which stays as it is.
+    pub fn learnt(
+        &self,
+        rows: &dyn Matrix,
+        labels: &[u32],
+        sample_weight: Option<&[f64]>,
+        settings: &Settings,
+        monitor: &dyn Monitor,
+    ) -> Result<Learnt> {
+        standard(|| {
+            let (shape, needed) = (self.shape(), [settings.planes(), rows.columns()]);
+            if shape != needed {
+                let text =
+                    format!("coef must have the shape {needed:?} for these rows and planes, got {shape:?}");
+                return Err(Error::Invalid(text));
+            }
+            let mut learnt = None;
+            let mut few = |rows: &dyn Matrix, chosen: Chosen| {
+                learnt = Some(self.pass(rows, labels, sample_weight, settings, Some(chosen), monitor)?);
+                Ok(())
+            };
+            if self.is_local(settings, rows.len())? && rows.over_own_columns(&mut few)? {
+                return learnt.ok_or(Error::Memory);
+            }
+            self.pass(rows, labels, sample_weight, settings, None, monitor)
+        })
+    }
+
+    /// Puts it in. After an error nothing has changed.
+    pub fn put_in(&mut self, learnt: Learnt, settings: &Settings) -> Result<()> {
+        let Learnt { state, sums, chosen, unchanged, .. } = learnt;
+        if unchanged {
+            (self.intercept, self.seen) = (state.intercept, state.seen);
+            self.answer = Arc::default();
+            return Ok(());
+        }
+        self.put(state, sums, settings, chosen.as_ref(), &())
+    }
+
+    fn pass(
+        &self,
+        rows: &dyn Matrix,
+        labels: &[u32],
+        sample_weight: Option<&[f64]>,
+        settings: &Settings,
+        chosen: Option<Chosen>,
+        monitor: &dyn Monitor,
+    ) -> Result<Learnt> {
+        let problem = Problem::new(rows, labels, sample_weight, settings)?;
+        if !problem.visits_all() {
+            let text = "sample_weight and class_weight must be above 0 in a pass of a model; use start";
+            return Err(Error::Invalid(text.into()));
+        }
+        let Taken { state, mut sums } = self.take(settings, chosen.as_ref(), monitor)?;
+        let mut plain = Perceptron;
+        let learner: &mut dyn Learner = match &mut sums {
+            Some(sums) => sums,
+            None => &mut plain,
+        };
+        let mut run = Run::start(&problem, state, learner, monitor)?;
+        let epoch = run.epoch(&problem, learner, 0, monitor)?;
+        if epoch.interrupted {
+            return Err(Error::Interrupted);
+        }
+        let passed = Passed {
+            mistakes: epoch.mistakes,
+            activations: run.activations(monitor)?,
+            mistakes_per_example: run.mistakes_per_example(monitor)?,
+        };
+        let state = run.finish(&problem, learner, monitor)?;
+        // Without a mistake no weight changes, but for penalties.
+        let unchanged =
+            state.ages.is_none() && self.due.is_none() && passed.mistakes.iter().all(|&made| made == 0);
+        Ok(Learnt { unchanged, state, sums: sums.map(|sums| (sums.coef, sums.intercept)), chosen, passed })
+    }
+
+    /// Activations of rows under what predicts, n x planes.
+    pub fn scores(
+        &self,
+        rows: &dyn Matrix,
+        threads: usize,
+        monitor: &dyn Monitor,
+        out: &mut [f64],
+    ) -> Result<()> {
+        if self.is_computed() && self.answer.get().is_none() {
+            let mut few = |rows: &dyn Matrix, chosen: Chosen| {
+                let (coef, intercept) = self.answer_by_plane(Some(&chosen), monitor)?;
+                scores(rows, coef.into(), &intercept, threads, monitor, out)
+            };
+            if rows.over_own_columns(&mut few)? {
+                return Ok(());
+            }
+        }
+        let (mut table, intercept) = self.find_answer(monitor)?;
+        let (numbers, stride) = table.numbers()?;
+        let weights =
+            stride.map_or_else(|| Arranged::from(&**numbers), |stride| Arranged::by_column(numbers, stride));
+        scores(rows, weights, &intercept, threads, monitor, out)
+    }
+
+    /// Whether what predicts is computed from what is learnt.
+    fn is_computed(&self) -> bool {
+        self.sums.is_some() || self.due.is_some()
+    }
+
+    /// Weights that predict, by plane, and intercepts.
+    fn answer_by_plane(
+        &self,
+        chosen: Option<&Chosen>,
+        monitor: &dyn Monitor,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let coef = self.settled(chosen, monitor)?;
+        let Some((u, intercept_u)) = &self.sums else { return Ok((coef, copied(&self.intercept, &())?)) };
+        let (u, width) = (u.get(chosen, monitor)?, coef.len() / self.seen.len().max(1));
+        let (mut means, mut intercept) = (filled(0.0, coef.len())?, filled(0.0, self.seen.len())?);
+        standard(|| {
+            average([&coef, &u], &self.seen, width, monitor, &mut means)?;
+            average([&self.intercept, intercept_u], &self.seen, 1, monitor, &mut intercept)
+        })?;
+        Ok((means, intercept))
+    }
+
+    /// Weights and intercepts that predict.
+    pub fn answer(&self, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
+        standard(|| self.find_answer(monitor))
+    }
+
+    fn find_answer(&self, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
+        if !self.is_computed() {
+            return Ok((self.coef.clone(), copied(&self.intercept, &())?));
+        }
+        if let Some(answer) = self.answer.get() {
+            return Ok(answer.clone());
+        }
+        let zipped = match &self.sums {
+            Some((u, _)) => {
+                self.coef.zipped(u, monitor, |numbers, out| average(numbers, &self.seen, 1, &(), out))?
+            }
+            None => None,
+        };
+        let answer = if let (Some(table), Some((_, u))) = (zipped, &self.sums) {
+            let mut intercept = filled(0.0, self.seen.len())?;
+            average([&self.intercept, u], &self.seen, 1, &(), &mut intercept)?;
+            (table, intercept)
+        } else {
+            let (coef, intercept) = self.answer_by_plane(None, monitor)?;
+            let mut table = Table::zero(self.shape());
+            table.put(coef, None)?;
+            (table, intercept)
+        };
+        Ok(self.answer.get_or_init(|| answer).clone())
+    }
+}

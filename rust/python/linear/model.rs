@@ -1,0 +1,303 @@
+//! The model that an estimator holds: what it has learnt, shown as arrays and learnt from in place.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::rule::{Pass, Rule, labels, vector_of, weights_of};
+use super::views::{clean, floats, frozen, table, view};
+use crate::memory::collected;
+use crate::online::{self, Pending, Strengths, Table};
+use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
+use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
+use crate::python::border::signals::Signals;
+use crate::rows::Matrix;
+
+/// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
+const SHORT: usize = 1 << 12;
+
+/// What a linear learner has learnt, and the only one that writes to it.
+#[pyclass(frozen, mapping, module = "perceptron_rs._core")]
+pub struct Model {
+    /// Never held while signals are asked for: a handler may look at the model.
+    inner: Mutex<Inner>,
+}
+
+#[derive(Clone)]
+struct Inner {
+    model: online::Model,
+    /// What the last pass did, if the model has learnt in one.
+    told: Option<Arc<Py<Pass>>>,
+}
+
+const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
+
+impl Model {
+    pub fn of(model: online::Model) -> Self {
+        Self { inner: Mutex::new(Inner { model, told: None }) }
+    }
+
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
+        self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn cloned(&self, py: Python<'_>) -> online::Model {
+        self.lock(py).model.clone()
+    }
+
+    fn names(&self, py: Python<'_>) -> &'static [&'static str] {
+        if self.lock(py).model.sums().is_some() { &NAMES } else { &NAMES[..3] }
+    }
+
+    /// Weights and intercepts that predict.
+    fn answer(&self, py: Python<'_>) -> PyResult<(Table, Vec<f64>)> {
+        let (model, signals) = (self.cloned(py), Signals::new());
+        let done = model.answer(&signals);
+        signals.settle(done, py, false)
+    }
+
+    /// Of the arrays of a state. Under a penalty, `strengths` say of which one the ages are.
+    pub fn of_state(
+        learner: &str,
+        state: &Bound<'_, PyDict>,
+        strengths: Option<Strengths>,
+    ) -> PyResult<Self> {
+        let array = get("coef", state)?;
+        let array = array.cast::<PyUntypedArray>()?;
+        let [planes, columns] = *array.shape() else {
+            return Err(PyValueError::new_err(format!(
+                "coef must have 2 axes, got shape {:?}",
+                array.shape()
+            )));
+        };
+        let (shape, vector) = ([planes, columns], |name| clean(name, numbers(name, state, planes, None)?));
+        let sums = match learner {
+            "averaged" => Some((table("coef_u", state, shape)?, vector("intercept_u")?)),
+            "perceptron" => None,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "learner has no model of its own, got {learner:?}"
+                )));
+            }
+        };
+        let (intercept, seen) = (vector("intercept")?, counters(state, planes)?);
+        let mut model = online::Model::of(table("coef", state, shape)?, intercept, seen, sums);
+        let strengths = match state.get_item("strengths")? {
+            Some(kept) => {
+                let kept = <[f64; 3]>::try_from(vector_of::<f64>(&kept)?);
+                let [eta, l1, l2] =
+                    kept.map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
+                Some(Strengths { eta, l1, l2 })
+            }
+            None => strengths,
+        };
+        if let Some(strengths) = strengths
+            && state.contains("ages")?
+        {
+            model.put_under(strengths, &ages(state, planes, columns)?)?;
+        }
+        Ok(Self::of(model))
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Weights of zeros, which take no memory.
+    #[new]
+    fn new(learner: &str, planes: usize, columns: usize) -> PyResult<Self> {
+        Ok(Self::of(online::Model::zero([planes, columns], learner == "averaged")?))
+    }
+
+    /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
+    #[staticmethod]
+    fn from_state(learner: &str, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        Self::of_state(learner, state, None)
+    }
+
+    /// All that it takes to go on, as arrays that nobody writes to.
+    pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let now = Self::of(self.cloned(py));
+        let state = PyDict::new(py);
+        for &name in now.names(py) {
+            state.set_item(name, now.__getitem__(py, name)?)?;
+        }
+        let pending = now.lock(py).model.pending()?;
+        if let Some(Pending { coef, ages, strengths: Strengths { eta, l1, l2 } }) = pending {
+            let shape = coef.shape();
+            state.set_item("coef", view(py, coef)?)?;
+            state.set_item("ages", frozen(to_matrix(py, &ages, shape)?))?;
+            state.set_item("strengths", floats(py, &[eta, l1, l2])?)?;
+        }
+        Ok(state)
+    }
+
+    fn keys(&self, py: Python<'_>) -> Vec<&'static str> {
+        self.names(py).to_vec()
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.names(py).len()
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &str) -> bool {
+        self.names(py).contains(&name)
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let (model, signals) = (self.cloned(py), Signals::new());
+        let missing = || PyKeyError::new_err(name.to_owned());
+        let sums = || model.sums().cloned().ok_or_else(missing);
+        Ok(match name {
+            "coef" => {
+                let weights = model.weights(&signals);
+                view(py, signals.settle(weights, py, false)?)?.into_any()
+            }
+            "intercept" => floats(py, model.intercept())?.into_any(),
+            "seen" => {
+                let seen = collected(model.seen().iter().map(|&seen| seen as i64))?;
+                frozen(to_vector(py, &seen)?).into_any()
+            }
+            "coef_u" => view(py, sums()?.0)?.into_any(),
+            "intercept_u" => floats(py, &sums()?.1)?.into_any(),
+            _ => return Err(missing()),
+        })
+    }
+
+    /// Weights that predict.
+    #[getter]
+    fn coef<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        view(py, self.answer(py)?.0)
+    }
+
+    /// Intercepts that predict.
+    #[getter]
+    fn intercept<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        floats(py, &self.answer(py)?.1)
+    }
+
+    /// What the last pass did; `None`: the model comes from a run, or from a state.
+    #[getter]
+    fn told(&self, py: Python<'_>) -> Option<Py<Pass>> {
+        self.lock(py).told.as_ref().map(|told| told.clone_ref(py))
+    }
+
+    #[getter]
+    fn shape(&self, py: Python<'_>) -> (usize, usize) {
+        let [planes, columns] = self.lock(py).model.shape();
+        (planes, columns)
+    }
+
+    #[getter]
+    fn is_zero(&self, py: Python<'_>) -> bool {
+        self.lock(py).model.is_zero()
+    }
+
+    /// The same, which learns on its own from here on; `told` or not.
+    #[pyo3(signature = (*, told=true))]
+    fn copy(&self, py: Python<'_>, told: bool) -> Self {
+        let mut inner = self.lock(py).clone();
+        inner.told = inner.told.filter(|_| told);
+        Self { inner: Mutex::new(inner) }
+    }
+
+    /// Activations (n, K) under what predicts.
+    #[pyo3(signature = (rows, *, threads))]
+    fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let py = rows.py();
+        let (n, columns) = shape(rows)?;
+        let model = self.cloned(py);
+        let [planes, own] = model.shape();
+        if columns != own {
+            return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
+        }
+        let out = new_array(py, [n, planes])?;
+        let signals = Signals::new();
+        let done = {
+            let mut out = out.readwrite();
+            let out = out.as_slice_mut()?;
+            let long = entries(rows)?.0.saturating_mul(planes) > SHORT;
+            with_many_or_few(rows, long, |rows| model.scores(rows, threads, &signals, out))?
+        };
+        signals.settle(done, py, false)?;
+        Ok(out)
+    }
+
+    /// Learn from the rows in their order. After an error or Ctrl-C nothing has changed.
+    ///
+    /// `rows` are those of the engine, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`; `y`
+    /// are labels in the kind of type that the classes of the rule have, or their numbers, uint32, if
+    /// `encoded`. `told.note` is the `note` of the last pass. False: the pass takes so long that other
+    /// threads run meanwhile, and the caller has no `turn` that keeps them from learning; nothing was done.
+    #[pyo3(signature = (rule, rows, y, sample_weight=None, *, encoded=false, track_activations=false, note=None,
+                        turn=false))]
+    #[allow(clippy::too_many_arguments)] // those of the protocol
+    fn learn(
+        &self,
+        rule: &Bound<'_, Rule>,
+        rows: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
+        encoded: bool,
+        track_activations: bool,
+        note: Option<Py<PyAny>>,
+        turn: bool,
+    ) -> PyResult<bool> {
+        let (py, signals) = (rows.py(), Signals::new());
+        let (rule, planes) = (rule.get(), rule.get().settings.planes());
+        let products = size(rows)?.saturating_mul(planes);
+        let long = products > SHORT;
+        if long && !turn {
+            return Ok(false);
+        }
+        let labels = if encoded { vector_of::<u32>(y)? } else { labels(rule.classes.bind(py), y)? };
+        let weights = sample_weight.map(weights_of).transpose()?;
+        let settings = rule.settings_for(products, is_sparse(rows), track_activations);
+        if !long {
+            let inner = &mut *self.lock(py);
+            let learn =
+                |rows: &dyn Matrix| inner.model.learnt(rows, &labels, weights.as_deref(), &settings, &());
+            let mut learnt = signals.settle(with_any(rows, false, learn)?, py, false)?;
+            let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
+            inner.model.put_in(learnt, &settings)?;
+            inner.told = Some(Arc::new(told));
+            return Ok(true);
+        }
+        let model = self.cloned(py);
+        let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &signals);
+        let done = with_any(rows, true, learn)?;
+        let mut learnt = signals.settle(done, py, false)?;
+        let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
+        drop((model, labels, weights)); // which takes its time, too
+        py.check_signals()?; // for the last time: from here on the pass counts
+        let inner = &mut *self.lock(py);
+        inner.model.put_in(learnt, &settings)?;
+        inner.told = Some(Arc::new(told));
+        Ok(true)
+    }
+}
+
+fn is_sparse(rows: &Bound<'_, PyAny>) -> bool {
+    !(rows.is_instance_of::<PyUntypedArray>() || rows.is_instance_of::<DenseRows>())
+}
+
+/// How many values are stored, and rows.
+fn size(rows: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if let Ok(matrix) = rows.cast::<PyUntypedArray>() {
+        return Ok(matrix.len().saturating_add(matrix.shape().first().copied().unwrap_or(0)));
+    }
+    if let Ok(arrays) = rows.cast::<PyTuple>() {
+        let len = |i| PyResult::Ok(arrays.get_item(i)?.cast::<PyUntypedArray>()?.len());
+        return Ok(len(0)?.saturating_add(len(2)?));
+    }
+    Ok(entries(rows)?.0.saturating_add(shape(rows)?.0))
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Model>()?;
+    m.add_class::<Rule>()?;
+    m.add_class::<Pass>()
+}

@@ -1,0 +1,128 @@
+//! A pass of a model: what the parameters say of it, its labels and weights, and what it did.
+
+use std::borrow::Cow;
+
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyListMethods};
+
+use crate::memory::{collected, filled};
+use crate::online::{self, Passed, Settings};
+use crate::python::border::arrays::{to_matrix, to_vector};
+use crate::python::settings::Linear;
+
+/// What parameters say of a pass, read once for many passes.
+#[pyclass(frozen, module = "perceptron_rs._core")]
+pub struct Rule {
+    pub settings: Settings,
+    pub classes: Py<PyAny>,
+}
+
+#[pymethods]
+impl Rule {
+    #[new]
+    #[allow(clippy::needless_pass_by_value)] // it is extracted
+    fn new(settings: Linear<'_>, classes: Py<PyAny>) -> PyResult<Self> {
+        Ok(Self { settings: settings.settings()?, classes })
+    }
+}
+
+impl Rule {
+    /// The settings of a pass of so many products.
+    pub fn settings_for(&self, products: usize, sparse: bool, track_activations: bool) -> Cow<'_, Settings> {
+        let given = &self.settings;
+        if !track_activations && given.threads == 1 {
+            return Cow::Borrowed(given);
+        }
+        let threads = online::worthwhile(given.threads, products);
+        let threads = if sparse { online::sharing(threads, given.planes()) } else { threads };
+        Cow::Owned(Settings { track_activations, threads, ..given.clone() })
+    }
+}
+
+/// What a pass did, as an estimator tells it.
+#[pyclass(frozen, module = "perceptron_rs._core")]
+pub struct Pass {
+    pub passed: Passed,
+    pub planes: usize,
+    /// What the caller keeps of the pass.
+    pub note: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl Pass {
+    #[getter]
+    fn note(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.note.as_ref().map(|note| note.clone_ref(py))
+    }
+
+    #[getter]
+    fn mistakes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        to_matrix(py, &self.passed.mistakes, [1, self.passed.mistakes.len()])
+    }
+
+    #[getter]
+    fn n_iter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        to_vector(py, &filled(1, self.passed.mistakes.len())?)
+    }
+
+    #[getter]
+    fn n_mistakes(&self) -> i64 {
+        self.passed.mistakes.iter().sum()
+    }
+
+    #[getter]
+    fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i64>>>> {
+        let (counts, width) = (&self.passed.mistakes_per_example, self.passed.mistakes.len());
+        (!counts.is_empty()).then(|| to_matrix(py, counts, [counts.len() / width, width])).transpose()
+    }
+
+    #[getter]
+    fn activations<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let (values, width) = (&self.passed.activations, self.planes);
+        (!values.is_empty()).then(|| to_matrix(py, values, [values.len() / width, width])).transpose()
+    }
+}
+
+pub fn vector_of<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let array = array.cast::<PyArray1<T>>()?.try_readonly().map_err(PyErr::from)?;
+    Ok(collected(array.as_array().iter().copied())?)
+}
+
+pub fn weights_of(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    if array.cast::<PyArray1<f64>>().is_ok() {
+        return vector_of(array);
+    }
+    let converted: PyReadonlyArray1<f64> = array.call_method1("astype", ("float64",))?.extract()?;
+    Ok(collected(converted.as_array().iter().copied())?)
+}
+
+/// Index of each label among the classes; both hold the same kind of labels.
+pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    let unknown = || PyValueError::new_err("y holds a label that is not in classes_");
+    if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
+        let (classes, y) =
+            (classes.try_readonly().map_err(PyErr::from)?, y.try_readonly().map_err(PyErr::from)?);
+        let (classes, y) = (classes.as_array(), y.as_array());
+        let mut labels = filled(0, y.len())?;
+        for (place, label) in labels.iter_mut().zip(y) {
+            *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
+        }
+        return Ok(labels);
+    }
+    let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
+    if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
+        return Err(PyTypeError::new_err("y must be a vector of the kind of labels that classes_ has"));
+    }
+    let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
+    let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
+    let mut labels = filled(0, y.len())?;
+    for (place, label) in labels.iter_mut().zip(&y) {
+        *place = classes.index(label).map_err(|_| unknown())? as u32;
+    }
+    Ok(labels)
+}
