@@ -30,7 +30,7 @@ _OTHERS = {
     "drop": "--drop",
     "dump_text": "inspect --text",
     "estimator": "the model",
-    "fit_stream": "train --stream",
+    "fit_stream": "--stream",
     "hash_bits": "--hash-bits",
     "header": "--header",
     "labelled": "--labelled",
