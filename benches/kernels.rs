@@ -41,7 +41,7 @@ fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Epoch {
     let problem = Problem::new(rows, labels, None, &settings).expect("valid");
     let mut run = Run::start(&problem, state, &mut Perceptron, &()).expect("valid");
     let epoch = run.epoch(&problem, &mut Perceptron, 0, &()).expect("finite");
-    black_box(run.state().expect("memory"));
+    black_box(run.state(&()).expect("memory"));
     epoch
 }
 

@@ -50,13 +50,14 @@ pub fn zeros(len: usize) -> Result<Vec<f64>> {
         return Ok(Vec::new());
     }
     // SAFETY: the layout is not of size 0.
+    #[allow(clippy::cast_ptr_alignment)] // which is that of the layout
     let place = unsafe { alloc_zeroed(layout) }.cast::<f64>();
     if place.is_null() {
         return Err(Error::Memory);
     }
     // SAFETY: the global allocator has given this memory, for the layout of `len` numbers, and bytes of 0 are
     // numbers, 0.0.
-    Ok(unsafe { Vec::from_raw_parts(place, len, len) })
+    Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(place, len)) }.into_vec())
 }
 
 /// As many copies of a value as a matrix of this shape has places.

@@ -10,6 +10,7 @@ mod golden_kernels;
 mod golden_margins;
 mod instruction_sets;
 mod margin;
+mod model;
 mod pocket;
 mod resume;
 mod rules;

@@ -348,7 +348,7 @@ fn a_decision_that_has_ended_stays_as_it_is_and_others_go_on() {
                     let what = format!("{name}, {storage}, {threads} threads, plane {k}");
                     let together = vec![end; case.planes];
                     let (alone, _, its_epochs) = run_with_ends(&case, rows, 1, &together, false);
-                    let its = alone.state().expect("memory");
+                    let its = alone.state(&()).expect("memory");
                     assert_eq!(state.coef[k * d..][..d], its.coef[k * d..][..d], "{what}");
                     assert_eq!(state.seen[k], (end + 1) * case.n as u64 + case.seen, "{what}");
                     for (e, epoch) in epochs.iter().enumerate() {

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::error::{Result, probe_memory};
+use crate::error::Result;
+use crate::memory::zeros;
 use crate::monitor::{Monitor, copied};
 
 /// Numbers that somebody else keeps, and that nobody writes to.
@@ -20,8 +21,7 @@ pub enum Shared {
 impl Shared {
     /// Zeros, of which the system makes a page when it is first written to.
     pub fn zeros(len: usize) -> Result<Self> {
-        probe_memory(len.checked_mul(size_of::<f64>()))?;
-        Ok(Self::Own(Arc::new(vec![0.0; len])))
+        Ok(zeros(len)?.into())
     }
 
     /// The numbers, to be written; those of a copy if somebody else has these.

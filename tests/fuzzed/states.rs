@@ -177,7 +177,7 @@ fn state(draws: &mut Draws) {
         let sums = Averaged { coef: sums.0.clone(), intercept: sums.1.clone(), fit_intercept: true };
         let mut learner: Box<dyn Learner> = if averaged { Box::new(sums) } else { Box::new(Perceptron) };
         let (run, _) = learn(&problem, state.clone(), &mut *learner, epochs)?;
-        let learnt = run.state()?;
+        let learnt = run.state(&())?;
         let numbers = [learnt.coef, learnt.intercept].concat();
         assert!(numbers.iter().all(|w| w.is_finite() && w.to_bits() != 1 << 63));
         Ok([bits(&numbers), remembered(&*learner)].concat())

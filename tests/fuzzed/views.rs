@@ -247,7 +247,7 @@ impl Trial {
         let (coef, intercept) = (vec![self.start; cells], vec![0.0; planes]);
         let mut learner = Averaged { coef, intercept, fit_intercept: self.fit_intercept };
         let (run, epochs) = learn(&problem, state, &mut learner, self.epochs)?;
-        let state = run.state()?;
+        let state = run.state(&())?;
         let mut floats = [state.coef, state.intercept, run.activations(&())?].concat();
         floats.extend(epochs.iter().flat_map(|epoch| &epoch.losses));
         let mut learnt = [bits(&floats), remembered(&learner), state.seen].concat();

@@ -95,7 +95,7 @@ fn fits(
         let mut dual = Dual::new(rows, kernel, source.is_some(), &norms, cache, 1, &())?;
         let examples = dual.rows(rows, source, &());
         let problem = Problem::new(&examples, &labels, None, &settings)?;
-        run(&problem, N, &mut Voted::new(CLASSES as usize)?)?.state()?;
+        run(&problem, N, &mut Voted::new(CLASSES as usize)?)?.state(&())?;
         Ok(dual.norms().len())
     })
 }
@@ -189,7 +189,7 @@ fn fits_on_a_budget(rows: &dyn Matrix, policy: Policy, joint: bool) {
             let budgeted = Budgeted::new(rows, stored, kernel, kept, budget, width, 1, &())?;
             let examples = budgeted.rows(rows, stored, &());
             let problem = Problem::new(&examples, &labels, None, &settings)?;
-            run(&problem, 0, &mut Perceptron)?.state()?;
+            run(&problem, 0, &mut Perceptron)?.state(&())?;
             kept = budgeted.sets()?;
         }
         Ok(kept)

@@ -61,7 +61,7 @@ fn fit(problem: &Problem, state: &State, rule: Rule) -> Result<State> {
     let mut run = Run::start(problem, copy(state)?, &mut *learner, &())?;
     for number in 0..3 {
         run.epoch(problem, &mut *learner, number, &())?;
-        run.state()?;
+        run.state(&())?;
     }
     for decision in (0..problem.settings.decisions()).rev() {
         run.end(problem, &mut *learner, decision, &())?;
@@ -69,7 +69,7 @@ fn fit(problem: &Problem, state: &State, rule: Rule) -> Result<State> {
     run.mistakes_per_example(&())?;
     run.activations(&())?;
     learner.memory()?;
-    run.state()
+    run.state(&())
 }
 
 /// Fits on memory that is refused, then once more: what is handed in, `start`, is still good for it.

@@ -38,7 +38,7 @@ impl Report {
     }
 
     pub fn state(&self) -> State {
-        self.run.state().expect("memory")
+        self.run.state(&()).expect("memory")
     }
 
     pub fn per_example(&self) -> Vec<i64> {
