@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import Perceptron
-from perceptron_rs.common.driver import Schedule, follow, publish_report
+from perceptron_rs import MultilayerPerceptron, Perceptron
+from perceptron_rs.common.driver import Schedule, follow, noted_calls, publish_report
 from perceptron_rs.settings import Epoch
 
 
@@ -103,6 +103,7 @@ def test_each_decision_ends_by_itself():
 
     report = story(script, watch=watch, tol=0.5, first_epoch=7)
     assert report.n_iter.tolist() == [4, 2, 3]
+    assert report.n_iter.dtype == np.int64
     assert report.stopped == ["callback", "clean", "tol"]
     assert script.told == [7, 8, 9, 10]
     assert script.ended == [1, 2, 0]
@@ -139,6 +140,19 @@ def test_the_first_of_the_best_epochs_is_kept():
     )
     assert (report.n_iter.tolist(), report.stopped) == ([4, 3], ["tol", "tol"])
     assert report.state["epochs"].tolist() == [2, 1]
+
+
+def test_a_run_has_an_epoch():
+    with pytest.raises(ValueError, match="max_iter must be at least 1, got 0"):
+        story(Script([1], [1]), max_iter=0)
+
+
+def test_calls_are_noted_in_their_block_alone():
+    with noted_calls() as calls:
+        Perceptron().fit([[1.0], [-1.0]], [1, 0])
+        MultilayerPerceptron(max_iter=1, tol=None).fit([[1.0], [-1.0]], [1, 0])  # which has no planes
+    Perceptron().fit([[1.0], [-1.0]], [1, 0])
+    assert len(calls) == 1
 
 
 def test_what_ctrl_c_ends():
