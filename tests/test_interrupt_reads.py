@@ -35,7 +35,7 @@ SMALL = np.random.default_rng(1).standard_normal((30, 50))
 def long_passes(sparse):
     """Return calls that learn for some tenths of a second, by a run or by one call of the engine."""
     random = np.random.default_rng(0)
-    X, y = random.standard_normal((150_000, 50)), np.arange(150_000) % 3
+    X, y = random.standard_normal((150_000, 50)), np.arange(150_000) % 10
     X = sp.csr_matrix(X) if sparse else X
     return {
         "fit": lambda model: model.fit(X, y),
@@ -50,7 +50,7 @@ def long_passes(sparse):
 def test_a_handler_reads_the_estimator_in_the_midst_of_a_pass(learner, name, sparse):
     """It sees all as it was before the call, and waits for nobody; the pass learns what it would learn."""
     learn = long_passes(sparse)[name]
-    model = learner(max_iter=2, tol=None).partial_fit(SMALL, np.arange(30) % 3, classes=[0, 1, 2])
+    model = learner(max_iter=2, tol=None).partial_fit(SMALL, np.arange(30) % 10, classes=range(10))
     expected = learn(copy.deepcopy(model)).coef_.tobytes()
     before, seen = {reader: read(model) for reader, read in READERS.items()}, []
 
@@ -79,7 +79,7 @@ def test_a_second_ctrl_c_while_the_first_is_handled(learner, name):
         pytest.skip("there is no such call")
     if (learner, name) == (PocketPerceptron, "unchecked"):
         pytest.skip("there is no such call")
-    model, calls = learner().fit(SMALL, np.arange(30) % 3), []
+    model, calls = learner().fit(SMALL, np.arange(30) % 10), []
     scores = model.predict(SMALL)
     before = contents(model)
 

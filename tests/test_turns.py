@@ -319,11 +319,8 @@ def of_one_moment(model):
     yield None, scores
 
 
-TORN = pytest.mark.xfail(strict=False, reason="a pass of the reference sets one attribute after the other")
-
-
 @pytest.mark.usefixtures("often")
-@pytest.mark.parametrize("engine", ["rust", pytest.param("reference", marks=TORN)])
+@pytest.mark.parametrize("engine", ["rust", "reference"])
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
 def test_four_that_learn_beside_one_that_reads(learner, engine):
     """All learn the same block, so that the number of examples tells all weights."""

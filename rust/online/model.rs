@@ -58,16 +58,20 @@ pub struct Pending {
     pub strengths: Strengths,
 }
 
+/// Weights of planes, and one number of each.
+pub type Planes = (Table, Arc<Vec<f64>>);
+
+/// A clone shares all numbers.
 #[derive(Clone)]
 pub struct Model {
     coef: Table,
-    intercept: Vec<f64>,
-    seen: Vec<u64>,
+    intercept: Arc<Vec<f64>>,
+    seen: Arc<Vec<u64>>,
     /// The sums u of the averaged perceptron.
-    sums: Option<(Table, Vec<f64>)>,
+    sums: Option<Planes>,
     due: Option<Due>,
     /// What predicts, once somebody has asked: copies of the model share it.
-    answer: Arc<OnceLock<(Table, Vec<f64>)>>,
+    answer: Arc<OnceLock<Planes>>,
 }
 
 /// What a pass did.
@@ -77,8 +81,8 @@ pub struct Passed {
     pub mistakes: Vec<i64>,
     /// Before the update, n x planes; empty unless they are recorded.
     pub activations: Vec<f64>,
-    /// Of each example, n x decisions; empty unless they are tracked.
-    pub mistakes_per_example: Vec<i64>,
+    /// Of each example, n x decisions, if they are tracked.
+    pub mistakes_per_example: Option<Vec<i64>>,
 }
 
 /// What a pass has learnt, to be put into the model that it went on from.
@@ -124,6 +128,8 @@ impl Model {
 
     #[must_use]
     pub fn of(coef: Table, intercept: Vec<f64>, seen: Vec<u64>, sums: Option<(Table, Vec<f64>)>) -> Self {
+        let sums = sums.map(|(u, intercept)| (u, Arc::new(intercept)));
+        let (intercept, seen) = (Arc::new(intercept), Arc::new(seen));
         Self { coef, intercept, seen, sums, due: None, answer: Arc::default() }
     }
 
@@ -151,7 +157,7 @@ impl Model {
     }
 
     #[must_use]
-    pub fn sums(&self) -> Option<&(Table, Vec<f64>)> {
+    pub fn sums(&self) -> Option<&Planes> {
         self.sums.as_ref()
     }
 
@@ -244,11 +250,12 @@ impl Model {
         }
         let due = self.due_after(ages, &seen, settings, chosen)?;
         // Nothing fails from here on.
-        (self.answer, self.due, self.intercept, self.seen) = (Arc::default(), due, intercept, seen);
+        (self.answer, self.due) = (Arc::default(), due);
+        (self.intercept, self.seen) = (Arc::new(intercept), Arc::new(seen));
         self.coef.put(coef, chosen)?;
         if let (Some((to, to_intercept)), Some((u, intercept))) = (&mut self.sums, sums) {
             to.put(u, chosen)?;
-            *to_intercept = intercept;
+            *to_intercept = Arc::new(intercept);
         }
         Ok(())
     }
@@ -356,7 +363,7 @@ impl Model {
     pub fn put_in(&mut self, learnt: Learnt, settings: &Settings) -> Result<()> {
         let Learnt { state, sums, chosen, unchanged, .. } = learnt;
         if unchanged {
-            (self.intercept, self.seen) = (state.intercept, state.seen);
+            (self.intercept, self.seen) = (Arc::new(state.intercept), Arc::new(state.seen));
             self.answer = Arc::default();
             return Ok(());
         }
@@ -391,7 +398,9 @@ impl Model {
         let passed = Passed {
             mistakes: epoch.mistakes,
             activations: run.activations(monitor)?,
-            mistakes_per_example: run.mistakes_per_example(monitor)?,
+            mistakes_per_example: (settings.track_mistakes)
+                .then(|| run.mistakes_per_example(monitor))
+                .transpose()?,
         };
         let state = run.finish(&problem, learner, monitor)?;
         // Without a mistake no weight changes, but for penalties.
@@ -447,13 +456,13 @@ impl Model {
     }
 
     /// Weights and intercepts that predict.
-    pub fn answer(&self, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
+    pub fn answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
         standard(|| self.find_answer(monitor))
     }
 
-    fn find_answer(&self, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
+    fn find_answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
         if !self.is_computed() {
-            return Ok((self.coef.clone(), copied(&self.intercept, &())?));
+            return Ok((self.coef.clone(), self.intercept.clone()));
         }
         if let Some(answer) = self.answer.get() {
             return Ok(answer.clone());
@@ -467,12 +476,12 @@ impl Model {
         let answer = if let (Some(table), Some((_, u))) = (zipped, &self.sums) {
             let mut intercept = filled(0.0, self.seen.len())?;
             average([&self.intercept, u], &self.seen, 1, &(), &mut intercept)?;
-            (table, intercept)
+            (table, Arc::new(intercept))
         } else {
             let (coef, intercept) = self.answer_by_plane(None, monitor)?;
             let mut table = Table::zero(self.shape());
             table.put(coef, None)?;
-            (table, intercept)
+            (table, Arc::new(intercept))
         };
         Ok(self.answer.get_or_init(|| answer).clone())
     }

@@ -150,6 +150,27 @@ def test_weights_of_examples(learner, weights, engine_name, runs):
         assert model.intercept_.tobytes() == models[2].intercept_.tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f4", "i1", "u2", "i4", "i8", "u8", "bool"])
+def test_weights_of_every_type(dtype, engine_name, runs):
+    weights = np.resize([1.0, 2.0, 3.0], 60).astype(dtype)
+    models = [begun(Perceptron, NUMBER, engine=engine_name) for _ in range(2)]
+    for given, model in zip((weights, weights.astype(np.float64)), models, strict=True):
+        model.partial_fit(X[1:3], NUMBER[1:3], sample_weight=given[1:3], check_input=False)
+        model.partial_fit(X, NUMBER, sample_weight=given, check_input=False)
+    assert not runs
+    assert contents(models[0]) == contents(models[1])
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_pass_over_no_row(learner, engine_name):
+    """It tells of itself what others tell, and learns nothing."""
+    model = begun(learner, NUMBER, engine=engine_name, track_mistakes=True)
+    before = model.coef_.tobytes(), model.intercept_.tobytes(), model.n_seen_.tolist()
+    model.partial_fit(X[:0], NUMBER[:0], check_input=False)
+    assert (model.n_mistakes_, model.mistakes_per_example_.shape, model.n_iter_) == (0, (0, 3), 1)
+    assert (model.coef_.tobytes(), model.intercept_.tobytes(), model.n_seen_.tolist()) == before
+
+
 ASKED = [
     {"class_weight": {0: 0.5, 2: 3.0}},
     {"track_mistakes": True},

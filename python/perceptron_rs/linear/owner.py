@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import next_record
+from perceptron_rs.audit.record import RECORD, next_record
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads
 from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.rows.examples import Examples
@@ -109,7 +109,7 @@ class ModelOwner(SparseWeights, LinearLearner):
             state |= {"coef_u": np.zeros(coef.shape), "intercept_u": np.zeros(planes)}
         changed = attributes(self)
         changed.pop("_as_sparse", None)
-        changed["_model"] = self._owned(get_engine(self.engine), state)
+        changed |= {"_n_epochs": 0, RECORD: (), "_model": self._owned(get_engine(self.engine), state)}
         object.__setattr__(self, "__dict__", changed)
 
     def _show(self, coef: Any) -> None:

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::rule::{Pass, Rule, labels, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
 use crate::memory::collected;
-use crate::online::{self, Pending, Strengths, Table};
+use crate::online::{self, Pending, Planes, Strengths};
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -54,7 +54,7 @@ impl Model {
     }
 
     /// Weights and intercepts that predict.
-    fn answer(&self, py: Python<'_>) -> PyResult<(Table, Vec<f64>)> {
+    fn answer(&self, py: Python<'_>) -> PyResult<Planes> {
         let (model, signals) = (self.cloned(py), Signals::new());
         let done = model.answer(&signals);
         signals.settle(done, py, false)

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use numpy::{
-    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray1, PyUntypedArray,
-    PyUntypedArrayMethods,
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -77,8 +76,9 @@ impl Pass {
 
     #[getter]
     fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i64>>>> {
-        let (counts, width) = (&self.passed.mistakes_per_example, self.passed.mistakes.len());
-        (!counts.is_empty()).then(|| to_matrix(py, counts, [counts.len() / width, width])).transpose()
+        let width = self.passed.mistakes.len();
+        let counts = self.passed.mistakes_per_example.as_ref();
+        counts.map(|counts| to_matrix(py, counts, [counts.len() / width, width])).transpose()
     }
 
     #[getter]
@@ -94,11 +94,23 @@ pub fn vector_of<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>
 }
 
 pub fn weights_of(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    fn read<T: Element + Copy>(array: &Bound<'_, PyAny>, f: impl Fn(T) -> f64) -> Option<PyResult<Vec<f64>>> {
+        array.cast::<PyArray1<T>>().ok()?;
+        Some(vector_of::<T>(array).and_then(|values| Ok(collected(values.into_iter().map(f))?)))
+    }
     if array.cast::<PyArray1<f64>>().is_ok() {
         return vector_of(array);
     }
-    let converted: PyReadonlyArray1<f64> = array.call_method1("astype", ("float64",))?.extract()?;
-    Ok(collected(converted.as_array().iter().copied())?)
+    if let Some(found) = read(array, |w: f32| f64::from(w)).or_else(|| read(array, |w: i64| w as f64)) {
+        return found; // to ask NumPy takes as long as a third of a pass
+    }
+    // `astype` would let other threads learn meanwhile.
+    let list = array.cast::<PyUntypedArray>()?.call_method0("tolist")?.cast_into::<PyList>()?;
+    let mut weights = filled(0.0, list.len())?;
+    for (to, weight) in weights.iter_mut().zip(&list) {
+        *to = weight.extract()?;
+    }
+    Ok(weights)
 }
 
 /// Index of each label among the classes; both hold the same kind of labels.
