@@ -91,7 +91,12 @@ else:
     from sklearn.base import _fit_context as fit_context
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
     from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
-    from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted as _check_is_fitted
+
+    def check_is_fitted(estimator, attribute=None):
+        """Check as scikit-learn does, which first makes the tags: a sixth of the time to predict a row."""
+        if attribute not in vars(estimator):
+            _check_is_fitted(estimator, attribute)
 
     class BaseEstimator(_BaseEstimator):
         """scikit-learn's; its HTML links to our documentation, if the package says where that is."""

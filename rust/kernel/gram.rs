@@ -26,7 +26,7 @@ const WIDE_TILE_BYTES: usize = 256 * 1024;
 const LEFT: usize = 64;
 
 /// Fewer rows than this are not worth a copy of all others.
-const FEW: usize = 4;
+const FEW: usize = 16;
 
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -138,3 +139,15 @@ def test_a_model_that_is_mapped_learns_and_leaves_its_file(model, tmp_path, engi
         alone()
         assert path.read_bytes() == file
     assert joblib.hash(mapped) == joblib.hash(model)
+
+
+@pytest.mark.parametrize("learner", ALL, ids=str)
+def test_rows_are_scored_without_the_tags(learner, monkeypatch):
+    """scikit-learn's search for them takes a part of the time of a row that is known to be good."""
+    model = clone(learner).fit(X, Y)
+    expected = model.predict(X[:1])
+    monkeypatch.setattr(type(model), "__sklearn_tags__", None)
+    assert model.predict(X[:1]) == expected
+    monkeypatch.undo()
+    with pytest.raises(NotFittedError):
+        clone(learner).predict(X[:1])

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
@@ -30,7 +29,7 @@ from perceptron_rs.kernel.options import KERNEL
 from perceptron_rs.kernel.values import KERNELS, check_kernel
 from perceptron_rs.kernel.vectors import counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, fit_context
+from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
@@ -38,7 +37,7 @@ from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, 
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, Gamma, fit_context
+from perceptron_rs.typed import BaseEstimator, Gamma, check_is_fitted, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.audit.record import Method, begin_record
@@ -49,7 +48,7 @@ from perceptron_rs.multilayer.network import (
     state_of,
 )
 from perceptron_rs.multilayer.options import OPTIONS
-from perceptron_rs.typed import BaseEstimator, ClassWeight, fit_context
+from perceptron_rs.typed import BaseEstimator, ClassWeight, check_is_fitted, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
