@@ -329,7 +329,7 @@ def test_small_batches_without_a_look_at_the_input():
     assert reproduce(model, X[:40], Y[:40])
     model.set_params(audit=False)
     model.partial_fit(X[:1], Y[:1], check_input=False)
-    assert RECORD not in vars(model)
+    assert getattr(model, RECORD, None) is None
     model.partial_fit(X[:1], Y[:1], check_input=False)
     model.set_params(audit=True)
     with pytest.raises(ValueError, match="audit=True goes on from what was learnt without it"):
