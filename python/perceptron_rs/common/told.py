@@ -80,4 +80,4 @@ def canonical(value: Any) -> Any:
         return {name: canonical(part) for name, part in value.items()}
     if not isinstance(value, np.ndarray) or value.dtype == object:
         return value
-    return value.reshape(-1).reshape(value.shape)
+    return np.ascontiguousarray(value).reshape(-1).reshape(value.shape)
