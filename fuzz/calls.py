@@ -225,16 +225,12 @@ def with_signal(model: Any, call: Callable[[Any], object], seconds: float) -> No
     before, whole = contents(model), copy.deepcopy(model)
     outcome(whole, call)
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):  # which comes once
         signal.setitimer(signal.ITIMER_REAL, seconds)
         with contextlib.suppress(*ERRORS):
             call(model)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    signal.signal(signal.SIGALRM, previous)
     now = contents(model)
     assert now in (before, contents(whole))
     if now == before:
