@@ -150,6 +150,10 @@ impl Learner for Averaged {
         Ok(Some((copied(&self.coef, monitor)?, copied(&self.intercept, &())?)))
     }
 
+    fn take_sums(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
+        Some((std::mem::take(&mut self.coef), std::mem::take(&mut self.intercept)))
+    }
+
     fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
         let (k, d, seen) = (head.plane as usize, weights.len(), head.seen);
         let mut means = weights.iter().zip(&self.coef[k * d..][..d]).map(|(&w, &u)| mean(w, u, seen));

@@ -94,6 +94,11 @@ pub trait Learner: Send + Sync {
         Ok(None)
     }
 
+    /// The same, taken out: nothing is learnt afterwards.
+    fn take_sums(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
+        None
+    }
+
     /// What learning shall lower in this plane, unless it is the mean loss.
     fn objective(&self, _plane: usize) -> Option<f64> {
         None

@@ -315,6 +315,12 @@ impl Run {
         self.columns
     }
 
+    /// Whether no decision goes on.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.groups.iter().all(Group::has_ended)
+    }
+
     /// Whether the state has ages.
     #[must_use]
     pub fn with_ages(&self) -> bool {

@@ -91,6 +91,8 @@ impl View {
 pub(super) struct Home {
     model: online::Model,
     chosen: Option<Chosen>,
+    /// What was learnt, once no decision goes on.
+    last: Option<online::Model>,
 }
 
 /// A run of a model.
@@ -139,7 +141,7 @@ pub(super) fn start_model(
         keep_on_interrupt,
         learner,
         core,
-        home: Some(Home { model, chosen }),
+        home: Some(Home { model, chosen, last: None }),
     })
 }
 
@@ -308,15 +310,23 @@ impl Planes {
 }
 
 impl Work for Planes {
-    fn model(&self, py: Python<'_>) -> PyResult<Model> {
-        let Some(Home { model, chosen }) = &self.home else {
+    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
+        let Self { home: Some(home), core, learner, settings, .. } = self else {
             return Err(PyValueError::new_err("the run is none of a model"));
         };
-        let (mut model, signals) = (model.clone(), Signals::new());
+        if let Some(model) = &home.last {
+            return Ok(Model::of(model.clone()));
+        }
+        let (mut model, signals, ended) = (home.model.clone(), Signals::new(), core.has_ended());
         let done = py.detach(|| {
-            let (state, sums) = (self.core.state(&signals)?, self.learner.sums(&signals)?);
-            model.put(state, sums, &self.settings, chosen.as_ref(), &signals)
+            let state = core.state(&signals)?;
+            // The last time nothing need stay here.
+            let sums = if ended { learner.take_sums() } else { learner.sums(&signals)? };
+            model.put(state, sums, settings, home.chosen.as_ref(), &signals)
         });
+        if ended && done.is_ok() {
+            home.last = Some(model.clone());
+        }
         signals.settle(done, py, false)?;
         Ok(Model::of(model))
     }

@@ -21,7 +21,7 @@ pub(super) trait Work: Send + Sync {
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
 
     /// What a run of a model has learnt so far.
-    fn model(&self, _py: Python<'_>) -> PyResult<Model> {
+    fn model(&mut self, _py: Python<'_>) -> PyResult<Model> {
         Err(pyo3::exceptions::PyTypeError::new_err("the run has no model"))
     }
 

@@ -151,11 +151,15 @@ impl Planes {
     pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
         let d = self.columns;
         let Weights::ByPlane(w) = &mut self.weights else { return Err(arranged_otherwise()) };
-        let weights = if self.heads.len() == 1 {
+        let weights = if self.heads.len() == 1 && w.capacity() <= 2 * d {
             std::mem::take(w)
         } else {
+            // The last plane does not keep the room of those before it.
             let weights = collected(w[k * d..][..d].iter().copied())?;
             w.drain(k * d..(k + 1) * d);
+            if w.is_empty() {
+                *w = Vec::new();
+            }
             weights
         };
         Ok((self.heads.remove(k), weights))

@@ -208,11 +208,16 @@ class ModelOwner(SparseWeights, LinearLearner):
         return rule
 
     def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        if self.audit or "_model" not in vars(self):
-            return False
+        known = self.__dict__
         try:
-            rule, kind = self._rule_now(), type(X)
-            if rule is None:
+            # Written out, as `_rule_now` is: a call takes as long as the comparison.
+            kept = known.get("_rule")
+            if kept is None or kept[0] != self._values(known) or type(known["class_weight"]) is not kept[1]:
+                rule = self._rule_now()
+            else:
+                rule = kept[2]
+            model, kind = known["_model"], type(X)
+            if rule is None or known["audit"]:
                 return False
             if kind is ndarray:
                 rows: Any = X
@@ -221,12 +226,12 @@ class ModelOwner(SparseWeights, LinearLearner):
                 rows = (X.indptr, X.indices, X.data, X.shape[1])
             else:
                 return False
-            if _IS_ATOMIC and not turns and self._model.learn(rule, rows, y, sample_weight):
+            if _IS_ATOMIC and not turns and model.learn(rule, rows, y, sample_weight):
                 return True
             with Turn(self):
                 learnt: bool = self._model.learn(rule, rows, y, sample_weight, turn=True)
                 return learnt
-        except (AttributeError, OverflowError, TypeError, ValueError):
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             return False  # and nothing has changed: the long way converts, or says what is wrong
 
     def _learn_quickly(

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::rule::{Pass, Rule, labels, vector_of, weights_of};
+use super::rule::{Pass, Rule, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
 use crate::memory::collected;
 use crate::online::{self, Pending, Planes, Strengths};
@@ -246,27 +246,27 @@ impl Model {
         note: Option<Py<PyAny>>,
         turn: bool,
     ) -> PyResult<bool> {
-        let (py, signals) = (rows.py(), Signals::new());
+        let py = rows.py();
         let (rule, planes) = (rule.get(), rule.get().settings.planes());
         let products = size(rows)?.saturating_mul(planes);
         let long = products > SHORT;
         if long && !turn {
             return Ok(false);
         }
-        let labels = if encoded { vector_of::<u32>(y)? } else { labels(rule.classes.bind(py), y)? };
+        let labels = if encoded { vector_of::<u32>(y)? } else { rule.labels(y)? };
         let weights = sample_weight.map(weights_of).transpose()?;
         let settings = rule.settings_for(products, is_sparse(rows), track_activations);
         if !long {
             let inner = &mut *self.lock(py);
             let learn =
                 |rows: &dyn Matrix| inner.model.learnt(rows, &labels, weights.as_deref(), &settings, &());
-            let mut learnt = signals.settle(with_any(rows, false, learn)?, py, false)?;
+            let mut learnt = with_any(rows, false, learn)??;
             let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
             inner.model.put_in(learnt, &settings)?;
             inner.told = Some(Arc::new(told));
             return Ok(true);
         }
-        let model = self.cloned(py);
+        let (model, signals) = (self.cloned(py), Signals::new());
         let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &signals);
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;

@@ -18,19 +18,46 @@ use crate::python::settings::Linear;
 #[pyclass(frozen, module = "perceptron_rs._core")]
 pub struct Rule {
     pub settings: Settings,
-    pub classes: Py<PyAny>,
+    classes: Py<PyAny>,
+    /// The same, if they are integers.
+    whole: Option<Vec<i64>>,
 }
 
 #[pymethods]
 impl Rule {
     #[new]
     #[allow(clippy::needless_pass_by_value)] // it is extracted
-    fn new(settings: Linear<'_>, classes: Py<PyAny>) -> PyResult<Self> {
-        Ok(Self { settings: settings.settings()?, classes })
+    fn new(settings: Linear<'_>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
+        let whole = vector_of::<i64>(&classes).ok();
+        Ok(Self { settings: settings.settings()?, classes: classes.unbind(), whole })
     }
 }
 
 impl Rule {
+    /// Index of each label among the classes; both hold the same kind of labels.
+    pub fn labels(&self, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        let unknown = || PyValueError::new_err("y holds a label that is not in classes_");
+        if let (Some(classes), Ok(y)) = (&self.whole, y.cast::<PyArray1<i64>>()) {
+            let y = y.try_readonly().map_err(PyErr::from)?;
+            let mut labels = filled(0, y.len())?;
+            for (place, label) in labels.iter_mut().zip(y.as_array()) {
+                *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
+            }
+            return Ok(labels);
+        }
+        let (classes, y) = (self.classes.bind(y.py()).cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
+        if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
+            return Err(PyTypeError::new_err("y must be a vector of the kind of labels that classes_ has"));
+        }
+        let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
+        let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
+        let mut labels = filled(0, y.len())?;
+        for (place, label) in labels.iter_mut().zip(&y) {
+            *place = classes.index(label).map_err(|_| unknown())? as u32;
+        }
+        Ok(labels)
+    }
+
     /// The settings of a pass of so many products.
     pub fn settings_for(&self, products: usize, sparse: bool, track_activations: bool) -> Cow<'_, Settings> {
         let given = &self.settings;
@@ -111,30 +138,4 @@ pub fn weights_of(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         *to = weight.extract()?;
     }
     Ok(weights)
-}
-
-/// Index of each label among the classes; both hold the same kind of labels.
-pub fn labels(classes: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
-    let unknown = || PyValueError::new_err("y holds a label that is not in classes_");
-    if let (Ok(classes), Ok(y)) = (classes.cast::<PyArray1<i64>>(), y.cast::<PyArray1<i64>>()) {
-        let (classes, y) =
-            (classes.try_readonly().map_err(PyErr::from)?, y.try_readonly().map_err(PyErr::from)?);
-        let (classes, y) = (classes.as_array(), y.as_array());
-        let mut labels = filled(0, y.len())?;
-        for (place, label) in labels.iter_mut().zip(y) {
-            *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
-        }
-        return Ok(labels);
-    }
-    let (classes, y) = (classes.cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
-    if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
-        return Err(PyTypeError::new_err("y must be a vector of the kind of labels that classes_ has"));
-    }
-    let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
-    let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
-    let mut labels = filled(0, y.len())?;
-    for (place, label) in labels.iter_mut().zip(&y) {
-        *place = classes.index(label).map_err(|_| unknown())? as u32;
-    }
-    Ok(labels)
 }
