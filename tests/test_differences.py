@@ -305,6 +305,18 @@ def sparse_weights():
     assert equal(sparse.sparsify().fit(X, y), dense.fit(X, y))
 
 
+def weights_in_place():
+    X, y = integers(classes=3)
+    peer, ours = Peer(**FIXED).fit(X, y), Perceptron(**FIXED).fit(X, y)
+    peer.coef_[0] = 0
+    assert not peer.coef_[0].any()
+    with pytest.raises(ValueError, match="read-only"):
+        ours.coef_[0] = 0
+    start = ours.coef_ / 2
+    ours.coef_ = start
+    assert (ours.coef_.tolist(), ours.n_seen_.tolist()) == (start.tolist(), [0, 0, 0])
+
+
 #: What tries each line of the table, by its first cell.
 TRIED = {
     "sparse data": sparse_data,
@@ -325,6 +337,7 @@ TRIED = {
     "overflow": overflow,
     "after an error": after_an_error,
     "averaging": averaging,
+    "``coef_[0] = 0``": weights_in_place,
     "sparse weights": sparse_weights,
 }
 

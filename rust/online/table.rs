@@ -94,18 +94,15 @@ impl Table {
 
     /// Makes room for numbers of these columns: a copy, if others have these. None changes.
     pub fn make_room(&mut self, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<()> {
-        match (&mut self.numbers, chosen) {
-            (_, None) => {}
-            (Some(numbers), Some(_)) => {
-                numbers.own(monitor)?;
-            }
-            (numbers @ None, Some(_)) => {
-                let [planes, columns] = self.shape;
-                let stride = column_stride(planes);
-                *numbers = Some(Shared::zeros(stride.saturating_mul(columns))?);
-                self.stride = Some(stride);
-            }
+        if chosen.is_none() {
+            return Ok(());
         }
+        if let Some(numbers) = &mut self.numbers {
+            return numbers.own(monitor).map(|_| ());
+        }
+        let [planes, columns] = self.shape;
+        let stride = column_stride(planes);
+        (self.numbers, self.stride) = (Some(Shared::zeros(stride.saturating_mul(columns))?), Some(stride));
         Ok(())
     }
 

@@ -163,6 +163,13 @@ pub(super) fn start_state(
     if strengths.is_some() && !state.contains("ages")? {
         return Err(PyValueError::new_err("state lacks \"ages\", which a penalty needs"));
     }
+    if strengths.is_none()
+        && state.contains("ages")?
+        && ages(state, needed[0], needed[1])?.iter().any(|age| *age != 0)
+    {
+        let text = "state has pending penalties; pass the penalty that it was learnt with";
+        return Err(PyValueError::new_err(text));
+    }
     start_model(data, &Model::of_state(&given.learner, state, strengths)?, settings)
 }
 

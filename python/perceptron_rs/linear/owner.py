@@ -108,8 +108,9 @@ class ModelOwner(SparseWeights, LinearLearner):
         if self._learner == "averaged":
             state |= {"coef_u": np.zeros(coef.shape), "intercept_u": np.zeros(planes)}
         changed = attributes(self)
-        changed.pop("_as_sparse", None)
-        changed |= {"_n_epochs": 0, RECORD: (), "_model": self._owned(get_engine(self.engine), state)}
+        for name in ("_as_sparse", RECORD):  # what training would leave
+            changed.pop(name, None)
+        changed |= {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
         object.__setattr__(self, "__dict__", changed)
 
     def _show(self, coef: Any) -> None:

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::online::Table;
-use crate::python::border::arrays::{get, numbers, to_vector};
+use crate::python::border::arrays::{get, new_array, numbers, to_vector};
 use crate::python::border::own::are_zeros;
 use crate::python::border::signals::Signals;
 use crate::rows::Shared;
@@ -33,7 +33,11 @@ pub fn frozen<D: Dimension, T: Element>(array: Bound<'_, PyArray<T, D>>) -> Boun
 
 /// The numbers as an array that nobody writes to.
 pub fn view(py: Python<'_>, mut table: Table) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    let ([planes, columns], (numbers, stride)) = (table.shape(), table.numbers()?);
+    let [planes, columns] = table.shape();
+    if planes == 0 || columns == 0 {
+        return Ok(frozen(new_array(py, [planes, columns])?));
+    }
+    let (numbers, stride) = table.numbers()?;
     let numbers = numbers.clone();
     // Of one plane the numbers stand alike in both ways; libraries that hash arrays hash their strides, too.
     let strides = stride.filter(|_| planes > 1).map_or((columns.max(1), 1), |stride| (1, stride));

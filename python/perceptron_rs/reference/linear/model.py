@@ -52,7 +52,7 @@ class Pass:
     @property
     def n_mistakes(self) -> int:
         """Mistakes of all decisions."""
-        return int(self.mistakes.sum())
+        return int(np.add.reduce(self.mistakes, axis=None))
 
 
 class Model:
