@@ -255,9 +255,7 @@ def test_a_run_has_one_kernel(name, value, kernel, tmp_path):
             continue
         if "save" in call.__code__.co_names and callable(value):
             continue
-        with pytest.raises(
-            ValueError, match=rf"{name}=.* differs from the fit .* had {name}=.* warm_start=False"
-        ):
+        with pytest.raises(ValueError, match=rf"{name}=.* differs from the fit .* had .* warm_start=False"):
             call()
     model.set_params(**{name: old})
     assert model.decision_function(data).tobytes() == before

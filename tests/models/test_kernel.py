@@ -85,7 +85,7 @@ def test_precomputed_values_and_a_fit_without_mistakes(tmp_path):
 def test_what_cannot_be_saved(tmp_path):
     refusals = {
         "kernel is a function, which a model file cannot hold": KernelPerceptron(lambda A, B: A @ B.T),
-        "kernel='poly' differs from the fit .* which had kernel='rbf'": KernelPerceptron(),
+        "kernel='poly' differs from the fit .* which had 'rbf'": KernelPerceptron(),
         "RandomState": KernelPerceptron(random_state=np.random.RandomState(0)),
     }
     for words, model in refusals.items():

@@ -82,12 +82,12 @@ def test_kernels_come_back(tmp_path, kernel, labels, stored):
 def test_the_kernel_is_that_of_the_fit(tmp_path):
     model = MaxMarginClassifier(kernel="rbf", gamma=3.0).fit(X, TWO)
     with pytest.raises(
-        ValueError, match=r"kernel='poly' differs from the fit .* kernel='rbf'; set it back, or fit again"
+        ValueError, match=r"kernel='poly' differs from the fit .* had 'rbf'; set it back, or fit again"
     ):
         model.set_params(kernel="poly").save(tmp_path / "m")
-    with pytest.raises(ValueError, match=r"kernel='rbf' differs from the fit .* kernel='linear'"):
+    with pytest.raises(ValueError, match=r"kernel='rbf' differs from the fit .* had 'linear'"):
         MaxMarginClassifier().fit(X, TWO).set_params(kernel="rbf").save(tmp_path / "m")
-    with pytest.raises(ValueError, match=r"gamma=7.0 differs from the fit .* gamma=3.0"):
+    with pytest.raises(ValueError, match=r"gamma=7.0 differs from the fit .* had 3.0"):
         model.set_params(kernel="rbf", gamma=7.0).save(tmp_path / "m")
     model.set_params(gamma=3.0).save(tmp_path / "m")
     loaded = perceptron_rs.load(tmp_path / "m")

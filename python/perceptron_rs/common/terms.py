@@ -28,7 +28,7 @@ def check_terms(model: Any) -> None:
     changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
     if changed:
         now = ", ".join(f"{{{name}}}" for name in changed)
-        before = ", ".join(f"{name}={known[name]!r:.80}" for name in changed)
+        before = ", ".join(f"{known[name]!r:.80}" for name in changed)
         again = "start again by fit with warm_start=False" if hasattr(model, "warm_start") else "fit again"
         raise ArgumentError(
             f"{now} differs from the fit that {{estimator}} continues, which had {{before}}",
