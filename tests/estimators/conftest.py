@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from perceptron_rs.linear import base
+
 N, D = 12, 4
 GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3
 Y = np.arange(N) % 3
@@ -56,3 +58,16 @@ def attempt_bad(learner, engine, method, error, pattern, argument, X=GOOD, y=Y, 
 @pytest.fixture(name="attempt", scope="session")
 def fixture_attempt():
     return attempt_bad
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Return a list of the runs of linear learners that have been started: a pass needs none."""
+    started, real = [], base.learn
+
+    def noted(*given, **options):
+        started.append(given)
+        return real(*given, **options)
+
+    monkeypatch.setattr(base, "learn", noted)
+    return started

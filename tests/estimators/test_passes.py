@@ -14,7 +14,6 @@ from sklearn.base import clone
 from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, reproduce
-from perceptron_rs.linear import base
 
 LEARNERS = [Perceptron, AveragedPerceptron]
 rng = np.random.default_rng(11)
@@ -59,19 +58,6 @@ def by_runs(model, rows, y, start, stop):
         model.partial_fit(rows[i : i + 1], y[i : i + 1])
     del model._learn_quickly
     return model
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    """The runs that have been started: a pass needs none."""
-    started, real = [], base.learn
-
-    def noted(*given, **options):
-        started.append(given)
-        return real(*given, **options)
-
-    monkeypatch.setattr(base, "learn", noted)
-    return started
 
 
 @pytest.mark.parametrize(
@@ -404,6 +390,37 @@ def test_labels_that_teach_the_estimator_when_they_are_compared(monkeypatch):
     monkeypatch.setattr(Asked, "asked", teaches)
     model.partial_fit(X[:1], np.array([Asked("b")], dtype=object), check_input=False)
     assert (held.tolist(), model.n_seen_.tolist()) == ([1], [3])
+
+
+class Compared(float):
+    """Calls whoever is interested when it is compared."""
+
+    asked = staticmethod(lambda: None)
+    __hash__ = float.__hash__
+
+    def __eq__(self, other):
+        Compared.asked()
+        return float.__eq__(self, other)
+
+
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_fit_while_parameters_are_compared(warm_start, engine_name, monkeypatch):
+    """As another thread may make one: the pass goes on from it, with its classes."""
+    model = one_by_one(begun(Perceptron, NUMBER, engine=engine_name), X, NUMBER, 1, 9)
+    other, classes = copy.deepcopy(model), NUMBER if warm_start else NUMBER + 1
+    model.set_params(eta0=Compared(1.0))
+
+    def fits():
+        monkeypatch.setattr(Compared, "asked", lambda: None)
+        model.set_params(max_iter=1, tol=None, warm_start=warm_start).fit(X, classes)
+
+    monkeypatch.setattr(Compared, "asked", fits)
+    model.partial_fit(X[:1], classes[:1], check_input=False)
+    other.set_params(max_iter=1, tol=None, warm_start=warm_start).fit(X, classes)
+    other.partial_fit(X[:1], classes[:1])
+    assert model.classes_.tolist() == other.classes_.tolist()
+    assert model.n_seen_.tolist() == other.n_seen_.tolist()
+    assert model.coef_.tobytes() == other.coef_.tobytes()
 
 
 def test_weights_of_classes_in_another_mapping(engine_name):

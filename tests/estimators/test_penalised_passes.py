@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from tests.support import contents
 
 from perceptron_rs import Perceptron, load
-from perceptron_rs.linear import base
 from perceptron_rs.linear.files import collect, publish
 
 rng = np.random.default_rng(5)
@@ -29,19 +28,6 @@ def long_way(model, rows, y):
     model._learn_quickly = lambda *given: None
     model.partial_fit(rows, y)
     del model._learn_quickly
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    """The runs that have been started: a pass needs none."""
-    started, real = [], base.learn
-
-    def noted(*given, **options):
-        started.append(given)
-        return real(*given, **options)
-
-    monkeypatch.setattr(base, "learn", noted)
-    return started
 
 
 @pytest.fixture(params=PENALTIES)

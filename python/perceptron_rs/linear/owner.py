@@ -67,7 +67,9 @@ class ModelOwner(SparseWeights, LinearLearner):
     def coef_(self) -> Any:
         """Weights that predict."""
         coef = self._model.coef
-        return as_sparse(coef) if getattr(self, "_as_sparse", False) else coef
+        # Looked for first, because a missing attribute takes longer than all else.
+        is_shown_sparse = "_as_sparse" in vars(self) and getattr(self, "_as_sparse", False)
+        return as_sparse(coef) if is_shown_sparse else coef
 
     @coef_.setter
     def coef_(self, coef: Any) -> None:
@@ -227,9 +229,12 @@ class ModelOwner(SparseWeights, LinearLearner):
                 rows = (X.indptr, X.indices, X.data, X.shape[1])
             else:
                 return False
-            if _IS_ATOMIC and not turns and model.learn(rule, rows, y, sample_weight):
+            # No thread runs between these looks and the call: what has been published meanwhile is seen.
+            is_current = _IS_ATOMIC and not turns and self.__dict__ is known
+            if is_current and model.learn(rule, rows, y, sample_weight):
                 return True
             with Turn(self):
+                rule = self._rule_now()
                 learnt: bool = self._model.learn(rule, rows, y, sample_weight, turn=True)
                 return learnt
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
