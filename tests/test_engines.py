@@ -54,6 +54,15 @@ def test_models_are_those_of_the_protocol(name):
         assert parameters(getattr(model, name)) == parameters(getattr(Model, name))
 
 
+@pytest.mark.parametrize("learner", ["perceptron", "averaged"])
+def test_a_model_of_zeros_says_so(engine, learner):
+    model = engine.Model(learner, 2, 3)
+    assert model.is_zero
+    for name, array in model.state().items():
+        state = dict(model.state()) | {name: array + 1}
+        assert not engine.Model.from_state(learner, state).is_zero, name
+
+
 def test_one_arithmetic_version():
     assert _core.ARITHMETIC_VERSION == reference.ARITHMETIC_VERSION == perceptron_rs.ARITHMETIC_VERSION
 

@@ -89,7 +89,7 @@ class Model(Protocol):
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing has been learnt, from a start of zeros."""
+        """Whether all is as at a start from zeros, so that nobody need look at them."""
 
     @property
     def told(self) -> Any:

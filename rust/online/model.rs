@@ -2,8 +2,8 @@
 //!
 //! A run, or a pass, takes the numbers out and puts new ones back when all is well, so that an error changes
 //! nothing. Of rows with far fewer entries than there are columns these are the numbers of their own columns
-//! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what is
-//! put there goes into a copy.
+//! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what
+//! is put there goes into a copy.
 
 use std::sync::{Arc, OnceLock};
 
@@ -161,10 +161,14 @@ impl Model {
         self.sums.as_ref()
     }
 
-    /// Whether nothing has been learnt, from a start of zeros.
+    /// Whether all is as at a start from zeros.
     #[must_use]
     pub fn is_zero(&self) -> bool {
-        self.coef.is_empty() && self.seen.iter().all(|&seen| seen == 0)
+        let are_zeros =
+            |(table, numbers): (&Table, &[f64])| table.is_empty() && numbers.iter().all(|b| *b == 0.0);
+        let sums = self.sums.as_ref().map(|(u, intercept)| (u, &intercept[..]));
+        let numbers = [Some((&self.coef, &self.intercept[..])), sums];
+        numbers.into_iter().flatten().all(are_zeros) && self.seen.iter().all(|&seen| seen == 0)
     }
 
     /// The weights, with all that is pending of them applied.

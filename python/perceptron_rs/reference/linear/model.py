@@ -110,7 +110,7 @@ class Model:
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing has been learnt, from a start of zeros."""
+        """Whether all is as at a start from zeros."""
         return not any(numbers.any() for numbers in self.numbers.values())
 
     @property
