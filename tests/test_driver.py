@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,7 +90,8 @@ def test_tol_watches_the_objective(objectives, options, n_iter, why):
 )
 def test_of_several_reasons_the_first_is_told(mistakes, objectives, options, n_iter, why):
     for ends in (False, True):
-        report = story(Script(mistakes, objectives), watch=lambda k, *_: ends and k == 1, **options)  # noqa: B023
+        watch = partial(lambda ends, k, *_: ends and k == 1, ends)
+        report = story(Script(mistakes, objectives), watch=watch, **options)
         assert (report.n_iter.tolist(), report.stopped) == ([n_iter], [why])
 
 

@@ -1,13 +1,14 @@
 //! Numbers of planes and columns, as a model keeps them.
 
+use super::shared::Shared;
 use crate::arith::finite::{all_finite, largest_of};
 use crate::error::Result;
 use crate::memory::matrix;
 use crate::monitor::{Monitor, copied, pieces};
-use crate::rows::{Chosen, Shared, column_stride, in_tiles};
+use crate::rows::{Chosen, column_stride, in_tiles};
 
-/// Numbers K x d, all finite, none of them -0.0: by plane, or by column, where those of a few columns stand on
-/// few pages.
+/// Numbers K x d, all finite, none of them -0.0: by plane, or by column, where those of a few columns stand
+/// on few pages.
 #[derive(Clone)]
 pub struct Table {
     /// `None`: zeros, which take no memory.
@@ -127,8 +128,8 @@ impl Table {
         Ok(())
     }
 
-    /// Of two tables by column a third one: `f` of the numbers of each column. Columns of zeros are zeros, and
-    /// their pages stay unwritten. `None` unless both are by column.
+    /// Of two tables by column a third one: `f` of the numbers of each column. Columns of zeros are zeros,
+    /// and their pages stay unwritten. `None` unless both are by column.
     pub fn zipped(
         &self,
         other: &Self,

@@ -152,8 +152,9 @@ pub(super) fn start_state(
     settings: &Bound<'_, PyAny>,
 ) -> PyResult<Planes> {
     let given: Linear = settings.extract()?;
-    let strengths = Strengths::of(&given.settings()?);
-    let needed = [given.settings()?.planes(), shape(data.extract::<Data>()?.rows.bind(data.py()))?.1];
+    let read = given.settings()?;
+    let strengths = Strengths::of(&read);
+    let needed = [read.planes(), shape(&data.getattr("rows")?)?.1];
     let coef = get("coef", state)?;
     if coef.cast::<PyUntypedArray>()?.shape() != needed {
         let got = coef.getattr("shape")?;

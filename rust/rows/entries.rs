@@ -112,8 +112,8 @@ impl Chosen {
         })
     }
 
-    /// The columns of all entries of a matrix and some `more`, and the place of each entry's column; `None` if
-    /// there are not `many` columns for each of these.
+    /// The columns of all entries of a matrix and some `more`, and the place of each entry's column; `None`
+    /// if there are not `many` columns for each of these.
     pub fn of<I: Index>(
         indices: &[I],
         more: &[usize],
@@ -156,8 +156,8 @@ impl Chosen {
         Ok(taken)
     }
 
-    /// Calls `put` with the plane, the column and the number of all that [`take`](Self::take) has taken, plane
-    /// by plane.
+    /// Calls `put` with the plane, the column and the number of all that [`take`](Self::take) has taken,
+    /// plane by plane.
     pub fn put<T: Copy>(
         &self,
         planes: &[&[T]],

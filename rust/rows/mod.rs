@@ -17,7 +17,6 @@ mod pending;
 mod planes;
 mod prefetch;
 mod scaled;
-mod shared;
 mod survey;
 mod visit;
 
@@ -39,7 +38,6 @@ pub use pending::settled;
 pub(crate) use planes::column_stride;
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::{Hint, prefetch};
-pub use shared::Shared;
 pub use survey::Survey;
 pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
 

@@ -62,7 +62,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     _kept: ClassVar[dict[str, tuple[Any, str]]] = {}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
-    _caches: ClassVar[tuple[str, ...]] = ()  # lists that are filled by a first reading, emptied by a pass
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
@@ -235,7 +234,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
                 turn.publish()
         return self
 
-    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:  # noqa: ARG002  for owners of a model
+    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:  # noqa: ARG002
         """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
         return False
 
@@ -318,8 +317,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
 
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
-        numbers = self._predicting_of(data)
-        coef, intercept = (np.require(array, np.float64, ["A"]) for array in numbers)
+        found = self.predictor_
+        coef, intercept = (np.require(found[name], np.float64, ["A"]) for name in ("coef", "intercept"))
         n, columns = data.rows.shape
         if coef.shape != (*intercept.shape, columns):
             assert_same_planes(columns, coef_=coef, intercept_=intercept)
@@ -330,11 +329,6 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
-
-    def _predicting_of(self, data: Examples) -> tuple[Any, Any]:  # noqa: ARG002
-        """Return weights and intercepts that predict, in the columns where these examples have entries."""
-        found = self.predictor_
-        return found["coef"], found["intercept"]
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""

@@ -105,8 +105,9 @@ fn padded<T: Value>(x: &[T]) -> [f64; LANES / 2] {
 /// Lanes of four weight vectors.
 pub type FourSums = [[f64; 4]; LANES];
 
-/// Adds to the lanes of four weight vectors, those at `offset` of `stride` stored by column, what some columns
-/// of a dense row give: those from a multiple of eight on. Behind the last weight nothing need be stored.
+/// Adds to the lanes of four weight vectors, those at `offset` of `stride` stored by column, what some
+/// columns of a dense row give: those from a multiple of eight on. Behind the last weight nothing need be
+/// stored.
 #[inline(always)]
 pub fn add_columns<S: Simd>(
     simd: S,

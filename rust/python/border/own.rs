@@ -1,5 +1,5 @@
-//! Runs over CSR rows with far fewer entries than there are columns: they learn on the columns where there are
-//! entries or weights, and what they have learnt is put in its place among the weights of all columns.
+//! Runs over CSR rows with far fewer entries than there are columns: they learn on the columns where there
+//! are entries or weights, and what they have learnt is put in its place among the weights of all columns.
 
 use std::borrow::Cow;
 
@@ -38,8 +38,8 @@ impl Own {
         Ok(Some((rows, taken(coef, &chosen)?, Self { chosen, shape })))
     }
 
-    /// An array (K, d) of the weights of the run, which come in pieces, and zeros. It stands by column, so that
-    /// few pages of it are written to.
+    /// An array (K, d) of the weights of the run, which come in pieces, and zeros. It stands by column, so
+    /// that few pages of it are written to.
     pub fn set(&self, out: &Bound<'_, PyAny>, name: &str, pieces: &[Cow<[f64]>]) -> PyResult<()> {
         let (signals, [planes, columns]) = (Signals::new(), self.shape);
         let width = self.chosen.places().max(1);
@@ -52,8 +52,8 @@ impl Own {
     }
 }
 
-/// Weights (K, d) where they stand, to be read; of zeros that take no memory, as many, on pages that nobody has
-/// touched.
+/// Weights (K, d) where they stand, to be read; of zeros that take no memory, as many, on pages that nobody
+/// has touched.
 pub fn standing<'a>(
     coef: &'a PyReadonlyArray2<f64>,
     planes: usize,

@@ -19,6 +19,7 @@ use super::signals::Signals;
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
 use crate::error;
+use crate::monitor::Monitor;
 use crate::rows::{Chosen, Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the nine storage types, not copied.
@@ -280,11 +281,12 @@ fn read_indices<T: Value, I: Index + Element>(
     guarded(py, detached, &Csr::again(p, i, values, csr.columns, csr.facts), f)
 }
 
-/// So many columns for each entry are many for a run, which goes over all entries and all weights more than once.
+/// So many columns for each entry are many for a run, which goes over all entries and all weights more than
+/// once.
 const MANY_COLUMNS: usize = 4;
 
-/// The rows of a `CsrRows` over the columns alone in which they have entries, and some `more` columns, each at
-/// its place, if there are many more columns than that. `None`: all of them are needed.
+/// The rows of a `CsrRows` over the columns alone in which they have entries, and some `more` columns, each
+/// at its place, if there are many more columns than that. `None`: all of them are needed.
 pub fn over_own_columns(rows: &Bound<'_, PyAny>, more: &[usize]) -> PyResult<Option<(Py<PyAny>, Chosen)>> {
     let Ok(csr) = rows.cast::<CsrRows>() else { return Ok(None) };
     let (py, csr) = (rows.py(), csr.get());
@@ -394,9 +396,14 @@ fn check<T: Value, I: Index + Element>(
     let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
+    let look = |monitor: &dyn Monitor| {
+        standard(|| Csr::checked(p, i, values, n_columns, monitor).map(|csr| csr.facts()))
+    };
+    if !detached {
+        return Ok(look(&())?); // of few entries, by a caller who may hold a lock that a handler waits for
+    }
     let signals = Signals::new();
-    let look = || standard(|| Csr::checked(p, i, values, n_columns, &signals).map(|csr| csr.facts()));
-    let found = if detached { indptr.py().detach(look) } else { look() };
+    let found = indptr.py().detach(|| look(&signals));
     signals.settle(found, indptr.py(), false)
 }
 

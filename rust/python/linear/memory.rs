@@ -35,8 +35,8 @@ pub fn read_learner(
     }
 }
 
-/// The memory of the learner, by the names of the protocol; `shape` is that of coef, of its `own` columns if the
-/// run is over these.
+/// The memory of the learner, by the names of the protocol; `shape` is that of coef, of its `own` columns if
+/// the run is over these.
 pub fn write_memory(
     state: &Bound<'_, PyDict>,
     learner: &dyn Learner,

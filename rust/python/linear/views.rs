@@ -12,11 +12,10 @@ use pyo3::types::PyDict;
 
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
-use crate::online::Table;
+use crate::online::{Shared, Table};
 use crate::python::border::arrays::{get, new_array, numbers, to_vector};
 use crate::python::border::own::are_zeros;
 use crate::python::border::signals::Signals;
-use crate::rows::Shared;
 
 /// The base of an array: it keeps the numbers where they are.
 #[pyclass(frozen, module = "perceptron_rs._core")]
