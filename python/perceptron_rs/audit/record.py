@@ -308,7 +308,7 @@ def _has_seed(estimator: Any) -> bool:
     return isinstance(getattr(estimator, "random_state", 0), Integral)
 
 
-def _start(state: Mapping[str, NDArray[Any]]) -> Start:
+def _start(state: Any) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
     if not isinstance(state, dict) and state.is_zero:  # a model, whose zeros need not be looked at
         return {}
