@@ -225,11 +225,12 @@ def with_signal(model: Any, call: Callable[[Any], object], seconds: float) -> No
     before, whole = contents(model), copy.deepcopy(model)
     outcome(whole, call)
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt):  # which comes once
+    with contextlib.suppress(*ERRORS, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        with contextlib.suppress(*ERRORS):
+        try:
             call(model)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:  # a drawn call may end by a Ctrl-C of its own, before this one
+            signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, previous)
     now = contents(model)
     assert now in (before, contents(whole))
