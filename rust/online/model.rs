@@ -284,13 +284,18 @@ impl Model {
         }
         let [planes, columns] = self.shape();
         let width = ages.len() / planes.max(1);
-        let even = ages.iter().all(|age| *age == ages[0]);
+        let (even, is_new) = (ages.iter().all(|age| *age == ages[0]), own.is_none());
         let mut settled = match own {
             Some(due) => Arc::unwrap_or_clone(due.settled),
             None => matrix(0, planes, columns)?,
         };
         for (k, settled) in settled.chunks_mut(columns.max(1)).enumerate() {
             let (ages, now) = (&ages[k * width..][..width], seen[k] as i64);
+            if is_new && chosen.is_some() {
+                // The other columns have the age of the run, or 0 if all weights have just been settled.
+                let is_settled = ages.iter().all(|&age| age == 0);
+                settled.fill(if is_settled { now } else { self.seen[k] as i64 });
+            }
             match chosen {
                 None => settled.iter_mut().zip(ages).for_each(|(at, age)| *at = now - age),
                 Some(chosen) => {

@@ -209,10 +209,11 @@ impl Chosen {
         self.columns.sort_unstable();
     }
 
-    /// All places are below this; some may have no column.
+    /// All places are below this; some may have no column. Not 0: what happens to columns without entries
+    /// is seen there.
     #[must_use]
     pub fn places(&self) -> usize {
-        self.used.iter().fold(0, |most, &used| most.max(used)) as usize * LANES
+        self.used.iter().fold(1, |most, &used| most.max(used)) as usize * LANES
     }
 }
 

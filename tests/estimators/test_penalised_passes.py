@@ -271,3 +271,21 @@ def test_overflow_leaves_all_as_it_was(penalty, value, engine_name):
     with pytest.raises(ValueError):
         model.partial_fit(bad, np.arange(3), check_input=False)
     assert contents(model) == before
+
+
+def test_columns_without_entries_have_the_penalties_of_all_rows(penalty):
+    wide = sp.csr_array(
+        (X[:8].ravel(), (np.repeat(np.arange(8), 9), np.tile(np.arange(9) * 40, 8))), (8, 400)
+    )
+    empty, y, weights = sp.csr_array((8, 400)), Y[:8] % 2, np.arange(8) % 3  # with zeros: a run
+    for rows in (empty, wide):
+        for before in (0, 1):
+            rust, reference = (
+                Perceptron(fit_intercept=False, tie="positive", engine=engine)
+                for engine in ("rust", "reference")
+            )
+            for model in (rust, reference):
+                for _ in range(before):
+                    model.partial_fit(empty, np.ones(8), classes=[0, 1])
+                model.set_params(**penalty).partial_fit(rows, y, classes=[0, 1], sample_weight=weights)
+            assert contents(rust.set_params(engine="reference")) == contents(reference)
