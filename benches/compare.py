@@ -177,7 +177,7 @@ def processor() -> str:
 def about(runs: int) -> dict[str, Any]:
     """Return on what the results were measured."""
     return {
-        "perceptron-rs": __version__,
+        "perceptrons": __version__,
         "scikit-learn": sklearn.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
@@ -197,7 +197,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     cases = [case for case in CASES if not options.names or any(name in case.name for name in options.names)]
     print(
-        f"perceptron-rs {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, "
+        f"perceptrons {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}, "
         f"{platform.machine()}; medians of {options.runs} alternating runs"
     )
     print(f"{'case':36} {'sklearn s':>10} {'plain s':>9} {'ratio':>7} {'bar':>5} {'averaged':>9}  checked")

@@ -165,7 +165,7 @@ def main():
         X, X_test = ([template(sentence) for sentence in part] for part in (words[:n], words[N_TRAIN:]))
         y, y_test = tags[:n], tags[N_TRAIN:]
         figures, data = ours(X, y, X_test, y_test, arguments.epochs)
-        taggers.append({"case": "perceptron-rs", "attributes": kind} | figures)
+        taggers.append({"case": "perceptrons", "attributes": kind} | figures)
         judge(kind, figures, n == N_TRAIN)
         if arguments.peer and kind == "plain":
             # The longest part of a run is that of the others.
@@ -181,7 +181,7 @@ def main():
                 print(f"{name}: {found['seconds']:.1f} s, accuracy {found['accuracy']:.4%}")
                 show(name, found["seconds"] / figures["seconds"], BARS[name], ".1f")
     if arguments.json:
-        about = {"perceptron-rs": __version__, "numpy": np.__version__, "python": platform.python_version()}
+        about = {"perceptrons": __version__, "numpy": np.__version__, "python": platform.python_version()}
         about |= {"processors": os.cpu_count(), "epochs": arguments.epochs, "sentences": n}
         text = json.dumps({"about": about, "taggers": taggers}, indent=1)
         Path(arguments.json).write_text(text + "\n", encoding="utf-8")

@@ -81,7 +81,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--json", help="also write the results to this file")
     options = parser.parse_args()
-    print(f"perceptron-rs {__version__}, scikit-learn {sklearn.__version__}; medians of {options.runs} runs")
+    print(f"perceptrons {__version__}, scikit-learn {sklearn.__version__}; medians of {options.runs} runs")
     print(f"{'case':24} {'threads':>7} {'sklearn s':>10} {'ours s':>9} {'ratio':>7} {'bar':>5} {'MB/s':>6}")
     results = []
     for name, (text, suffix, bars) in CASES.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-HEAD = ("case", "scikit-learn, s", "perceptron-rs, s", "ratio", "averaged / plain")
+HEAD = ("case", "scikit-learn, s", "perceptrons, s", "ratio", "averaged / plain")
 INTERVALS = ("data", "rows x columns", "status", "lower", "upper", "radius", "support rows", "seconds")
 TAGGERS = ("tagger", "attributes", "accuracy", "training, s", "tokens/s from rows", "from strings", "memory")
 #: What may be said of a run, and how.
 ABOUT = {
-    "perceptron-rs": "perceptron-rs {}",
+    "perceptrons": "perceptrons {}",
     "scikit-learn": "scikit-learn {}",
     "numpy": "NumPy {}",
     "python": "Python {}",

@@ -18,10 +18,10 @@ from perceptron_rs.plots.drawing import COLOURS
 sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks import lines, list_table
 
-project = "perceptron-rs"
-author = "perceptron-rs developers"
+project = "perceptrons"
+author = "perceptrons developers"
 copyright = author  # noqa: A001
-release = version = installed("perceptron-rs")
+release = version = installed("perceptrons")
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -85,7 +85,7 @@ nitpick_ignore_regex = [
 ]
 
 html_theme = "pydata_sphinx_theme"
-html_title = f"perceptron-rs {release}"
+html_title = f"perceptrons {release}"
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,

@@ -50,7 +50,7 @@ def reproducible() -> dict[str, str]:
     if "SOURCE_DATE_EPOCH" not in os.environ and (ROOT / ".git").exists():
         environment["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct").strip()
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    remap = [f"--remap-path-prefix={cargo}=/cargo", f"--remap-path-prefix={ROOT}=/perceptron-rs"]
+    remap = [f"--remap-path-prefix={cargo}=/cargo", f"--remap-path-prefix={ROOT}=/perceptrons"]
     environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(remap)
     return environment
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FILE = ROOT / "licenses" / "THIRD-PARTY.txt"
 
 HEAD = """\
-The compiled module of perceptron-rs contains the Rust standard library and the crates below.
+The compiled module of perceptrons contains the Rust standard library and the crates below.
 Where a choice of licences is offered and MIT is among them, MIT is taken.
 Made by scripts/licenses.py from Cargo.lock; do not edit.
 """

@@ -59,8 +59,8 @@ def check_files():
     folder = Path(perceptron_rs.__file__).parent
     assert (folder / "py.typed").exists()
     assert (folder / "_core.pyi").exists()
-    assert perceptron_rs.__version__ == metadata.version("perceptron-rs")
-    files = [path.name for path in metadata.files("perceptron-rs") or [] if "licenses" in path.parts]
+    assert perceptron_rs.__version__ == metadata.version("perceptrons")
+    files = [path.name for path in metadata.files("perceptrons") or [] if "licenses" in path.parts]
     assert {"LICENSE", "THIRD-PARTY.txt"} <= set(files), files
 
 
@@ -74,7 +74,7 @@ def check_free_threading():
 
 def check_commands():
     """Each command that the package installs says how it is used."""
-    for command in metadata.distribution("perceptron-rs").entry_points:
+    for command in metadata.distribution("perceptrons").entry_points:
         if command.group == "console_scripts":
             words = [Path(sys.executable).parent / command.name, "--help"]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -93,7 +93,7 @@ def main():
     check_free_threading()
     check_commands()
     print(
-        f"perceptron-rs {perceptron_rs.__version__} works with Python {sys.version.split()[0]}, "
+        f"perceptrons {perceptron_rs.__version__} works with Python {sys.version.split()[0]}, "
         f"numpy {np.__version__}: {_core.__file__}"
     )
 

@@ -55,7 +55,7 @@ class Shell:
             print(self.status)
             self.status = 0
             return
-        assert program == "perceptron-rs", f"no program {program} here"
+        assert program == "perceptrons", f"no program {program} here"
         self.check()
         with contextlib.redirect_stderr(sys.stdout), piped(before):  # a terminal shows both
             self.status = main(arguments)
@@ -136,7 +136,7 @@ def test_page(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [">>> 1 + 1\n3\n", ".. code-block:: console\n\n   $ perceptron-rs --version\n   no version\n"]
+    "wrong", [">>> 1 + 1\n3\n", ".. code-block:: console\n\n   $ perceptrons --version\n   no version\n"]
 )
 def test_wrong_examples_are_seen(wrong):
     with pytest.raises(AssertionError, match="Expected"):
@@ -144,7 +144,7 @@ def test_wrong_examples_are_seen(wrong):
 
 
 def test_commands_must_succeed():
-    failing = ".. code-block:: console\n\n   $ perceptron-rs inspect nothing\n   perceptron-rs: error: ...\n"
+    failing = ".. code-block:: console\n\n   $ perceptrons inspect nothing\n   perceptrons: error: ...\n"
     with pytest.raises(AssertionError, match="exit status 1"):
         run("wrong.rst", failing)
     assert run("right.rst", f"{failing}   $ echo $?\n   1\n") == 2
@@ -156,7 +156,7 @@ def test_every_command_has_an_example():
     text = (ROOT / "docs/guide/command_line.rst").read_text(encoding="utf-8")
     (commands,) = (action.choices for action in parser()._actions if action.dest == "command")
     for command in commands:
-        assert re.search(rf"^   \$ (.+ \| )?perceptron-rs {command}\b", text, re.MULTILINE), command
+        assert re.search(rf"^   \$ (.+ \| )?perceptrons {command}\b", text, re.MULTILINE), command
 
 
 def test_links():
@@ -263,7 +263,7 @@ def test_benchmarks():
     table = readme.split("| case |")[1].split("\n\n")[0].splitlines()[2:]
     assert [tuple(line.strip("| ").split(" | ")) for line in table] == rows
     page = "\n".join(benchmarks.lines(results))
-    assert page.startswith(f"perceptron-rs {results['about']['perceptron-rs']}, scikit-learn ")
+    assert page.startswith(f"perceptrons {results['about']['perceptrons']}, scikit-learn ")
     for case, *cells in rows:
         assert "\n     - ".join([f"   * - {case}", *cells]) in page
 

@@ -21,7 +21,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str, text: &[u8]) -> Self {
-        let path = env::temp_dir().join(format!("perceptron-rs-{}-{name}", process::id()));
+        let path = env::temp_dir().join(format!("perceptrons-{}-{name}", process::id()));
         fs::write(&path, text).expect("the temporary folder can be written to");
         Self(path)
     }
@@ -108,7 +108,7 @@ fn the_first_error_is_reported_whatever_the_threads_and_blocks() {
     let (text, _) = lines(LINES, 0);
     let good = Scratch::new("good", text.as_bytes());
     let bad = Scratch::new("bad", format!("{text}1 5:1 x:2\n{text}oops\n").as_bytes());
-    let missing = Scratch(env::temp_dir().join("perceptron-rs-is-not-there"));
+    let missing = Scratch(env::temp_dir().join("perceptrons-is-not-there"));
     let line = text.matches('\n').count() + 1;
     let place = format!("{}, line {line}, column 7: \"x:2\" is not", bad.0.display());
     for block in [1, 50, 1000, WHOLE] {

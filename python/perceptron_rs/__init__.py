@@ -1,7 +1,7 @@
 """The perceptron family: scikit-learn's API, a Rust core, one bit pattern everywhere.
 
 Names are imported when they are first used: importing scikit-learn takes seconds, and neither
-``import perceptron_rs`` nor ``perceptron-rs --help`` needs it.
+``import perceptron_rs`` nor ``perceptrons --help`` needs it.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""``python -m perceptron_rs`` is the command ``perceptron-rs``."""
+"""``python -m perceptron_rs`` is the command ``perceptrons``."""
 
 import sys
 

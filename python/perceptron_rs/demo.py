@@ -131,7 +131,7 @@ def main() -> int:
     """Run the demo; return 1 if a bit differs."""
     start = time.perf_counter()
     print(
-        f"perceptron-rs {perceptron_rs.__version__} (arithmetic {perceptron_rs.ARITHMETIC_VERSION}), "
+        f"perceptrons {perceptron_rs.__version__} (arithmetic {perceptron_rs.ARITHMETIC_VERSION}), "
         f"scikit-learn {sklearn.__version__}, numpy {np.__version__}, {EPOCHS} epochs in random orders"
     )
     compared = different = 0

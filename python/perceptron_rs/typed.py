@@ -119,7 +119,7 @@ else:
     def documentation():
         """Return the address of the documentation, which the package may name as a project URL."""
         try:
-            named = metadata("perceptron-rs").get_all("Project-URL") or []
+            named = metadata("perceptrons").get_all("Project-URL") or []
         except PackageNotFoundError:
             return ""
         for label, _, address in (entry.partition(", ") for entry in named):

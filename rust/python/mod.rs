@@ -17,10 +17,20 @@ mod text;
 
 use pyo3::prelude::*;
 
+/// Cargo's version as Python spells it, which the package's metadata has, too: "1.0.0-rc1" is "1.0.0rc1".
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_MINOR"),
+    ".",
+    env!("CARGO_PKG_VERSION_PATCH"),
+    env!("CARGO_PKG_VERSION_PRE"),
+);
+
 #[pymodule(gil_used = false)]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ARITHMETIC_VERSION", crate::ARITHMETIC_VERSION)?;
-    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("__version__", VERSION)?;
     environment::register(m)?;
     border::rows::register(m)?;
     audit::register(m)?;

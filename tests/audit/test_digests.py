@@ -77,7 +77,7 @@ def test_as_the_contract_says(key, weights):
 
     first, second = hashed(part(0, 1000), key), hashed(part(1000, 2000) + part(2000, 2300), key)
     assert found.blocks == ((1000, first.hex()), (1300, second.hex()))
-    assert found.key == (None if key is None else hashed(b"perceptron-rs audit key", key).hex()[:16])
+    assert found.key == (None if key is None else hashed(b"perceptrons audit key", key).hex()[:16])
     few = made(X[:20], LABELS[:20], None if weights is None else weights[:20], key=key)
     assert few.blocks == ((20, hashed(part(0, 20), key).hex()),)
 

@@ -43,10 +43,10 @@ def refused(call):
     def run(*argv: Any) -> str:
         answer = call(*argv)
         assert answer.status == 1, answer
-        assert answer.err.startswith("perceptron-rs: error: ")
+        assert answer.err.startswith("perceptrons: error: ")
         assert answer.err.count("\n") == 1
         assert "Traceback" not in answer.err
-        return answer.err.removeprefix("perceptron-rs: error: ").rstrip()
+        return answer.err.removeprefix("perceptrons: error: ").rstrip()
 
     return run
 

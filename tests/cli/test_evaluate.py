@@ -62,7 +62,7 @@ def test_labels_that_the_model_does_not_know_are_errors(call, model, tmp_path):
     assert answer.json["errors"] == 2
     assert [entry["label"] for entry in answer.json["classes"]] == [-1, 1, 7]
     assert answer.err == (
-        f"perceptron-rs: warning: {path}: 2 examples have labels that the model does not know, '7' first; "
+        f"perceptrons: warning: {path}: 2 examples have labels that the model does not know, '7' first; "
         "they count as errors\n"
     )
     assert call("evaluate", model, path, "--quiet").err == ""

@@ -45,7 +45,7 @@ def test_help_imports_no_library(command):
         [sys.executable, "-c", LIGHT, *argv], capture_output=True, text=True, env=environment(), check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: perceptron-rs")
+    assert done.stdout.startswith("usage: perceptrons")
     assert "exit status:" in done.stdout
 
 
@@ -70,7 +70,7 @@ def leaves(place):
 
 
 def test_version(call):
-    assert call("--version").out == f"perceptron-rs {importlib.metadata.version('perceptron-rs')}\n"
+    assert call("--version").out == f"perceptrons {importlib.metadata.version('perceptrons')}\n"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_version(call):
         (["margin", "x.svm", "--max-steps", "-1"], "must be a whole number from 0"),
         (
             ["separable", "x.svm", "--tol", "1"],
-            "unrecognized option --tol; see perceptron-rs separable --help",
+            "unrecognized option --tol; see perceptrons separable --help",
         ),
         (["separable", "x.svm", "--solver", "lp"], "invalid choice: 'lp'"),
     ],
@@ -135,7 +135,7 @@ def test_version(call):
 def test_wrong_usage(call, argv, text):
     answer = call(*argv)
     assert answer.status == 2
-    assert answer.err.startswith("perceptron-rs: error: ")
+    assert answer.err.startswith("perceptrons: error: ")
     assert answer.err.count("\n") == 1
     assert text in answer.err
     assert answer.out == ""
@@ -145,21 +145,19 @@ def test_exit_status_of_a_process(tmp_path):
     assert process("train").status == 2
     missing = process("predict", tmp_path / "no.model", "x.svm")
     assert missing.status == 1
-    assert missing.err == f"perceptron-rs: error: {tmp_path / 'no.model'}: no such file or directory\n"
+    assert missing.err == f"perceptrons: error: {tmp_path / 'no.model'}: no such file or directory\n"
 
 
 def test_the_script_of_the_package():
     root = Path(__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    entry = importlib.metadata.EntryPoint(
-        "perceptron-rs", project["scripts"]["perceptron-rs"], "console_scripts"
-    )
+    entry = importlib.metadata.EntryPoint("perceptrons", project["scripts"]["perceptrons"], "console_scripts")
     assert entry.load() is main
 
 
 def test_the_commands_in_the_readme():
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line.removeprefix("$ perceptron-rs ") for line in text.splitlines() if line.startswith("$ perc")]
+    lines = [line.removeprefix("$ perceptrons ") for line in text.splitlines() if line.startswith("$ perc")]
     assert len(lines) >= 5
     for line in lines:
         parse(shlex.split(line.split(" | ")[0]))

@@ -174,7 +174,7 @@ def test_an_option_that_the_learner_lacks(call, command):
     answer = call(command[0], "averaged", *command[1:], "--penalty", "l1")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "perceptron-rs: error: the learner averaged has no option --penalty; "
+        "perceptrons: error: the learner averaged has no option --penalty; "
         "leave it out, or choose the learner perceptron\n"
     )
 

@@ -70,7 +70,7 @@ def test_one_bit_ends_it(call, data, monkeypatch):
     answer = call("parity", data)
     assert answer.status == 1
     assert re.fullmatch(
-        r"perceptron-rs: error: \[reference, dense float64\] and "
+        r"perceptrons: error: \[reference, dense float64\] and "
         rf"\[rust \({BASELINE}\), CSR float64, int64 indices\] "
         r"differ in coef_ at index \(0, 0\): -?0x\S+ != -?0x\S+\n",
         answer.err,

@@ -173,7 +173,7 @@ def test_signals_that_end_a_training(tmp_path, number, status, words):
         out_text, err = child.communicate(timeout=60)
     assert child.returncode == status
     assert out_text == ""
-    assert err.endswith(f"perceptron-rs: {words}\n")
+    assert err.endswith(f"perceptrons: {words}\n")
     assert "Traceback" not in err
     assert sorted(tmp_path.iterdir()) == before
     assert out.read_bytes() == b"the old model"
@@ -264,7 +264,7 @@ def test_control_c_while_nobody_reads(long):
             assert child.wait(timeout=30) == 130
         finally:
             child.kill()
-        assert child.stderr.read() == b"perceptron-rs: interrupted\n"
+        assert child.stderr.read() == b"perceptrons: interrupted\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -275,7 +275,7 @@ def test_a_full_disk_behind_standard_output(long):
             argv, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False
         )
     assert done.returncode == 1
-    assert done.stderr == "perceptron-rs: error: standard output: no space left on device\n"
+    assert done.stderr == "perceptrons: error: standard output: no space left on device\n"
 
 
 def test_no_standard_output_at_all(long, tmp_path):

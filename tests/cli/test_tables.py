@@ -223,4 +223,4 @@ def test_a_table_without_rows_is_called_so_by_all(call, tmp_path, stdin, text):
                 continue  # it takes more passes
             answer = call(*argv)
             name = "standard input" if data == "-" else data
-            assert (answer.status, answer.err) == (1, f"perceptron-rs: error: {name}: contains no examples\n")
+            assert (answer.status, answer.err) == (1, f"perceptrons: error: {name}: contains no examples\n")

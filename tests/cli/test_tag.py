@@ -157,7 +157,7 @@ def test_figures_by_hand(call, tagger, tmp_path):
     path.write_text("the\tD\ncat\tV\nbarks\tV\n\ndogs\tX\nbark\tV\n\nthe\tD\n", encoding="utf-8")
     answer = call("tag-evaluate", tagger, path, "--json")  # found: D N V, N V, D
     assert answer.err == (
-        f"perceptron-rs: warning: {path}: 1 tokens have tags that the model does not know, 'X' first; "
+        f"perceptrons: warning: {path}: 1 tokens have tags that the model does not know, 'X' first; "
         "they count as errors\n"
     )
     found = answer.json
@@ -394,7 +394,7 @@ def test_control_c(tmp_path, held_out):
         printed, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert printed == ""
-    assert err.endswith("perceptron-rs: interrupted\n")
+    assert err.endswith("perceptrons: interrupted\n")
     assert "Traceback" not in err
     assert sorted(tmp_path.iterdir()) == before
     assert out.read_bytes() == b"the old model"

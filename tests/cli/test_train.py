@@ -117,7 +117,7 @@ def test_json_and_quiet(call, text_file, tmp_path):
 def test_an_early_end_is_a_warning(call, text_file, tmp_path):
     answer = call("train", text_file, "--model", tmp_path / "m", "--epochs", 1)
     last = answer.err.splitlines()[-1]
-    assert last.startswith("perceptron-rs: warning: the maximum of 1 epochs was reached")
+    assert last.startswith("perceptrons: warning: the maximum of 1 epochs was reached")
     assert (
         "warning"
         not in call("train", text_file, "--model", tmp_path / "m", "--epochs", 1, "--tol", "none").err

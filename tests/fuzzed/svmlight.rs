@@ -50,7 +50,7 @@ pub fn run(data: &[u8]) {
 fn scratch() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() && !cfg!(miri) { memory } else { env::temp_dir() };
-    folder.join(format!("perceptron-rs-fuzzed-{}", process::id()))
+    folder.join(format!("perceptrons-fuzzed-{}", process::id()))
 }
 
 fn is_table(got: &CsrArrays, expected: &CsrArrays, what: &str) {

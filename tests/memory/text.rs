@@ -11,7 +11,7 @@ use crate::every_request_refused;
 
 #[test]
 fn lines_across_blocks() {
-    let path = env::temp_dir().join(format!("perceptron-rs-memory-{}.svm", process::id()));
+    let path = env::temp_dir().join(format!("perceptrons-memory-{}.svm", process::id()));
     let long = format!("1 {}\n", "7:0.25 # far beyond a block ".repeat(40));
     let text = format!("{}{long}{long}", "-1 1:2 # a comment\n\n+1 3:4.5e0\n".repeat(40));
     fs::write(&path, text).expect("the temporary folder can be written to");
@@ -29,7 +29,7 @@ fn lines_across_blocks() {
 /// The column and the value lose theirs in copies. That there is no room for one is told with its place.
 #[test]
 fn numbers_with_underscores() {
-    let path = env::temp_dir().join(format!("perceptron-rs-underscores-{}.svm", process::id()));
+    let path = env::temp_dir().join(format!("perceptrons-underscores-{}.svm", process::id()));
     fs::write(&path, "1 1_0:2_5.5\n").expect("the temporary folder can be written to");
     let rules = Rules { base: Base::Zero, refuse_query_ids: false, max_ratio: 250.0 };
     let told = Cell::new(0);

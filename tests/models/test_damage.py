@@ -144,7 +144,7 @@ def test_reading_takes_no_more_than_the_file_twice(folder, monkeypatch):
 
 NOT_OURS = {
     "empty": (b"", "it is empty"),
-    "text": (b"# a text file, and no model at all\n", "it is not a model file of perceptron-rs"),
+    "text": (b"# a text file, and no model at all\n", "it is not a model file of perceptrons"),
     "pickle": (b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00}\x94.", "it is not a model file"),
     "zip": (b"PK\x03\x04" + b"\0" * 40, "it is not a model file"),
     "zeros": (bytes(100), "it is not a model file"),

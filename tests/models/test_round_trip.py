@@ -252,7 +252,7 @@ def test_the_format_is_the_one_that_is_documented(tools, folder):
     ]  # fmt: skip
     assert document["format_version"] == FORMAT_VERSION
     assert document["arithmetic_version"] == perceptron_rs.ARITHMETIC_VERSION
-    assert document["written_by"] == f"perceptron-rs {perceptron_rs.__version__}"
+    assert document["written_by"] == f"perceptrons {perceptron_rs.__version__}"
     assert document["estimator"] == "averaged"
     assert document["classes"] == {"type": "int64", "values": [0, 1, 2]}
     model = tools.fitted()

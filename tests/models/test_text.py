@@ -23,7 +23,7 @@ from perceptron_rs import (
 from perceptron_rs.models import dump_text, read_text
 
 TEXT = (
-    "perceptron-rs weights 1\n"
+    "perceptrons weights 1\n"
     'classes\tstr\t"ham"\t"spam"\n'
     "features\t2\n"
     "intercept\t-0x1.0000000000000p+0\n"
@@ -148,8 +148,8 @@ def test_a_text_cut_at_every_character():
 
 
 BAD = {
-    "empty line": ("\n", 1, "", "expected 'perceptron-rs weights 1'"),
-    "title": ("perceptron-rs weights", 1, "weights", "give a file written by dump_text"),
+    "empty line": ("\n", 1, "", "expected 'perceptrons weights 1'"),
+    "title": ("perceptrons weights", 1, "weights", "give a file written by dump_text"),
     "version": ("weights 1", 1, "weights 2", "the version 2, and this .* reads 1; install a newer"),
     "no classes": ("classes", 2, "labels", "expected 'classes' .*, separated by tabs, got 'labels'"),
     "classes alone": ('\tstr\t"ham"\t"spam"', 2, "", "expected 'classes' and their names"),
@@ -202,7 +202,7 @@ def test_names_that_differ_from_those_of_the_data():
 def test_files_are_named(tmp_path):
     path = tmp_path / "weights.txt"
     path.write_bytes(b"\x80\x04binary\n\xff")
-    with pytest.raises(ValueError, match=r"weights\.txt, line 1: expected 'perceptron-rs weights 1'"):
+    with pytest.raises(ValueError, match=r"weights\.txt, line 1: expected 'perceptrons weights 1'"):
         read_text(path)
     with pytest.raises(IsADirectoryError, match="is a directory"):
         read_text(tmp_path)

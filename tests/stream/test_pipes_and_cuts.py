@@ -110,7 +110,7 @@ from perceptron_rs import Perceptron
 from perceptron_rs.io import open_svmlight
 
 def interrupt():  # the reader opens the pipe, for which nobody writes
-    while "perceptron-rs-reader" not in {thread.name for thread in threading.enumerate()}:
+    while "perceptrons-reader" not in {thread.name for thread in threading.enumerate()}:
         pass
     os.kill(os.getpid(), signal.SIGINT)
 

@@ -280,7 +280,7 @@ class Comparison:
 
 def key_name(key: bytes | None) -> str | None:
     """Return what a key is called in a file: a digest with the key, which tells nothing else about it."""
-    return None if key is None else _digest(Blake3(key), b"perceptron-rs audit key").hex()[:16]
+    return None if key is None else _digest(Blake3(key), b"perceptrons audit key").hex()[:16]
 
 
 def _shown(blocks: tuple[Block, ...]) -> tuple[Block, ...]:

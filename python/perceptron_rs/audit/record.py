@@ -114,7 +114,7 @@ def recorded(
         digests = digested()
         yield
     else:
-        with ThreadPoolExecutor(1, "perceptron-rs-audit") as aside:
+        with ThreadPoolExecutor(1, "perceptrons-audit") as aside:
             working = aside.submit(digested)
             yield
             digests = working.result()
@@ -169,7 +169,7 @@ class StreamRecord:
         if before is not None and call is not None:
             self.digester = Digester(before, call.columns, key_of(estimator.audit_key))
         self.seen, self.behind = 0, behind
-        self.aside = ThreadPoolExecutor(1, "perceptron-rs-audit")
+        self.aside = ThreadPoolExecutor(1, "perceptrons-audit")
         self.working: deque[Future[None]] = deque()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The command ``perceptron-rs``.
+"""The command ``perceptrons``.
 
 Nothing here is imported before it is needed: ``--help`` reads the options and no library.
 """

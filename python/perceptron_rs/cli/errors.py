@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["PROGRAM", "CommandError", "UsageError", "about", "one_line"]
 
-PROGRAM = "perceptron-rs"
+PROGRAM = "perceptrons"
 
 
 class CommandError(Exception):

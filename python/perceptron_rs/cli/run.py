@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     --------
     >>> from perceptron_rs.cli import main
     >>> main(["--version"])  # doctest: +ELLIPSIS
-    perceptron-rs ...
+    perceptrons ...
     0
     """
     if sys.stdout is None:

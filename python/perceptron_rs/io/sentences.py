@@ -41,7 +41,7 @@ def open_sentences(
         Text files in UTF-8, read as if they were one; patterns such as ``"part-*.tsv.gz"`` name several. A
         line holds the columns of a token, separated by tabs, or by blanks if the first token of the file has
         no tab. Empty lines end sentences. Lines that are no tokens are left out, as by the command
-        ``perceptron-rs tag-train``: ``-DOCSTART-``; lines that begin with # and have no tab, where tabs
+        ``perceptrons tag-train``: ``-DOCSTART-``; lines that begin with # and have no tab, where tabs
         separate columns; and the comments, words of several tokens and empty nodes of CoNLL-U.
     attributes : callable
         Returns the attributes of the tokens of a sentence, given the columns of each but for the tag, such as

@@ -31,7 +31,7 @@ def in_order(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
         with standard():
             return work(item)
 
-    threads = ThreadPoolExecutor(n, "perceptron-rs-parser")
+    threads = ThreadPoolExecutor(n, "perceptrons-parser")
     try:
         for taken in _taken(items):
             waiting.append(taken if isinstance(taken, Future) else threads.submit(done, *taken))

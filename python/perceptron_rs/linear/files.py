@@ -136,7 +136,7 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         if name.startswith(PREFIX):
             continue
         if name not in needed | optional:
-            raise ValueError(f"there is an unknown tensor {name!r:.80}; the file needs a newer perceptron-rs")
+            raise ValueError(f"there is an unknown tensor {name!r:.80}; the file needs a newer perceptrons")
         dtype, axes = (needed | optional)[name]
         if array.dtype != dtype:
             raise ValueError(f"the tensor {name} must be of {dtype}, got {array.dtype}")

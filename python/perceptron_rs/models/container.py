@@ -140,7 +140,7 @@ def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def _foreign(why: str = "") -> ArgumentError:
     return ArgumentError(
-        f"{why}it is not a model file of perceptron-rs",
+        f"{why}it is not a model file of perceptrons",
         "pass a file written by the save method of an estimator",
         cause="foreign",
     )
@@ -151,8 +151,8 @@ def _check_version(version: Any) -> None:
         raise ValueError(f"its format version {version!r:.40} is not a version; {_CUT}")
     if version > FORMAT_VERSION:
         raise ValueError(
-            f"it has the format version {version}, and this perceptron-rs reads up to {FORMAT_VERSION}; "
-            f"install a newer perceptron-rs"
+            f"it has the format version {version}, and this perceptrons reads up to {FORMAT_VERSION}; "
+            f"install a newer perceptrons"
         )
 
 

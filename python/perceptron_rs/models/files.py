@@ -148,7 +148,7 @@ def _open_named(target: Path) -> tuple[int, Path]:
 def _temporary_names(target: Path) -> Iterator[Path]:
     """Give the temporary names beside ``target``, one for each save to it at a time."""
     digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]  # a name has no room for another one
-    return (target.with_name(f".perceptron-rs-{digest}-{number}.tmp") for number in count())
+    return (target.with_name(f".perceptrons-{digest}-{number}.tmp") for number in count())
 
 
 def _remove_left(target: Path) -> None:

@@ -63,7 +63,7 @@ def to_onnx(network: Network, *, exact: bool) -> Any:
         graph,
         opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
         ir_version=_FILE_VERSION,
-        producer_name="perceptron-rs",
+        producer_name="perceptrons",
     )
     onnx.checker.check_model(model)
     return model

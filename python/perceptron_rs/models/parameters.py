@@ -68,7 +68,7 @@ def parameters_from_json(description: Any, learner: type) -> dict[str, Any]:
     if unknown:
         raise ValueError(
             f"{learner.__name__} of this version has no parameter {unknown[0]!r:.80}; "
-            f"the file needs a newer perceptron-rs"
+            f"the file needs a newer perceptrons"
         )
     found = dict(description)
     for name, value in found.items():

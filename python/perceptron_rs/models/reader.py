@@ -54,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
     OSError
         If the file cannot be read. `FileNotFoundError` if it does not exist.
     MemoryError
@@ -108,7 +108,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file is not a model file, is corrupted, or needs a newer version of perceptron-rs.
+        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
     OSError
         If the file cannot be read.
     """
@@ -142,15 +142,15 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     name = document["estimator"]
     if not isinstance(name, str) or name not in LEARNERS:
         raise ValueError(
-            f"it holds the estimator {name!r:.80}, and this perceptron-rs has {', '.join(LEARNERS)}; "
-            f"install a newer perceptron-rs"
+            f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(LEARNERS)}; "
+            f"install a newer perceptrons"
         )
     learner = LEARNERS[name]
     files = learner.part("files")
     unknown = set(document) - _KEYS - _OPTIONAL - files.OWN_PARTS
     if unknown:
         raise ValueError(
-            f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptron-rs"
+            f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
         )
     estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
     checked(estimator)
@@ -174,8 +174,8 @@ def _check_arithmetic(version: Any) -> None:
         raise ValueError(f"its arithmetic version {version!r:.40} is not a version; save the model again")
     if version > ARITHMETIC_VERSION:
         raise ValueError(
-            f"it was learnt by version {version} of the arithmetic, and this perceptron-rs has "
-            f"{ARITHMETIC_VERSION}; install a newer perceptron-rs"
+            f"it was learnt by version {version} of the arithmetic, and this perceptrons has "
+            f"{ARITHMETIC_VERSION}; install a newer perceptrons"
         )
     if version < ARITHMETIC_VERSION:
         warnings.warn(

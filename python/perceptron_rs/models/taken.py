@@ -82,6 +82,4 @@ def take_rows(left: dict[str, NDArray[Any]], prefix: str, shape: tuple[int, int]
 def refuse_left(left: dict[str, NDArray[Any]]) -> None:
     """Raise ValueError if there are tensors that nothing has taken."""
     if left:
-        raise ValueError(
-            f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptron-rs"
-        )
+        raise ValueError(f"there is an unknown tensor {min(left)!r:.80}; the file needs a newer perceptrons")

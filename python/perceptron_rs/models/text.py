@@ -2,7 +2,7 @@
 
 A file of ASCII lines, whose parts are separated by tabs::
 
-    perceptron-rs weights 1
+    perceptrons weights 1
     classes    str        "ham"   "spam"
     features   2
     intercept   -0x1.0000000000000p+0
@@ -35,7 +35,7 @@ from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["dump_text", "read_text"]
 
-_TITLE = "perceptron-rs weights"
+_TITLE = "perceptrons weights"
 _VERSION = 1
 # As float.hex writes it; float.fromhex would also take "10" for 16.
 _NUMBER = re.compile(r"-?0x[01]\.[0-9a-f]{1,13}p[+-][0-9]{1,4}")
@@ -69,7 +69,7 @@ def dump_text(estimator: Any, file: str | os.PathLike[str] | TextIO) -> None:
     >>> from perceptron_rs.models import dump_text
     >>> model = Perceptron().fit([[1, 0], [0, 3]], ["ham", "spam"])
     >>> dump_text(model, sys.stdout)  # doctest: +NORMALIZE_WHITESPACE
-    perceptron-rs weights 1
+    perceptrons weights 1
     classes str "ham" "spam"
     features 2
     intercept 0x0.0p+0
@@ -209,8 +209,8 @@ def _check_title(parts: list[str]) -> None:
         )
     if int(found[1]) != _VERSION:
         raise ValueError(
-            f"the text has the version {found[1]}, and this perceptron-rs reads {_VERSION}; "
-            f"install a newer perceptron-rs"
+            f"the text has the version {found[1]}, and this perceptrons reads {_VERSION}; "
+            f"install a newer perceptrons"
         )
 
 

@@ -45,7 +45,7 @@ def _bytes_of(estimator: Any) -> bytes:
     started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
-        "written_by": f"perceptron-rs {__version__}",
+        "written_by": f"perceptrons {__version__}",
         "estimator": name,
         "parameters": parameters,
         "classes": classes_to_json(estimator.classes_),

@@ -230,7 +230,7 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
             del item  # or it would be there beside the next one
 
     waits, is_over = True, False
-    thread = Thread(target=within_turns(work), name="perceptron-rs-reader", daemon=True)
+    thread = Thread(target=within_turns(work), name="perceptrons-reader", daemon=True)
     thread.start()
     try:
         yield given()

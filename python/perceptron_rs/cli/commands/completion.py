@@ -1,4 +1,4 @@
-"""``perceptron-rs completion``: a script by which a shell completes commands and options."""
+"""``perceptrons completion``: a script by which a shell completes commands and options."""
 
 from __future__ import annotations
 

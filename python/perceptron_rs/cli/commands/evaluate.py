@@ -1,4 +1,4 @@
-"""``perceptron-rs evaluate``: a model's predictions beside the labels of the data."""
+"""``perceptrons evaluate``: a model's predictions beside the labels of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``perceptron-rs evidence``: train a model again on its data, and write down what came out, and of what."""
+"""``perceptrons evidence``: train a model again on its data, and write down what came out, and of what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``perceptron-rs inspect``: what is in a model file."""
+"""``perceptrons inspect``: what is in a model file."""
 
 from __future__ import annotations
 

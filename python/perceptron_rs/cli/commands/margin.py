@@ -1,4 +1,4 @@
-"""``perceptron-rs margin``: the largest margin of two classes, certified."""
+"""``perceptrons margin``: the largest margin of two classes, certified."""
 
 from __future__ import annotations
 

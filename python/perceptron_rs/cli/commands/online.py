@@ -1,4 +1,4 @@
-"""``perceptron-rs online``: learn from labelled examples as they come, and predict each before that."""
+"""``perceptrons online``: learn from labelled examples as they come, and predict each before that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``perceptron-rs parity``: fit in every way there is, and show the digest of each way's weights."""
+"""``perceptrons parity``: fit in every way there is, and show the digest of each way's weights."""
 
 from __future__ import annotations
 

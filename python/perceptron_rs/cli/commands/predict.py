@@ -1,4 +1,4 @@
-"""``perceptron-rs predict``: the class of each example, as soon as it is known."""
+"""``perceptrons predict``: the class of each example, as soon as it is known."""
 
 from __future__ import annotations
 

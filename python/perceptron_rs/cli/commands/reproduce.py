@@ -1,4 +1,4 @@
-"""``perceptron-rs reproduce``: train a model again on its data, and compare every bit."""
+"""``perceptrons reproduce``: train a model again on its data, and compare every bit."""
 
 from __future__ import annotations
 

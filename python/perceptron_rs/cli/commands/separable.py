@@ -1,4 +1,4 @@
-"""``perceptron-rs separable``: whether a plane separates two classes; the exit status says it."""
+"""``perceptrons separable``: whether a plane separates two classes; the exit status says it."""
 
 from __future__ import annotations
 

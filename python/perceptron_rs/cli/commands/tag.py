@@ -1,4 +1,4 @@
-"""``perceptron-rs tag``: a tag for each token, as soon as its sentence is read."""
+"""``perceptrons tag``: a tag for each token, as soon as its sentence is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``perceptron-rs tag-evaluate``: a tagger's answers beside the tags of a file."""
+"""``perceptrons tag-evaluate``: a tagger's answers beside the tags of a file."""
 
 from __future__ import annotations
 

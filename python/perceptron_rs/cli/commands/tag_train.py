@@ -1,4 +1,4 @@
-"""``perceptron-rs tag-train``: from a file of tagged sentences to a model file."""
+"""``perceptrons tag-train``: from a file of tagged sentences to a model file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``perceptron-rs trace``: a fit step by step, as the table of a lecture."""
+"""``perceptrons trace``: a fit step by step, as the table of a lecture."""
 
 from __future__ import annotations
 

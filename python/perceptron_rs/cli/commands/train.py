@@ -1,4 +1,4 @@
-"""``perceptron-rs train``: from a file of examples to a model file."""
+"""``perceptrons train``: from a file of examples to a model file."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def in_threads(
         if threads == 1:
             passes = list(map(learn, parts, numbered))
         else:
-            with ThreadPoolExecutor(min(threads, len(parts)), "perceptron-rs-partition") as pool:
+            with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
                 passes = list(pool.map(learn, parts, numbered))
         change, epoch = mix(settings, state, [done.share for done in passes], number)
         return changed(state, change), epoch, [done.tracked for done in passes]
