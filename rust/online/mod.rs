@@ -19,7 +19,7 @@ mod votes;
 
 pub use crate::monitor::{Flow, Monitor};
 pub use feed::feed;
-pub use model::{Learnt, Model, Passed, Pending, Planes, Strengths, Taken};
+pub use model::{Learnt, Memory, Model, Part, Passed, Pending, Planes, Strengths, Taken};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Places, Run, State};

@@ -5,20 +5,21 @@
 //! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what
 //! is put there goes into a copy.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::averaged::{Averaged, average};
 use super::perceptron::Perceptron;
 use super::problem::{Problem, Settings};
-use super::rule::Learner;
+use super::rule::{Learner, Numbers};
 use super::run::{Run, State};
 use super::scores::scores;
 use super::table::Table;
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::memory::{boxed, collected, filled, matrix};
-use crate::monitor::{Monitor, copied};
+use crate::memory::{Grow, boxed, collected, filled, matrix};
+use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::{Arranged, Chosen, Matrix, settled};
 
 /// Penalties that are pending.
@@ -61,6 +62,22 @@ pub struct Pending {
 /// Weights of planes, and one number of each.
 pub type Planes = (Table, Arc<Vec<f64>>);
 
+/// Numbers that a learner remembers of its last run.
+#[derive(Clone)]
+pub enum Part {
+    Weights(Table),
+    Floats(Arc<Vec<f64>>),
+    Integers(Arc<Vec<i64>>),
+}
+
+/// All that it remembers, by the names that it gives it.
+#[derive(Default)]
+pub struct Memory {
+    pub parts: Vec<(&'static str, Part)>,
+    /// In all other columns there are no weights, if that is known.
+    pub columns: Option<Vec<usize>>,
+}
+
 /// A clone shares all numbers.
 #[derive(Clone)]
 pub struct Model {
@@ -70,6 +87,8 @@ pub struct Model {
     /// The sums u of the averaged perceptron.
     sums: Option<Planes>,
     due: Option<Due>,
+    /// Of a pocket also what predicts.
+    memory: Arc<Memory>,
     /// What predicts, once somebody has asked: copies of the model share it.
     answer: Arc<OnceLock<Planes>>,
 }
@@ -130,7 +149,84 @@ impl Model {
     pub fn of(coef: Table, intercept: Vec<f64>, seen: Vec<u64>, sums: Option<(Table, Vec<f64>)>) -> Self {
         let sums = sums.map(|(u, intercept)| (u, Arc::new(intercept)));
         let (intercept, seen) = (Arc::new(intercept), Arc::new(seen));
-        Self { coef, intercept, seen, sums, due: None, answer: Arc::default() }
+        Self { coef, intercept, seen, sums, due: None, memory: Arc::default(), answer: Arc::default() }
+    }
+
+    /// With what a learner remembers.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Memory) -> Self {
+        self.memory = Arc::new(memory);
+        self
+    }
+
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn part(&self, name: &str) -> Option<&Part> {
+        self.memory.parts.iter().find(|(own, _)| *own == name).map(|(_, part)| part)
+    }
+
+    /// What is in the pocket.
+    fn pocket(&self) -> Option<Planes> {
+        match (self.part("coef_pocket")?, self.part("intercept_pocket")?) {
+            (Part::Weights(coef), Part::Floats(intercept)) => Some((coef.clone(), intercept.clone())),
+            _ => None,
+        }
+    }
+
+    /// What a run goes on from: the weights in the pocket; what was remembered is of the last run alone.
+    #[must_use]
+    pub fn begun(mut self) -> Self {
+        if let Some((coef, intercept)) = self.pocket() {
+            (self.coef, self.intercept) = (coef, intercept);
+        }
+        (self.memory, self.answer) = (Arc::default(), Arc::default());
+        self
+    }
+
+    /// Columns outside of which a run begins without weights.
+    pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
+        let coef = self.pocket().map_or_else(|| self.coef.clone(), |(coef, _)| coef);
+        match &self.memory.columns {
+            Some(columns) => copied(columns, monitor),
+            None => coef.weighted_columns(monitor),
+        }
+    }
+
+    /// Takes the weights away, after a run has begun with all of them.
+    pub fn clear(&mut self) {
+        self.coef = Table::zero(self.shape());
+    }
+
+    /// Puts in what a learner remembers of its run. After an error nothing has changed.
+    pub fn remember(
+        &mut self,
+        learner: &dyn Learner,
+        chosen: Option<&Chosen>,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
+        let mut memory = Memory::default();
+        for (name, numbers) in learner.memory()? {
+            let part = match numbers {
+                Numbers::Floats(pieces) if name.starts_with("coef") => {
+                    let mut table = Table::zero(self.shape());
+                    table.put(joined(&pieces, monitor)?, chosen)?;
+                    Part::Weights(table)
+                }
+                Numbers::Floats(pieces) => Part::Floats(Arc::new(joined(&pieces, monitor)?)),
+                Numbers::Integers(pieces) => Part::Integers(Arc::new(joined(&pieces, monitor)?)),
+            };
+            memory.parts.try_push((name, part))?;
+        }
+        if learner.one_plane_at_a_time()
+            && let Some(chosen) = chosen
+        {
+            memory.columns = Some(collected(chosen.columns.iter().map(|(column, _)| *column))?);
+        }
+        self.memory = Arc::new(memory);
+        Ok(())
     }
 
     /// Says that of each weight so many examples are pending.
@@ -168,7 +264,9 @@ impl Model {
             |(table, numbers): (&Table, &[f64])| table.is_empty() && numbers.iter().all(|b| *b == 0.0);
         let sums = self.sums.as_ref().map(|(u, intercept)| (u, &intercept[..]));
         let numbers = [Some((&self.coef, &self.intercept[..])), sums];
-        numbers.into_iter().flatten().all(are_zeros) && self.seen.iter().all(|&seen| seen == 0)
+        self.memory.parts.is_empty()
+            && numbers.into_iter().flatten().all(are_zeros)
+            && self.seen.iter().all(|&seen| seen == 0)
     }
 
     /// The weights, with all that is pending of them applied.
@@ -471,7 +569,7 @@ impl Model {
 
     fn find_answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
         if !self.is_computed() {
-            return Ok((self.coef.clone(), self.intercept.clone()));
+            return Ok(self.pocket().unwrap_or_else(|| (self.coef.clone(), self.intercept.clone())));
         }
         if let Some(answer) = self.answer.get() {
             return Ok(answer.clone());
@@ -494,4 +592,16 @@ impl Model {
         };
         Ok(self.answer.get_or_init(|| answer).clone())
     }
+}
+
+/// Pieces one behind the other.
+fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(parts.iter().map(|part| part.len()).sum()).map_err(|_| Error::Memory)?;
+    for part in parts {
+        for piece in pieces(part.len(), 1, monitor) {
+            all.extend_from_slice(&part[piece?]);
+        }
+    }
+    Ok(all)
 }

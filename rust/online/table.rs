@@ -3,7 +3,7 @@
 use super::shared::Shared;
 use crate::arith::finite::{all_finite, largest_of};
 use crate::error::Result;
-use crate::memory::matrix;
+use crate::memory::{filled, gathered, matrix};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::rows::{Chosen, column_stride, in_tiles};
 
@@ -71,6 +71,23 @@ impl Table {
 
     fn place(&self, k: usize, j: usize) -> usize {
         self.stride.map_or(k * self.shape[1] + j, |stride| j * stride + k)
+    }
+
+    /// The columns in which a plane has a number other than 0.
+    pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
+        let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
+        let [planes, columns] = self.shape;
+        let mut weighted = filled(false, columns)?;
+        // In the order in which they stand: some planes of a column, or some columns of a plane.
+        let (often, at_once) = if self.stride.is_some() { (1, planes) } else { (planes, 1) };
+        for k in 0..often {
+            for piece in pieces(columns, at_once, monitor) {
+                for j in piece? {
+                    weighted[j] |= numbers[self.place(k, j)..][..at_once].iter().any(|w| *w != 0.0);
+                }
+            }
+        }
+        gathered((0..columns).filter(|j| weighted[*j]))
     }
 
     /// A copy, by plane: of all columns, or of some, each at its place; places of no column hold 0.

@@ -2,18 +2,17 @@
 
 use std::borrow::Cow;
 
-use numpy::{PyArrayMethods, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, get, matrix, new_array, numbers, set_array, set_joined};
-use super::border::own::Own;
+use super::border::arrays::{ages, counters, get, new_array, numbers, set_array, set_joined};
+use super::border::choices::parse_check;
 use super::border::rows::{entries, over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
-use super::linear::memory::{read_learner, write_memory};
 use super::linear::model::Model;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
 use super::start::Work;
@@ -21,15 +20,14 @@ use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
+use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Places, Problem, Settings, State, Strengths};
+use crate::online::{self, Epoch, Found, Learner, Numbers, Places, Problem, Settings, State, Strengths};
 use crate::rows::{Chosen, Examples};
 
 pub(super) struct Planes {
     data: Data,
     view: View,
-    /// If the run is over the columns of its rows alone.
-    own: Option<Own>,
     settings: Settings,
     found: Found,
     keep_on_interrupt: bool,
@@ -103,7 +101,7 @@ pub(super) fn start_model(
 ) -> PyResult<Planes> {
     let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
     let mut settings = given.settings()?;
-    let model = model.cloned(py);
+    let (model, signals, is_pocket) = (model.cloned(py), Signals::new(), given.learner == "pocket");
     let (n, columns) = shape(data.rows.bind(py))?;
     if model.shape() != [settings.planes(), columns] {
         let needed = [settings.planes(), columns];
@@ -111,31 +109,46 @@ pub(super) fn start_model(
             format!("coef must have the shape {needed:?} for these rows and planes, got {:?}", model.shape());
         return Err(PyValueError::new_err(text));
     }
-    let mut chosen = None;
-    if model.is_local_in_epochs(&settings, n)
-        && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &[])?
+    // Of a pocket all weights count: a vector of zeros gets all examples wrong.
+    let weighted = if is_pocket {
+        let columns = model.weighted_columns(&signals);
+        signals.settle(columns, py, false)?
+    } else {
+        Vec::new()
+    };
+    let (mut model, signals, mut chosen) = (model.begun(), Signals::new(), None);
+    if (is_pocket || model.is_local_in_epochs(&settings, n))
+        && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &weighted)?
     {
         (data.rows, chosen) = (rows, Some(places));
     }
     let (entries, sparse) = entries(data.rows.bind(py))?;
     settings.threads = online::worthwhile(settings.threads, entries.saturating_mul(settings.planes()));
-    if sparse {
+    if sparse && !is_pocket {
         settings.threads = online::sharing(settings.threads, settings.planes());
     }
-    let (view, signals) = (View::Rows, Signals::new());
+    let (view, check) = (View::Rows, parse_check(&given.check)?);
     let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
         let problem = Problem::new(examples, labels, sample_weight, &settings)?;
         let mut taken = model.take(&settings, chosen.as_ref(), &signals)?;
-        let mut learner = taken.learner()?;
+        let mut learner: Box<dyn Learner> = match &*given.learner {
+            "pocket" => {
+                boxed(Pocket::new(check, given.average, settings.fit_intercept, &taken.state, &signals)?)?
+            }
+            "voted" => boxed(Voted::new(settings.planes())?)?,
+            _ => taken.learner()?,
+        };
         let core = online::Run::start(&problem, taken.state, &mut *learner, &signals)?;
         Ok((core, learner, problem.found()))
     })?;
+    if is_pocket && chosen.is_some() {
+        model.clear();
+    }
     let (core, learner, found) = signals.settle(done, py, false)?;
     let keep_on_interrupt = given.keep_on_interrupt;
     Ok(Planes {
         data,
         view,
-        own: None,
         settings,
         found,
         keep_on_interrupt,
@@ -176,43 +189,6 @@ pub(super) fn start_state(
 
 /// What a run is made of.
 type Start = (View, State, Box<dyn Learner>, Settings);
-
-fn start_linear(
-    py: Python<'_>,
-    data: &mut Data,
-    state: &Bound<'_, PyDict>,
-    given: &Linear,
-) -> PyResult<(Start, Option<Own>)> {
-    let mut settings = given.settings()?;
-    let (planes, (_, columns)) = (settings.planes(), shape(data.rows.bind(py))?);
-    let with_ages = settings.penalty.is_some() || state.contains("ages")?;
-    let coef: PyReadonlyArray2<f64> = get("coef", state)?.extract()?;
-    let own = if matches!(&*given.learner, "pocket" | "voted") && !with_ages {
-        Own::of(data.rows.bind(py), &coef, planes)?
-    } else {
-        None
-    };
-    let (coef, own) = match own {
-        Some((rows, coef, own)) => {
-            data.rows = rows;
-            (coef, Some(own))
-        }
-        None => (matrix("coef", &coef, planes, columns)?, None),
-    };
-    let begin = State {
-        coef,
-        intercept: numbers("intercept", state, planes, None)?,
-        seen: counters(state, planes)?,
-        ages: with_ages.then(|| ages(state, planes, columns)).transpose()?,
-    };
-    let learner = read_learner(given, state, &settings, &begin)?;
-    let (entries, sparse) = entries(data.rows.bind(py))?;
-    settings.threads = online::worthwhile(settings.threads, entries.saturating_mul(planes));
-    if sparse && !learner.one_plane_at_a_time() {
-        settings.threads = online::sharing(settings.threads, planes);
-    }
-    Ok(((View::Rows, begin, learner, settings), own))
-}
 
 fn start_kernel(
     py: Python<'_>,
@@ -285,12 +261,11 @@ impl Planes {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let (py, mut data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
+        let (py, data, given) = (data.py(), data.extract()?, settings.extract::<Linear>()?);
         let keep_on_interrupt = given.keep_on_interrupt;
-        let (start, own) = match &*given.learner {
-            "kernel" => (start_kernel(py, &data, state, settings, given.settings()?)?, None),
-            "budget" => (start_budget(py, &data, state, settings, given.settings()?)?, None),
-            _ => start_linear(py, &mut data, state, &given)?,
+        let start = match &*given.learner {
+            "kernel" => start_kernel(py, &data, state, settings, given.settings()?)?,
+            _ => start_budget(py, &data, state, settings, given.settings()?)?,
         };
         let (view, begin, mut learner, settings) = start;
         let signals = Signals::new();
@@ -299,7 +274,7 @@ impl Planes {
             Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
         })?;
         let (core, found) = signals.settle(done, py, false)?;
-        Ok(Self { data, view, own, settings, found, keep_on_interrupt, learner, core, home: None })
+        Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core, home: None })
     }
 
     /// Calls `f` on the run, its problem and its learner.
@@ -330,7 +305,9 @@ impl Work for Planes {
             let state = core.state(&signals)?;
             // The last time nothing need stay here.
             let sums = if ended { learner.take_sums() } else { learner.sums(&signals)? };
-            model.put(state, sums, settings, home.chosen.as_ref(), &signals)
+            let is_averaged = sums.is_some();
+            model.put(state, sums, settings, home.chosen.as_ref(), &signals)?;
+            if is_averaged { Ok(()) } else { model.remember(&**learner, home.chosen.as_ref(), &signals) }
         });
         if ended && done.is_ok() {
             home.last = Some(model.clone());
@@ -360,35 +337,14 @@ impl Work for Planes {
             }
             return Ok(());
         }
-        let shape = [core.planes(), core.columns()];
-        let (mut intercept, mut seen) = (filled(0.0, shape[0])?, filled(0, shape[0])?);
-        let linear = matches!(self.view, View::Rows);
-        let coef = if linear { Some(new_array(py, shape)?) } else { None };
-        let ages = if core.with_ages() { Some(new_array(py, shape)?) } else { None };
+        let (mut intercept, mut seen) = (filled(0.0, core.planes())?, filled(0, core.planes())?);
+        let mut places = Places { coef: None, intercept: &mut intercept, seen: &mut seen, ages: None };
         let signals = Signals::new();
-        let done = {
-            let mut coef = coef.as_ref().map(PyArrayMethods::readwrite);
-            let mut ages = ages.as_ref().map(PyArrayMethods::readwrite);
-            let mut places = Places {
-                coef: coef.as_mut().map(|coef| coef.as_slice_mut()).transpose()?,
-                intercept: &mut intercept,
-                seen: &mut seen,
-                ages: ages.as_mut().map(|ages| ages.as_slice_mut()).transpose()?,
-            };
-            core.write(&mut places, &signals)
-        };
+        let done = core.write(&mut places, &signals);
         signals.settle(done, py, false)?;
-        match (coef, &self.own) {
-            (Some(coef), Some(own)) => own.set(out, "coef", &[Cow::Borrowed(coef.readonly().as_slice()?)])?,
-            (Some(coef), None) => out.set_item("coef", coef)?,
-            (None, _) => (),
-        }
-        if let Some(ages) = ages {
-            out.set_item("ages", ages)?;
-        }
         set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
         match &mut self.view {
-            View::Rows => set_array(out, "intercept", &intercept, None)?,
+            View::Rows => (), // its model says all
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
@@ -399,7 +355,7 @@ impl Work for Planes {
             }
             View::Budget { budgeted, width, .. } => write_sets(out, &budgeted.sets()?, *width)?,
         }
-        write_memory(out, &*self.learner, shape, self.own.as_ref())
+        write_memory(out, &*self.learner)
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
@@ -418,4 +374,15 @@ impl Work for Planes {
         }
         Ok(())
     }
+}
+
+/// The log of a kernel learner, by the names of the protocol.
+fn write_memory(state: &Bound<'_, PyDict>, learner: &dyn Learner) -> PyResult<()> {
+    for (name, values) in learner.memory()? {
+        match values {
+            Numbers::Floats(pieces) => set_joined(state, name, &pieces, None)?,
+            Numbers::Integers(pieces) => set_joined(state, name, &pieces, None)?,
+        }
+    }
+    Ok(())
 }

@@ -46,7 +46,7 @@ fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_,
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
     let (of_model, work): (bool, Box<dyn Work>) = match &*learner {
-        "perceptron" | "averaged" => match state.cast::<Model>() {
+        "perceptron" | "averaged" | "pocket" | "voted" => match state.cast::<Model>() {
             Ok(model) => (true, Box::new(start_model(data, model.get(), settings)?)),
             Err(_) => (false, Box::new(start_state(data, state.cast()?, settings)?)),
         },

@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::signals::Signals;
-use crate::memory::{Grow, collected, filled};
+use crate::error::Error;
+use crate::memory::{Grow, collected, filled, zeros};
 use crate::monitor::{self, Monitor, NUMBERS, pieces};
 use crate::rows::Arranged;
 
@@ -56,7 +57,25 @@ pub fn borrowed<'a>(
     })
 }
 
-/// The same for scores: in Fortran's order they are read where they stand, too.
+/// Weights (K, d) where they stand, to be read; of zeros that take no memory, as many, on pages that nobody
+/// has touched.
+pub fn standing<'a>(
+    coef: &'a PyReadonlyArray2<f64>,
+    planes: usize,
+    columns: usize,
+) -> PyResult<Cow<'a, [f64]>> {
+    if coef.shape() == [planes, columns] && are_zeros(coef) {
+        return Ok(zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?.into());
+    }
+    borrowed("coef", coef, planes, columns)
+}
+
+/// Whether an array repeats one 0, as `zeros` of Python makes it: it takes no memory, and no time to look at.
+pub fn are_zeros(array: &PyReadonlyArray2<f64>) -> bool {
+    array.strides().iter().all(|&stride| stride == 0) && array.as_array().first() == Some(&0.0)
+}
+
+/// Weights (K, d) for scores: in Fortran's order they are read where they stand, too.
 pub fn weights<'a>(
     name: &str,
     array: &'a PyReadonlyArray2<f64>,

@@ -3,6 +3,5 @@
 pub mod arrays;
 pub mod choices;
 mod errors;
-pub mod own;
 pub mod rows;
 pub mod signals;

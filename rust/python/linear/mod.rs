@@ -1,6 +1,5 @@
-//! The linear learners: their memory, what needs no run, models, votes.
+//! The linear learners: what needs no run, models, votes.
 
-pub mod memory;
 pub mod model;
 mod online;
 mod rule;

@@ -10,8 +10,8 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::rule::{Pass, Rule, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
-use crate::memory::collected;
-use crate::online::{self, Pending, Planes, Strengths};
+use crate::memory::{Grow, collected};
+use crate::online::{self, Memory, Part, Pending, Planes, Strengths};
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -36,6 +36,19 @@ struct Inner {
 
 const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
 
+/// What a pocket remembers, and whether it is whole numbers.
+const POCKET: [(&str, bool); 9] = [
+    ("coef_pocket", false),
+    ("intercept_pocket", false),
+    ("pocket_errors", false),
+    ("pocket_run", true),
+    ("swap_plane", true),
+    ("swap_epoch", true),
+    ("swap_t", true),
+    ("swap_errors", false),
+    ("swap_average", true),
+];
+
 impl Model {
     pub fn of(model: online::Model) -> Self {
         Self { inner: Mutex::new(Inner { model, told: None }) }
@@ -49,8 +62,10 @@ impl Model {
         self.lock(py).model.clone()
     }
 
-    fn names(&self, py: Python<'_>) -> &'static [&'static str] {
-        if self.lock(py).model.sums().is_some() { &NAMES } else { &NAMES[..3] }
+    fn names(&self, py: Python<'_>) -> Vec<&'static str> {
+        let model = self.cloned(py);
+        let own = if model.sums().is_some() { &NAMES[..] } else { &NAMES[..3] };
+        own.iter().copied().chain(model.memory().parts.iter().map(|(name, _)| *name)).collect()
     }
 
     /// Weights and intercepts that predict.
@@ -77,7 +92,7 @@ impl Model {
         let (shape, vector) = ([planes, columns], |name| clean(name, numbers(name, state, planes, None)?));
         let sums = match learner {
             "averaged" => Some((table("coef_u", state, shape)?, vector("intercept_u")?)),
-            "perceptron" => None,
+            "perceptron" | "pocket" | "voted" => None,
             _ => {
                 return Err(PyValueError::new_err(format!(
                     "learner has no model of its own, got {learner:?}"
@@ -99,6 +114,9 @@ impl Model {
             && state.contains("ages")?
         {
             model.put_under(strengths, &ages(state, planes, columns)?)?;
+        }
+        if learner == "pocket" && state.contains("coef_pocket")? {
+            model = model.with_memory(pocket(state, shape)?);
         }
         Ok(Self::of(model))
     }
@@ -122,7 +140,7 @@ impl Model {
     pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let now = Self::of(self.cloned(py));
         let state = PyDict::new(py);
-        for &name in now.names(py) {
+        for name in now.names(py) {
             state.set_item(name, now.__getitem__(py, name)?)?;
         }
         let pending = now.lock(py).model.pending()?;
@@ -136,7 +154,7 @@ impl Model {
     }
 
     fn keys(&self, py: Python<'_>) -> Vec<&'static str> {
-        self.names(py).to_vec()
+        self.names(py)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -163,7 +181,11 @@ impl Model {
             }
             "coef_u" => view(py, sums()?.0)?.into_any(),
             "intercept_u" => floats(py, &sums()?.1)?.into_any(),
-            _ => return Err(missing()),
+            _ => match &model.memory().parts.iter().find(|(own, _)| *own == name).ok_or_else(missing)?.1 {
+                Part::Weights(table) => view(py, table.clone())?.into_any(),
+                Part::Floats(values) => floats(py, values)?.into_any(),
+                Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
+            },
         })
     }
 
@@ -278,6 +300,22 @@ impl Model {
         inner.told = Some(Arc::new(told));
         Ok(true)
     }
+}
+
+/// What a state says of a pocket.
+fn pocket(state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<Memory> {
+    let mut memory = Memory::default();
+    for (name, is_whole) in POCKET {
+        let part = if name.starts_with("coef") {
+            Part::Weights(table(name, state, shape)?)
+        } else if is_whole {
+            Part::Integers(Arc::new(vector_of(&get(name, state)?)?))
+        } else {
+            Part::Floats(Arc::new(vector_of(&get(name, state)?)?))
+        };
+        memory.parts.try_push((name, part))?;
+    }
+    Ok(memory)
 }
 
 fn is_sparse(rows: &Bound<'_, PyAny>) -> bool {

@@ -13,8 +13,7 @@ use pyo3::types::PyDict;
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::online::{Shared, Table};
-use crate::python::border::arrays::{get, new_array, numbers, to_vector};
-use crate::python::border::own::are_zeros;
+use crate::python::border::arrays::{are_zeros, get, new_array, numbers, to_vector};
 use crate::python::border::signals::Signals;
 
 /// The base of an array: it keeps the numbers where they are.
@@ -113,11 +112,11 @@ pub fn table(name: &str, state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResu
     };
     let signals = Signals::new();
     let found = Table::of(values, shape, &signals);
-    signals.settle(found, state.py(), false)?.ok_or_else(|| {
-        let got = array.shape();
-        PyValueError::new_err(format!(
-            "{name} must hold finite numbers, {shape:?}, got an array of shape {got:?}"
-        ))
+    signals.settle(found, state.py(), false)?.ok_or_else(|| match array.shape() {
+        got if got != shape => {
+            PyValueError::new_err(format!("{name} must have the shape {shape:?}, got {got:?}"))
+        }
+        _ => PyValueError::new_err(format!("{name} must hold finite numbers")),
     })
 }
 

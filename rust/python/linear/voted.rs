@@ -6,8 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, Vectors};
-use crate::python::border::arrays::{get, new_array, numbers, set_array};
-use crate::python::border::own::standing;
+use crate::python::border::arrays::{get, new_array, numbers, set_array, standing};
 use crate::python::border::rows::{shape, with_rows};
 use crate::python::border::signals::Signals;
 

@@ -20,11 +20,19 @@ from perceptron_rs.settings import Data, Linear, State
 
 __all__ = ["Model", "Rule", "start_model"]
 
-#: The numbers of a state, by learner.
+#: The numbers that a run begins with, by learner.
+_PLANES = ("coef", "intercept", "seen")
 _NAMES = {
-    "perceptron": ("coef", "intercept", "seen"),
-    "averaged": ("coef", "intercept", "seen", "coef_u", "intercept_u"),
+    "perceptron": _PLANES,
+    "averaged": (*_PLANES, "coef_u", "intercept_u"),
+    "pocket": _PLANES,
+    "voted": _PLANES,
 }
+#: What a pocket has beside these, once a run has counted errors.
+_OF_POCKET = (
+    *("coef_pocket", "intercept_pocket", "pocket_errors", "pocket_run"),
+    *("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average"),
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,8 @@ class Model:
         for name, numbers in model.numbers.items():
             if not np.isfinite(numbers).all():
                 raise ValueError(f"{name} must hold finite numbers")
+        if learner == "pocket" and "coef_pocket" in state:
+            model.numbers |= {name: _shown(state[name] + 0) for name in _OF_POCKET}
         if "strengths" in state:
             model.due = tuple(state["strengths"].tolist())
             model.numbers["ages"] = _shown(state["ages"] + 0)
@@ -89,7 +99,7 @@ class Model:
 
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
-        return list(_NAMES[self.learner])
+        return [name for name in self.numbers if name != "ages"]
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys()
@@ -111,7 +121,8 @@ class Model:
     @property
     def is_zero(self) -> bool:
         """Whether all is as at a start from zeros."""
-        return not any(numbers.any() for numbers in self.numbers.values())
+        is_start = len(self.numbers) == len(_NAMES[self.learner])
+        return is_start and not any(numbers.any() for numbers in self.numbers.values())
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -125,6 +136,8 @@ class Model:
 
     @standard()
     def _answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if "coef_pocket" in self.numbers:
+            return self["coef_pocket"], self["intercept_pocket"]
         if self.learner != "averaged":
             return self["coef"], self["intercept"]
         coef, intercept = average(self.numbers)
@@ -192,13 +205,21 @@ class ModelRun(Run):
         numbers, penalty = super().state(), self.settings.penalty
         if penalty is not None and numbers["ages"].any():
             numbers["strengths"] = np.array([self.settings.eta0, *penalty])
-        return Model.from_state(self.learner, numbers)
+        model = Model.from_state(self.learner, numbers)
+        if self.learner == "voted":  # the log is that of this run
+            model.numbers |= {name: _shown(array) for name, array in numbers.items() if name[:3] == "log"}
+        return model
 
 
 @standard()
 def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
-    """Begin a run with what a model has learnt. Penalties of other strengths are applied before."""
-    state = dict(model.numbers)
+    """Begin a run with what a model has learnt: of a pocket, its weights.
+
+    Penalties of other strengths are applied before.
+    """
+    state = {name: array for name, array in model.numbers.items() if name in (*_NAMES[model.learner], "ages")}
+    if "coef_pocket" in model:
+        state |= {"coef": model["coef_pocket"], "intercept": model["intercept_pocket"]}
     strengths = None if settings.penalty is None else (settings.eta0, *settings.penalty)
     if model.due != strengths:
         state["coef"] = model["coef"]

@@ -187,6 +187,9 @@ def start_linear(data: Data, state: State, settings: Linear, kind: type[Run] = R
     if settings.learner == "averaged":
         check_shapes(state, {"coef_u": (K, d), "intercept_u": (K,)})
     given = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
+    for name, values in given.items():
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must hold finite numbers")
 
     def plane_of(k: int, suffix: str = "") -> Plane:
         w, b = given[f"coef{suffix}"][k].copy(), float(given[f"intercept{suffix}"][k])
