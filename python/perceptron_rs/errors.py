@@ -6,11 +6,20 @@ Whoever offers the same arguments under other names, as the command line does, s
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from string import Formatter
 from typing import Any, Self
 
-__all__ = ["ArgumentError", "located", "overflow", "say_in_python"]
+__all__ = [
+    "ArgumentError",
+    "OptionsError",
+    "about",
+    "located",
+    "one_line",
+    "overflow",
+    "say_in_python",
+]
 
 #: Returns how an argument is written: its name, and its value, if that is said.
 Say = Callable[..., str]
@@ -116,6 +125,10 @@ class ArgumentError(ValueError):
         return _remade, (type(self), vars(self), self.args)
 
 
+class OptionsError(ArgumentError):
+    """Arguments that do not go together, or not with what is read, whatever it holds."""
+
+
 def _remade(kind: type[ArgumentError], state: dict[str, Any], args: tuple[Any, ...]) -> ArgumentError:
     """Return an error that another process has sent."""
     found = kind.__new__(kind)
@@ -127,6 +140,34 @@ def _remade(kind: type[ArgumentError], state: dict[str, Any], args: tuple[Any, .
 def located(error: Exception, place: str) -> ValueError:
     """Return an error as a ValueError with a place before its text, which keeps what it is made of."""
     return error.at(place) if isinstance(error, ArgumentError) else ValueError(f"{place}{error}")
+
+
+def one_line(error: BaseException) -> str:
+    """Return the text of any error in one line; its type if it has no text."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return f"{where}{error.strerror.lower()}"
+    return text or type(error).__name__
+
+
+@contextmanager
+def about(name: object) -> Iterator[None]:
+    """Name the file in whatever goes wrong while a library reads it, which becomes a ValueError."""
+    try:
+        yield
+    except (OptionsError, BrokenPipeError):
+        raise
+    except MemoryError as error:
+        text = str(error) or "the data does not fit"
+        raise MemoryError(text if str(name) in text else f"{name}: {text}") from error
+    except Exception as error:
+        if isinstance(error, ArgumentError):
+            raise (error if error.place or str(name) in str(error) else error.at(f"{name}: ")) from error
+        # Readers of damaged files raise what their parts raise: zlib.error, BadZipFile, struct.error, ...
+        text, place = one_line(error), f"{name}: "
+        place = place if text.startswith(place) or str(name) not in text else ""
+        raise ArgumentError("{text}", place=place, text=text.removeprefix(place)) from error
 
 
 def overflow(error: OverflowError, rate: str = "eta0") -> ArgumentError:

@@ -94,12 +94,12 @@ def test_a_pipe_to_a_model_of_python_that_counts_no_columns(call, tmp_path, stdi
     answer = call("online", tmp_path / "m", *svm)
     assert (answer.status, answer.out) == (2, "")
     assert "standard input: the model does not say whether columns count from 0" in answer.err
-    assert "--zero-based yes or no" in answer.err
+    assert "--zero-based yes or --zero-based no" in answer.err
     stdin(text)
     assert len(call("online", tmp_path / "m", *svm, "--zero-based", "no").out.splitlines()) == len(Y)
     stdin(text)
     answer = call("predict", tmp_path / "m", "-", *svm)
     assert answer.out == "".join(f"{label}\n" for label in load(tmp_path / "m").predict(X))
-    assert "all of it is read before the first answer; say --zero-based yes or no" in answer.err
+    assert "all of it is read before the first answer; say --zero-based yes or --zero-based no" in answer.err
     (tmp_path / "a.svm").write_bytes(text)
     assert call("predict", tmp_path / "m", tmp_path / "a.svm").err == ""

@@ -178,11 +178,11 @@ def test_string_labels(call, text_file, tmp_path):
 
 
 def test_npy_is_mapped_not_read(tmp_path):
-    from perceptron_rs.cli.readers.examples import load
-    from perceptron_rs.cli.readers.wanted import Wanted
+    from perceptron_rs.io.examples import ExampleFiles
+    from perceptron_rs.io.reading import Reading
 
     np.save(tmp_path / "a.npy", X)
-    assert isinstance(load(str(tmp_path / "a.npy"), Wanted(labels=False)).X, np.memmap)
+    assert isinstance(ExampleFiles([str(tmp_path / "a.npy")], Reading(labels=False)).whole().X, np.memmap)
 
 
 def test_a_type_that_numpy_forgets(refused, call, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron, _core, digest, ways
 from perceptron_rs.cli.commands import parity
-from perceptron_rs.cli.readers.examples import Data
+from perceptron_rs.io.examples import Examples
 from tests.support import BASELINE
 
 from .support import X, Y
@@ -100,9 +100,9 @@ def test_evenly_spaced_rows(call, tmp_path):
 
 def test_rows_that_fit_into_memory(monkeypatch):
     monkeypatch.setattr(parity, "CELLS", 12)
-    found, labels, n = parity.sample(Data(X, Y), None)
+    found, labels, n = parity.sample(Examples(X, Y), None)
     assert (found.shape, len(labels), n) == ((4, 3), 4, 6)
-    assert parity.sample(Data(X, Y), 6)[0] is X
+    assert parity.sample(Examples(X, Y), 6)[0] is X
 
 
 def test_too_wide(refused, data, monkeypatch):

@@ -85,6 +85,6 @@ def test_a_large_file_is_said_to_be_read(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(progress, "_LARGE", 5)
     (tmp_path / "a").write_bytes(b"12345")
     for path, quiet in ((tmp_path / "a", False), (tmp_path / "a", True), ("-", False)):
-        with progress.reading(str(path), quiet=quiet):
+        with progress.reading([str(path)], quiet=quiet):
             pass
     assert capsys.readouterr().err == f"reading {tmp_path / 'a'}, 0 MB\n"

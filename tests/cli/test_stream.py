@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from perceptron_rs import load
-from perceptron_rs.cli.readers import examples
-from perceptron_rs.cli.readers.wanted import Wanted
+from perceptron_rs.io.examples import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.reading import Reading
 from perceptron_rs.models import describe
 
 from .support import process, svmlight
@@ -222,7 +222,7 @@ def test_parquet_is_read_in_parts(call, tmp_path):
     table = {"a": random.integers(-4, 5, n) / 2, "b": random.integers(0, 9, n), "y": random.integers(0, 2, n)}
     path, parts = tmp_path / "a.parquet", []
     parquet.write_table(pyarrow.table(table), path)
-    parts = [len(data) for data in examples.blocks(str(path), Wanted(label_kind="i"))]
+    parts = [len(data) for data in ExampleFiles([str(path)], Reading(label_kind="i")).parts()]
     assert parts == [65_536, n - 65_536]
     for name, how in (("streamed", "--stream"), ("whole", "--no-shuffle")):
         argv = ("train", path, how, "--model", tmp_path / name, "--epochs", 2, "--tol", "none", "--quiet")

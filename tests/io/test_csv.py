@@ -16,11 +16,11 @@ from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.cli.readers import examples, stream
-from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import open_csv, tables
 from perceptron_rs.io.delimited import Records
+from perceptron_rs.io.examples import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.reading import Reading
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SIZES = (1, 7, 64, 1 << 20)
@@ -34,15 +34,13 @@ def by_source(path, monkeypatch, size, **options):
 
 def by_stream(path, monkeypatch, size, **options):
     monkeypatch.setattr(text_blocks, "__defaults__", (size,))
-    read = stream.Stream(
-        path if isinstance(path, tuple) else str(path), Wanted(target="label", **options), None, None
-    )
-    batches = list(read.source.batches())
+    files = list(map(str, path if isinstance(path, tuple) else [path]))
+    batches = list(ExampleFiles(files, Reading(target="label", **options)).source().batches())
     return np.concatenate([batch.X for batch in batches]), np.concatenate([batch.y for batch in batches])
 
 
 def by_command(path, **options):
-    data = examples.load(str(path), Wanted(target="label", **options))
+    data = ExampleFiles([str(path)], Reading(target="label", **options)).whole()
     return data.X, data.y
 
 
@@ -384,7 +382,7 @@ def test_labels_of_several_files_are_of_one_kind(tmp_path, monkeypatch, last):
     (tmp_path / "a.csv").write_text("x,label\n1,1\n2,3\n")
     (tmp_path / "b.csv").write_text(f"label,x\n{last},4\n")
     expected = (["1", "3", "01"], "U") if last == "01" else ([1, 3, 2], "i")
-    data = examples.load(paths, Wanted(target="label"))
+    data = ExampleFiles(paths, Reading(target="label")).whole()
     assert (data.y.tolist(), data.y.dtype.kind, data.X.tolist()) == (*expected, [[1], [2], [4]])
     for read in (by_source, by_stream):
         X, y = read(paths, monkeypatch, 7)

@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest, load
 from perceptron_rs.cli import main
-from perceptron_rs.cli.readers import examples
-from perceptron_rs.cli.readers.wanted import Wanted
 from perceptron_rs.io import open_arrow, open_csv, open_parquet
+from perceptron_rs.io.examples import ExampleFiles
+from perceptron_rs.io.reading import Reading
 
 rng = np.random.default_rng(15)
 N = 40
@@ -202,7 +202,7 @@ def test_decimals_are_the_nearest_numbers(tmp_path):
     for kind in (pa.decimal128(30, 10), pa.decimal256(50, 10)):
         table = pa.table({"x": pa.array(values, kind), "y": pa.array([Decimal(i % 3) for i in range(500)])})
         pa.parquet.write_table(table, tmp_path / "a.parquet")
-        data = examples.load(str(tmp_path / "a.parquet"), Wanted())
+        data = ExampleFiles([str(tmp_path / "a.parquet")], Reading()).whole()
         for X_found, y in (
             (data.X, data.y),
             next(open_parquet(tmp_path / "a.parquet", target="y").batches())[:2],
@@ -299,7 +299,7 @@ def test_labels_that_are_floats_are_whole_numbers(tmp_path, values, expected):
     def by_source():
         return next(open_parquet(tmp_path / "a.parquet", target="y").batches()).y
 
-    for read in (by_source, lambda: examples.load(str(tmp_path / "a.parquet"), Wanted()).y):
+    for read in (by_source, lambda: ExampleFiles([str(tmp_path / "a.parquet")], Reading()).whole().y):
         if isinstance(expected, str):
             with pytest.raises(Exception, match=expected):
                 read()

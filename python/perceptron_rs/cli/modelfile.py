@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.cli.errors import CommandError, about
-from perceptron_rs.cli.readers.source import Place, files_of
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.errors import about
 from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.registry import LEARNERS, Learner, name_of
 
@@ -38,14 +38,14 @@ __all__ = [
 ]
 
 
-def check_writable(path: Path, data: Place) -> None:
+def check_writable(path: Path, data: Sequence[Any]) -> None:
     """Raise if no model can be written there: before the training, and without a trace."""
     if path.is_dir():
         raise CommandError(f"--model {path}: is a folder; name a file in it")
     if path.exists():
         if not path.is_file():
             raise CommandError(f"--model {path}: is not a regular file; name another one")
-        if any(Path(file).exists() and path.samefile(file) for file in files_of(data)):
+        if any(isinstance(file, str) and Path(file).exists() and path.samefile(file) for file in data):
             raise CommandError(f"--model {path}: is the data file; name another one")
         if not os.access(path, os.W_OK):
             raise CommandError(f"--model {path}: is write-protected; name another file")

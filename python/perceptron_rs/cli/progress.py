@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.readers.source import Place, files_of, name_of
-from perceptron_rs.io.lines import watched
+from perceptron_rs.io.lines import names_of, watched
 
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord
@@ -110,17 +109,17 @@ class Reading:
 
 
 @contextmanager
-def reading(place: Place, *, quiet: bool) -> Iterator[None]:
+def reading(files: Sequence[Any], *, quiet: bool) -> Iterator[None]:
     """Say that a file is read, and how far that is, if it takes a while."""
     if quiet or sys.stderr is None:
         yield
         return
     try:
-        size = sum(Path(path).stat().st_size for path in files_of(place))
+        size = sum(Path(file).stat().st_size for file in files if isinstance(file, str))
     except OSError:
         size = 0
     if size >= _LARGE:
-        _line(f"reading {name_of(place)}, {size / 1e6:.0f} MB")
+        _line(f"reading {names_of(files)}, {size / 1e6:.0f} MB")
     with watched(Reading()):
         yield
 

@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from perceptron_rs.cli.errors import PROGRAM, CommandError, UsageError, one_line
+from perceptron_rs.cli.errors import PROGRAM, UsageError
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.signals import Terminated, raise_terminated
 from perceptron_rs.cli.status import Status
+from perceptron_rs.errors import ArgumentError, OptionsError
 
 __all__ = ["main"]
+
+#: What the system says of a full or broken disk, or of a closed file.
+_OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,8 +73,7 @@ def _run(argv: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             arguments = parse(sys.argv[1:] if argv is None else argv)
             if hasattr(arguments, "data"):
-                source = import_module("perceptron_rs.cli.readers.source")
-                arguments.data = source.data_of(arguments.data)
+                arguments.data = import_module("perceptron_rs.cli.data").data_of(arguments.data)
             warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")
@@ -91,18 +94,13 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _silence_stdout(argv)
         return Status.CLOSED_PIPE
-    except UsageError as error:
-        _complain(f"error: {one_line(error)}")
-        return Status.WRONG_USAGE
-    except CommandError as error:
-        return _complain(f"error: {one_line(error)}")
-    except (ValueError, TypeError, MemoryError, OverflowError) as error:
-        return _complain(f"error: {_text_of(error)}")
-    except OSError as error:
-        if error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG):
+    except (ValueError, TypeError, MemoryError, OverflowError, OSError) as error:
+        place = ""
+        if isinstance(error, OSError) and error.filename is None and error.errno in _OF_OUTPUT:
             _silence_stdout(argv)
-            return _complain(f"error: standard output: {one_line(error)}")
-        return _complain(f"error: {_text_of(error)}")
+            place = "standard output: "
+        _complain(f"error: {place}{_text_of(error)}")
+        return Status.WRONG_USAGE if isinstance(error, UsageError | OptionsError) else Status.FAILURE
 
 
 def _complain(text: str) -> int:
@@ -124,7 +122,9 @@ def _silence_stdout(argv: Sequence[str] | None) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _complain(f"warning: {' '.join(str(message).split())}")
+    said = message.args[0] if isinstance(message, Warning) and message.args else message
+    text = _text_of(said) if isinstance(said, ArgumentError) else str(message)
+    _complain(f"warning: {' '.join(text.split())}")
 
 
 def _text_of(error: BaseException) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.readers.source import Place, check_file, file_of, files_of, name_of
 from perceptron_rs.io.conll import Sentence
+from perceptron_rs.io.lines import check_files, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
@@ -65,7 +65,7 @@ def tagged(line: str, tag: str, column: int | None) -> str:
 
 
 def tagged_source(
-    place: Place, read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
+    files: Sequence[Any], read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
 ) -> Source:
     """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
     from perceptron_rs.io import Batch, Source
@@ -80,9 +80,9 @@ def tagged_source(
 
     return Source(
         batches=batches,
-        files=tuple(map(Path, files_of(place))),
+        files=tuple(map(Path, files)),
         reading=f"{template}, tag {tag}",
-        name=name_of(place),
+        name=names_of(files),
     )
 
 
@@ -97,9 +97,9 @@ def sentences(
     """Give the sentences of DATA as soon as their last lines have come; see `read_sentences`."""
     from perceptron_rs.io.sentences import read_sentences
 
-    check_file(arguments.data)
+    check_files(arguments.data)
     return read_sentences(
-        list(map(file_of, files_of(arguments.data))),
+        arguments.data,
         columns,
         expected,
         least=least,

@@ -6,10 +6,9 @@ import shlex
 from functools import cache
 from typing import Any
 
-from perceptron_rs.cli.errors import one_line
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.common.options.kinds import Option
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.registry import OTHER_FAMILIES, family_part
 
 __all__ = ["say", "text_of"]
@@ -31,9 +30,12 @@ _OTHERS = {
     "dump_text": "inspect --text",
     "estimator": "the model",
     "fit_stream": "--stream",
+    "format": "--format",
     "hash_bits": "--hash-bits",
     "header": "--header",
+    "holdout": "--holdout",
     "labelled": "--labelled",
+    "labels": "--labels",
     "max_ratio": "--max-ratio",
     "missing": "--missing",
     "n_features": "--features",
@@ -41,11 +43,19 @@ _OTHERS = {
     "partial_fit": "online",
     "resume": "--resume",
     "sample_weight": "the weight",
+    "scale": "--scale",
     "target": "--target",
     "warm_start": "--continue",
     "weights": "the weights of --class-weight",
     "y": "the data",
     "zero_based": "--zero-based",
+}
+#: Options that are not written as their names.
+_VALUES = {
+    ("format", "lines"): "--tokens",
+    ("labelled", False): "--unlabelled",
+    ("zero_based", False): "--zero-based no",
+    ("zero_based", True): "--zero-based yes",
 }
 #: What helps here where the package names something that only Python has.
 _REMEDIES = {
@@ -66,16 +76,22 @@ _REMEDIES = {
 
 def text_of(error: BaseException) -> str:
     """Return what an error says, in one line."""
-    return one_line(error, error.told(say, _REMEDIES) if isinstance(error, ArgumentError) else None)
+    if isinstance(error, ArgumentError):
+        return " ".join(error.told(say, _REMEDIES).split())
+    if isinstance(error, MemoryError):
+        return f"out of memory: {one_line(error) if str(error) else 'the data does not fit'}"
+    return one_line(error)
 
 
 def say(name: str, *value: Any) -> str:
     """Return an argument as its option, perhaps with a value."""
     flag = _flags().get(name, name)
+    if value and isinstance(value[0], str | bool) and (name, value[0]) in _VALUES:
+        return _VALUES[name, value[0]]
     if not value or value[0] is True or value[0] == "block" or not flag.startswith("--"):
         return flag
     if value[0] is False:
-        return "--unlabelled" if name == "labelled" else f"--no-{flag[2:]}"
+        return f"--no-{flag[2:]}"
     parts = value[0] if isinstance(value[0], list | tuple) else value
     return f"{flag} {','.join(map(_written, parts))}"
 

@@ -7,7 +7,6 @@ import os
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import refuse_type
@@ -55,7 +54,9 @@ def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
         if {"format", "shape", "data"} <= names:
             if isinstance(place, io.BytesIO):
                 place.seek(0)
-            matrix = sp.load_npz(place)
+            from scipy.sparse import load_npz
+
+            matrix = load_npz(place)
             return (matrix if matrix.format == "csr" else matrix.tocsr()), y
         if names.issuperset(_PARTS):
             return _csr({part: archive[part] for part in _PARTS}, name), y
@@ -75,8 +76,10 @@ def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
     shape = parts["shape"]
     if shape.shape != (2,):
         raise ValueError(f"{path}: shape must be two numbers, got {shape.tolist()!r:.80}")
+    from scipy.sparse import csr_matrix
+
     arrays = (parts["data"], parts["indices"], parts["indptr"])
-    matrix = sp.csr_matrix(arrays, shape=tuple(int(length) for length in shape))
+    matrix = csr_matrix(arrays, shape=tuple(int(length) for length in shape))
     matrix.check_format(full_check=True)
     return matrix
 

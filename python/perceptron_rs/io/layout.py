@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,13 @@ from perceptron_rs.io.columns import (
     shown,
     single,
 )
+from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
 from perceptron_rs.io.source import Batch, Source
 
-__all__ = ["Layout", "hasher", "located", "refuse_unnamed"]
+if TYPE_CHECKING:
+    from perceptron_rs.io.reading import Reading
+
+__all__ = ["Layout", "hasher", "layout_of", "located", "refuse_unnamed"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -95,9 +99,7 @@ class Layout:
         names = list(schema.names)
         for name in drop:
             if name not in names:
-                raise ValueError(
-                    f"{self.name}: has no column {name!r} to drop; its columns are {shown(names)}"
-                )
+                raise lacks(self.name, name, "drop", names)
         others = {self.target, self.weight, *drop, *index_columns(schema)}
         found = [name for name in names if name not in others]
         for name in found:
@@ -224,6 +226,107 @@ class Layout:
         X = csr_matrix((len(ends[0]) - 1, max(width, 1)), dtype=entries.dtype)
         X.data, X.indices, X.indptr = entries, places, ends[0] - ends[0][0]
         return X
+
+
+def lacks(place: str, column: str, option: str, names: Sequence[str]) -> ArgumentError:
+    """Return the error for a column that an option names and a table lacks."""
+    return ArgumentError(
+        f"has no column {{column!r}} for {{{option}}}",
+        "its columns are {names}",
+        place=f"{place}: ",
+        column=column,
+        names=shown(names),
+    )
+
+
+def layout_of(
+    schema: Any,
+    name: str,
+    reading: Reading,
+    *,
+    text: CsvText | None = None,
+    first: Callable[[], Any] | None = None,
+) -> Layout:
+    """Return which columns are what: as options say, as a model knows, else the last is the target.
+
+    ``text`` is what read the names, if they were text.
+    """
+    named = text is None or text.header is not False
+    names, column = list(schema.names), column_of(schema)
+    index = index_columns(schema)
+    known = [n for n in names if n not in index]
+    target = reading.target or reading.usual_target
+    guess = target if target is not None or not known else known[-1]
+    is_known = reading.names is not None and all(column(n) in names for n in reading.names)
+    if text is not None and not is_known:
+        text.refuse_example(guess, with_text=reading.hash_bits is not None)
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        unsure = text is not None and text.header is None
+        raise ArgumentError(
+            "two columns are called {twice!r}",
+            "give each a name of its own" + (f"; or {HOW_TO_SAY}" if unsure else ""),
+            place=f"{name}: ",
+            twice=twice,
+        )
+    for option in ("columns", "drop"):
+        for n in getattr(reading, option) or ():
+            if column(n) not in names:
+                raise lacks(name, n, option, names)
+    lacking = [n for n in (reading.names or ()) if named and column(n) not in names]
+    if lacking:
+        raise ValueError(f"{name}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")
+    target = _target(name, known, reading, named)
+    columns: Sequence[str] | None = reading.names if named else None
+    if columns is None and reading.columns is not None:
+        columns = [n for n in reading.columns if n != target]
+    drop = () if columns is not None else reading.drop
+    layout = Layout(schema, name, target=target, columns=columns, drop=drop, first=first)
+    n_features = len(layout.features)
+    if reading.features is not None and reading.hash_bits is None and n_features != reading.features:
+        raise ArgumentError(
+            f"has {n_features} features, but the model was trained with {reading.features}",
+            "name the column of the labels with {target}",
+            place=f"{name}: ",
+        )
+    return layout
+
+
+def _target(path: str, names: list[str], reading: Reading, named: bool) -> str | None:
+    """Return the name of the column of labels; None if they are not in the table."""
+    target, usual = reading.target, reading.usual_target if reading.beside is None else None
+    if target is not None or usual is not None:
+        found = target or usual
+        if found in names or not reading.labels:
+            return found if found in names else None
+        if target is not None:
+            raise lacks(path, target, "target", names)
+        raise ArgumentError(
+            "has no column {usual!r}, which held the labels in the training",
+            "name another one with {target}; its columns are {names}",
+            place=f"{path}: ",
+            usual=usual,
+            names=shown(names),
+        )
+    if reading.beside is not None or not names:
+        return None
+    last = names[-1]
+    if not reading.labels:  # of data to predict, the last column may be one of the features
+        if reading.labelled is not None:
+            return last if reading.labelled else None
+        if reading.names is not None and named:
+            return None
+        return last if len(names) - 1 == reading.features else None
+    problem = ""
+    if reading.names is not None and last in reading.names and named:
+        problem = "its last column {last!r} is a feature of the model"
+    elif last in reading.drop:
+        problem = "{drop} leaves its last column {last!r} out"
+    if problem:
+        remedy = "name the column of the labels with {target}"
+        raise ArgumentError(problem, remedy, place=f"{path}: ", last=last)
+    refuse_unnamed(names, last, path)
+    return last
 
 
 def hasher(bits: int, kind: str) -> Any:

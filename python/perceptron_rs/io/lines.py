@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +14,18 @@ from perceptron_rs.text import open_text
 if TYPE_CHECKING:  # importing it takes longer than reading a small file
     from perceptron_rs.io.delimited import Records
 
-__all__ = ["BLOCK", "Watcher", "is_pipe", "name_of", "text_blocks", "watched", "whole_lines"]
+__all__ = [
+    "BLOCK",
+    "Watcher",
+    "check_files",
+    "is_pipe",
+    "is_read_once",
+    "name_of",
+    "names_of",
+    "text_blocks",
+    "watched",
+    "whole_lines",
+]
 
 #: Bytes that are asked for at once, and parsed at once. Of half as many, reading takes half the processor
 #: time; a whole run takes the same.
@@ -48,6 +59,13 @@ def watched(watcher: Watcher) -> Iterator[None]:
 def name_of(file: Any) -> str:
     """Return what messages call a file: the name that it has, or its path."""
     return str(getattr(file, "name", None) or (file if isinstance(file, str) else "the open file"))
+
+
+def names_of(files: Sequence[Any]) -> str:
+    """Return what messages call several files."""
+    others = len(files) - 1
+    more = f" and {others} more file{'s' * (others > 1)}" if others else ""
+    return f"{name_of(files[0])}{more}"
 
 
 def text_blocks(
@@ -118,6 +136,24 @@ def whole_lines(
 def is_pipe(file: Any) -> bool:
     """Whether a file may have more to come: a named pipe, or one that is open."""
     return not isinstance(file, str | os.PathLike) or not Path(file).is_file()
+
+
+def is_read_once(files: Sequence[Any]) -> bool:
+    """Whether one of them cannot be read again: a named pipe, or a file that is open."""
+    return any(
+        not isinstance(file, str | os.PathLike)
+        or (Path(file).exists() and not Path(file).is_file() and not Path(file).is_dir())
+        for file in files
+    )
+
+
+def check_files(files: Sequence[Any]) -> None:
+    """Raise unless each file can be read and has anything in it; of a pipe nobody knows yet."""
+    for file in files:
+        if not is_read_once([file]):
+            with Path(file).open("rb") as opened:
+                if not opened.read(1):
+                    raise ValueError(f"{name_of(file)}: the file is empty")
 
 
 def _tell(file: Any, text: Any, lines: int, n_bytes: int) -> None:

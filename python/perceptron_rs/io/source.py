@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.packed import unpacked
@@ -301,6 +300,8 @@ def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any =
         data, indices, indptr = (_mapped(part, files) for part in parts)
         X = _csr(data, indices, indptr, int(n_features))
     else:
+        from perceptron_rs.common.rows.examples import refuse_odd  # imports scikit-learn
+
         X = refuse_odd(_mapped(X, files))
     if is_sparse(X):
         X = X.tocsr()

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.cli.data import examples, same_kind
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.labels import same_kind
-from perceptron_rs.cli.readers.source import name_of
-from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text, plain
 
 __all__ = ["run"]
@@ -26,13 +23,14 @@ FEW = 20  # classes: more make a confusion matrix that nobody reads
 def run(arguments: Namespace) -> int:
     """Print accuracy, errors, the figures of each class, and for few classes the confusion matrix."""
     model = load_model(Path(arguments.model))
-    data = load(arguments.data, wanted(arguments, model=model))
+    files = examples(arguments, model)
+    data = files.whole()
     y = data.labels
-    same_kind(y, model.classes_, name_of(arguments.data))
+    same_kind(y, model.classes_, files.name)
     unknown = ~np.isin(y, model.classes_)
     if unknown.any():
         warnings.warn(
-            f"{name_of(arguments.data)}: {np.count_nonzero(unknown)} examples have labels that the model "
+            f"{files.name}: {np.count_nonzero(unknown)} examples have labels that the model "
             f"does not know, {label_text(y[unknown][0])!r} first; they count as errors",
             UserWarning,
             stacklevel=1,

@@ -14,10 +14,11 @@ from typing import Any
 
 from perceptron_rs import _core
 from perceptron_rs.cli.commands.reproduce import again
-from perceptron_rs.cli.errors import CommandError, about
+from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import read_record
-from perceptron_rs.cli.readers.source import files_of, is_read_once, name_of
 from perceptron_rs.cli.status import Status
+from perceptron_rs.errors import about
+from perceptron_rs.io.lines import is_read_once, names_of
 from perceptron_rs.models.files import write_whole
 
 __all__ = ["run"]
@@ -34,11 +35,11 @@ def run(arguments: Namespace) -> int:
     begun, clock = datetime.now(UTC), time.monotonic()
     if is_read_once(arguments.data):
         raise CommandError(
-            f"{name_of(arguments.data)}: evidence names files, which can be read again; name one"
+            f"{names_of(arguments.data)}: evidence names files, which can be read again; name one"
         )
     if arguments.out is not None and Path(arguments.out).is_dir():
         raise CommandError(f"--out {arguments.out}: is a folder; name a file in it")
-    names = [arguments.model, *files_of(arguments.data), *([arguments.labels] if arguments.labels else [])]
+    names = [arguments.model, *arguments.data, *([arguments.labels] if arguments.labels else [])]
     files = list(map(Path, names))
     before = [_file(path) for path in files]
     model, answer = again(arguments)

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.cli.data import examples, several
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import given
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.source import name_of
-from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.common.story import label_text
 from perceptron_rs.registry import family_part
 
@@ -42,22 +40,18 @@ def search(arguments: Namespace) -> dict[str, Any]:
 
 def read_two_classes(arguments: Namespace) -> tuple[Any, NDArray[Any]]:
     """Return examples and labels; of more than two classes one against the rest, if an option names it."""
-    data = load(arguments.data, wanted(arguments))
+    files = examples(arguments)
+    data = files.whole()
     y = data.labels
     if arguments.positive is not None:
         chosen = np.array([label_text(label) == arguments.positive for label in np.unique(y)])
         if not chosen.any():
-            raise CommandError(
-                f"{name_of(arguments.data)}: --positive {arguments.positive}: no example has this label"
-            )
+            raise CommandError(f"{files.name}: --positive {arguments.positive}: no example has this label")
         return data.X, np.isin(y, np.unique(y)[chosen])
     classes = np.unique(y)
     if len(classes) > 2:
-        shown = ", ".join(label_text(label) for label in classes[:10]) + (
-            ", ..." if len(classes) > 10 else ""
-        )
         raise CommandError(
-            f"{name_of(arguments.data)}: holds {len(classes)} classes ({shown}), but a margin is between "
+            f"{files.name}: holds {len(classes)} classes ({several(classes)}), but a margin is between "
             "two; choose one with --positive LABEL, to separate it from the rest"
         )
     return data.X, y

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from perceptron_rs.cli.data import examples, several
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
-from perceptron_rs.cli.readers.data import Data
-from perceptron_rs.cli.readers.examples import blocks
-from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.words import text_of
 from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.io.examples import Examples
 
 __all__ = ["run"]
 
@@ -54,7 +53,7 @@ class Learning:
 
     def __init__(self, model: Any, arguments: Namespace) -> None:
         self.model, self.arguments = model, arguments
-        self.wish = wanted(arguments, model=model)
+        self.files = examples(arguments, model)
         # The readers compare the names, and know how columns are counted; X has neither.
         names = ("feature_names_in_", "_column_base", "_input")
         self.kept = {name: vars(model)[name] for name in names if name in vars(model)}
@@ -72,7 +71,7 @@ class Learning:
     def all(self) -> None:
         """Answer all examples, and learn from them."""
         every = self.arguments.save_every
-        for data in blocks(self.arguments.data, self.wish, check=self.check, bad=self.refuse):
+        for data in self.files.parts(check=self.check, bad=self.unread):
             for part, answers, errors in self.answered(data):
                 self.learnt += len(part)
                 self.untold.append((len(part), errors))
@@ -84,7 +83,7 @@ class Learning:
         if self.bad and not self.learnt:
             raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
-    def answered(self, data: Data) -> Iterator[tuple[Data, list[int], int]]:
+    def answered(self, data: Examples) -> Iterator[tuple[Examples, list[int], int]]:
         """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
         try:
             found, errors = self.model.predict_then_learn(data.X, data.labels)
@@ -97,18 +96,26 @@ class Learning:
             return
         half = len(data) // 2
         for begin, end in ((0, half), (half, len(data))):
-            yield from self.answered(replace(data.part(begin, end), y=data.labels[begin:end]))
+            yield from self.answered(data.part(begin, end))
 
-    def check(self, data: Data) -> None:
+    def check(self, data: Examples) -> None:
         """Raise CommandError for labels that are none of the model's."""
         classes = self.model.classes_
         unknown = ~np.isin(data.labels, classes)
         if unknown.any():
-            known = ", ".join(label_text(label) for label in classes[:10]) + ", ..." * (len(classes) > 10)
             raise CommandError(
-                f"the label {label_text(data.labels[unknown][0])!r} is none of the model's classes, {known}; "
+                f"the label {label_text(data.labels[unknown][0])!r} is none of the model's classes, "
+                f"{several(classes)}; "
                 f"train on all classes, or leave such examples out with --skip-bad"
             )
+
+    def unread(self, error: ValueError, name: str, number: int) -> None:
+        """Refuse a line that cannot be read: its number is said, not that of the row in what was read."""
+        text = text_of(error)
+        if f"line {number}" not in text:
+            text = re.sub(r"^row \d+: ", "", text.removeprefix(name).removeprefix(": "))
+            text = f"{name}, line {number}: {text}"
+        self.refuse(text)
 
     def refuse(self, text: str) -> None:
         """Count what is bad, or raise CommandError."""

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.cli.data import examples
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
-from perceptron_rs.cli.readers.data import Data
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.wanted import wanted
+from perceptron_rs.io.examples import Examples
 
 __all__ = ["run"]
 
@@ -27,7 +26,7 @@ def run(arguments: Namespace) -> int:
     from perceptron_rs.ways import ways
 
     chosen(arguments)  # a wrong choice is said before anything is read
-    data = load(arguments.data, wanted(arguments))
+    data = examples(arguments).whole()
     X, y, n = sample(data, arguments.rows)
     if not arguments.json:
         used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"
@@ -66,7 +65,7 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def sample(data: Data, rows: int | None) -> tuple[Any, Any, int]:
+def sample(data: Examples, rows: int | None) -> tuple[Any, Any, int]:
     """Return evenly spaced examples and labels, and how many there were."""
     n, d = data.X.shape
     if rows is None:

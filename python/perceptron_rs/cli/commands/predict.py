@@ -13,33 +13,32 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.cli.data import examples, reading_of
 from perceptron_rs.cli.modelfile import load_model, load_predictor
-from perceptron_rs.cli.readers.data import Data
-from perceptron_rs.cli.readers.examples import blocks, format_of
-from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.io.examples import ExampleFiles, Examples
 
 __all__ = ["run"]
 
 #: The number of the class of each example, and the scores, if they are asked for.
-Judge: TypeAlias = Callable[[Data], tuple[NDArray[np.intp], NDArray[np.float64]]]
+Judge: TypeAlias = Callable[[Examples], tuple[NDArray[np.intp], NDArray[np.float64]]]
 
 BLOCK = 8192  # examples; the bits of a score do not depend on it
 
 
 def run(arguments: Namespace) -> int:
     """Print one line for each example, as soon as the example is read."""
-    judge, wish = _judge(arguments)
+    judge, files = _judge(arguments)
     write, flush = sys.stdout.write, sys.stdout.flush
-    for data in blocks(arguments.data, wish):
+    for data in files.parts():
         for begin in range(0, len(data), BLOCK):
             write(judge.lines(data if len(data) <= BLOCK else data.part(begin, begin + BLOCK)))
         flush()
     return Status.SUCCESS
 
 
-def _judge(arguments: Namespace) -> tuple[Answers, Wanted]:
+def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
     """Return what answers, and how examples are to be read.
 
     A linear model on svmlight text needs no scikit-learn, whose import takes longer than a million answers.
@@ -48,20 +47,21 @@ def _judge(arguments: Namespace) -> tuple[Answers, Wanted]:
     if arguments.format in (None, "svmlight") and arguments.threads is None:
         model = load_predictor(path)
         if model is not None:
-            wish = replace(wanted(arguments, labels=False, model=model), usual="svmlight")
-            if format_of(arguments.data, wish) == "svmlight" and wish.zero_based != "auto":
-                return Answers(model.classes_, lambda data: model.judge(data.rows), arguments), wish
+            reading = replace(reading_of(arguments, model, labels=False), usual="svmlight")
+            files = ExampleFiles(arguments.data, reading)
+            if files.form == "svmlight" and reading.zero_based != "auto":
+                return Answers(model.classes_, lambda data: model.judge(data.rows), arguments), files
     model = load_model(path)
-    wish = wanted(arguments, labels=False, model=model)
+    files = examples(arguments, model, labels=False)
     vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
 
-    def judge(data: Data) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def judge(data: Examples) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         found = np.searchsorted(model.classes_, model.predict(data.X))
         return found, model.decision_function(data.X) if arguments.scores else np.zeros(0)
 
-    return Answers(model.classes_, judge, arguments), wish
+    return Answers(model.classes_, judge, arguments), files
 
 
 class Answers:
@@ -74,7 +74,7 @@ class Answers:
         alone = [json.dumps({"label": v}) for v in self._values] if self._as_json else self._texts
         self._lines = [text + "\n" for text in alone]
 
-    def lines(self, data: Data) -> str:
+    def lines(self, data: Examples) -> str:
         """Return a line for each example."""
         numbers, scores = self._judge(data)
         found = numbers.tolist()

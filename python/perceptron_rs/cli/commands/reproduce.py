@@ -15,15 +15,10 @@ from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.cli.data import examples, same_kind
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
-from perceptron_rs.cli.readers.data import held_out
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.labels import same_kind
-from perceptron_rs.cli.readers.source import is_read_once, name_of
-from perceptron_rs.cli.readers.stream import Stream
-from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import (
     attributes,
@@ -36,6 +31,8 @@ from perceptron_rs.cli.tagging import (
 from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
+from perceptron_rs.io.examples import held_out
+from perceptron_rs.io.lines import is_read_once, names_of
 from perceptron_rs.models.input import ScaleFit
 
 if TYPE_CHECKING:
@@ -71,8 +68,8 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
     if is_read_once(arguments.data) and (_is_streamed(calls) or learner_of(model).data == "sequences"):
         raise UsageError(
-            f"{name_of(arguments.data)} can be read only once, but this model learnt in several passes; name "
-            "a file"
+            f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "
+            "name a file"
         )
     key = _key(arguments, calls)
     if learner_of(model).data == "sequences":
@@ -94,11 +91,11 @@ def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> s
     how = input_of(model)
     if how is None or how.scale is None:
         return None
-    wish, scale = replace(wanted(arguments, model=model), scale=None), how.scale
-    stream = Stream(arguments.data, wish, None, how.holdout)
+    files, scale = examples(arguments, model, holdout=how.holdout), how.scale
+    files.reading = replace(files.reading, scale=None)
     fit, left = ScaleFit(scale.kind), calls[0].rows
-    for batch in stream.source.batches():
-        X = (batch.X.matrix() if isinstance(batch.X, Csr) else batch.X)[:left]
+    for rows, *_ in files.source().batches():
+        X = (rows.matrix() if isinstance(rows, Csr) else rows)[:left]
         if issparse(X) == (scale.offset is not None):  # zeros were to stay zero, or not
             X = X.toarray() if issparse(X) else csr_matrix(X)
         if X.shape[0]:
@@ -142,16 +139,17 @@ def _is_streamed(calls: tuple[Call, ...]) -> bool:
 
 
 def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
-    wish, share = wanted(arguments, model=model), getattr(input_of(model), "holdout", None)
-    if wish.scale is not None and is_read_once(arguments.data):
+    share = getattr(input_of(model), "holdout", None)
+    files = examples(arguments, model, holdout=share)
+    if files.reading.scale is not None and files.is_read_once:
         raise CommandError(
-            f"{name_of(arguments.data)}: can be read only once, but the scale of the model is compared with "
+            f"{files.name}: can be read only once, but the scale of the model is compared with "
             f"the data, too; name a file"
         )
     if _is_streamed(calls):
-        return {"X": Stream(arguments.data, wish, None, share).source}
-    data = load(arguments.data, wish)
-    same_kind(data.labels, model.classes_, name_of(arguments.data))
+        return {"X": files.source()}
+    data = files.whole()
+    same_kind(data.labels, model.classes_, files.name)
     held = held_out(len(data), share)
     data = data if held is None else data.chosen(~held)
     return {"X": data.X, "y": data.labels}
@@ -166,7 +164,7 @@ def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> 
 
     first = next(read(), None)
     if first is None:
-        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
+        raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
     tag = column or len(first.tokens[0])
     source = tagged_source(arguments.data, read, model.template_, tag)
     if _is_streamed(calls):

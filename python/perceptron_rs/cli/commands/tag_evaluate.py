@@ -12,9 +12,9 @@ from typing import Any
 
 from perceptron_rs.cli import chunks
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.readers.source import name_of
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, positions, sentences, tag_column
+from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.sentences import batched
 
 __all__ = ["figures", "run"]
@@ -37,16 +37,16 @@ def run(arguments: Namespace) -> int:
         found += model.predict([attributes(sentence, model.template_) for sentence in block])
         truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
     if not truth:
-        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
+        raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if len(unknown) == sum(map(len, truth)):
         raise CommandError(
-            f"{name_of(arguments.data)}: none of its tags is known to the model, {unknown[0]!r} first; if "
+            f"{names_of(arguments.data)}: none of its tags is known to the model, {unknown[0]!r} first; if "
             f"the tags are in another column, name that by --tag-column"
         )
     if unknown:
         warnings.warn(
-            f"{name_of(arguments.data)}: {len(unknown)} tokens have tags that the model does not know, "
+            f"{names_of(arguments.data)}: {len(unknown)} tokens have tags that the model does not know, "
             f"{unknown[0]!r} first; they count as errors",
             UserWarning,
             stacklevel=1,

@@ -18,7 +18,6 @@ from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, is_stream, of_stream
 from perceptron_rs.cli.modelfile import check_writable, save_model
 from perceptron_rs.cli.progress import reading
-from perceptron_rs.cli.readers.source import is_read_once, name_of
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import (
@@ -31,6 +30,7 @@ from perceptron_rs.cli.tagging import (
 )
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
+from perceptron_rs.io.lines import is_read_once, names_of
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -110,7 +110,8 @@ def _check(arguments: Namespace) -> None:
             )
     if arguments.stream and is_read_once(arguments.data):
         raise UsageError(
-            f"{name_of(arguments.data)} can be read only once, but --stream takes several passes; name a file"
+            f"{names_of(arguments.data)} can be read only once, but --stream takes several passes; "
+            f"name a file"
         )
     if arguments.stream and arguments.held_out is not None:
         raise UsageError("--held-out cannot be combined with --stream")
@@ -168,7 +169,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
 def _sentences(arguments: Namespace, before: Any) -> Iterator[Sentence]:
     of_model = [] if before is None else [*positions(before.template_), before.template_.get("tag", 0)]
     least = max(2, *(arguments.columns or ()), *of_model, arguments.tag_column or 0)
-    name, columns = name_of(arguments.data), 0
+    name, columns = names_of(arguments.data), 0
     for sentence in chain.from_iterable(sentences(arguments)):
         if not columns:
             columns = len(sentence.tokens[0])
@@ -186,12 +187,12 @@ def _first(arguments: Namespace, data: Iterator[Sentence]) -> Sentence:
     """Return the first sentence; CommandError without any."""
     first = next(data, None)
     if first is None:
-        raise CommandError(f"{name_of(arguments.data)}: contains no tokens")
+        raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
     return first
 
 
 def _check_tags(arguments: Namespace, tags: set[str], before: Any) -> None:
-    name = name_of(arguments.data)
+    name = names_of(arguments.data)
     if before is None and len(tags) < 2:
         warnings.warn(
             f"{name}: the only tag is {min(tags)!r}; if it is in another column, name that by --tag-column",

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.cli.data import examples
 from perceptron_rs.cli.learning import chosen, learner
-from perceptron_rs.cli.readers.examples import load
-from perceptron_rs.cli.readers.wanted import wanted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import plain
 
@@ -22,7 +21,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print the first steps: a line, or a JSON object, for each."""
     chosen(arguments)  # a wrong choice is said before anything is read
-    data = load(arguments.data, wanted(arguments))
+    data = examples(arguments).whole()
 
     from perceptron_rs import trace
 

@@ -6,15 +6,16 @@ import json
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.cli.data import examples, kept
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
@@ -28,16 +29,14 @@ from perceptron_rs.cli.modelfile import (
     save_model,
 )
 from perceptron_rs.cli.progress import progress, reading
-from perceptron_rs.cli.readers import source
-from perceptron_rs.cli.readers.data import Data, held_out
-from perceptron_rs.cli.readers.examples import TEXTS, format_of, load
-from perceptron_rs.cli.readers.wanted import Wanted, wanted
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.io.examples import ExampleFiles, Examples, held_out
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
-from perceptron_rs.models.input import Input, Scale
+from perceptron_rs.io.reading import TEXTS
+from perceptron_rs.models.input import Input, Scale, ScaleFit
 from perceptron_rs.registry import LEARNERS, name_of
 
 __all__ = ["run"]
@@ -47,30 +46,32 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
-    in_blocks = is_stream(arguments)
+    prepared = _in_blocks if is_stream(arguments) else _in_memory
     check_writable(out, arguments.data)
     before = _continued(arguments)
-    wish = wanted(arguments, model=before)
     if arguments.holdout is None:  # what was held out is not learnt from later
         arguments.holdout = getattr(input_of(before), "holdout", None)
-    arguments.holdout = arguments.holdout or None
+    files = examples(arguments, before, holdout=arguments.holdout or None)
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
-    if wish.hash_bits is not None:
-        hasher(wish.hash_bits, "string")
-    begin = time.perf_counter()
-    with reading(arguments.data, quiet=arguments.quiet), noted() as signals:
-        fitted = (_from_stream if in_blocks else _from_memory)(arguments, wish, before)
-    fit = time.perf_counter()
-    model = fitted.model
-    keep_base(model, fitted.zero_based)
-    keep_input(model, fitted.how)
+    if files.reading.hash_bits is not None:
+        hasher(files.reading.hash_bits, "string")
+    times = [time.perf_counter()]
+    with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
+        model, learn, left_out = prepared(arguments, files, before, stack)
+        times.append(time.perf_counter())
+        with watched(arguments, model, goes_on=before is not None):
+            learn()
+        how = _known_of(model, files)
+        held = None if files.holdout is None else _judged(model, left_out())
+    times.append(time.perf_counter())
+    keep_base(model, files.zero_based)
+    keep_input(model, how)
     save_model(model, out)
-    save = time.perf_counter()
-    seconds = {"read": fitted.seconds, "fit": fit - begin - fitted.seconds, "save": save - fit}
-    result = _as_json(fitted, arguments, seconds) | {"interrupted": bool(signals)}
-    print(
-        json.dumps(result) if arguments.json else _as_text(fitted, arguments, seconds, is_whole=not signals)
-    )
+    times.append(time.perf_counter())
+    seconds = {name: times[i + 1] - times[i] for i, name in enumerate(("read", "fit", "save"))}
+    fitted = Fitted(model, (files.rows, model.n_features_in_), held, seconds)
+    result = _as_json(fitted, arguments) | {"interrupted": bool(signals)}
+    print(json.dumps(result) if arguments.json else _as_text(fitted, arguments, is_whole=not signals))
     return 128 + signals[0] if signals else Status.SUCCESS
 
 
@@ -81,96 +82,87 @@ class Fitted:
     model: Any
     #: Of the examples that were learnt from; their number is None if none has counted them.
     shape: tuple[int | None, int]
-    zero_based: bool | None
-    how: Input
     held: dict[str, Any] | None
-    #: That reading took before learning began.
-    seconds: float
+    #: That reading, learning and writing took.
+    seconds: dict[str, float]
 
 
-def _from_memory(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
-    begin = time.perf_counter()
+class Prepared(NamedTuple):
+    """A model, what lets it learn, and what gives the examples that were held out."""
+
+    model: Any
+    learn: Callable[[], object]
+    left_out: Callable[[], Iterable[Examples]]
+
+
+def _in_memory(arguments: Namespace, files: ExampleFiles, before: Any, _stack: ExitStack) -> Prepared:
     init_text = getattr(arguments, "init_text", None) or ""
     start = None if not init_text else read_text(Path(init_text))
-    if start is not None and wish.features is None:
-        wish = replace(wish, features=start[0].shape[-1])
-    whole = load(arguments.data, wish)
-    held = held_out(len(whole), arguments.holdout)
+    if start is not None and files.reading.features is None:
+        files.reading = replace(files.reading, features=start[0].shape[-1])
+    whole = files.whole()
+    held = held_out(len(whole), files.holdout)
     data = whole if held is None else whole.chosen(~held)
-    scale = wish.scale
     if arguments.scale is not None:
         scale = Scale.fitted(arguments.scale, data.X)
+        files.reading = replace(files.reading, scale=scale)
         data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
+    files.rows = len(data)
     model = audited(learner(arguments, data.labels, before), arguments, goes_on=before is not None)
     first = {} if start is None else _start_values(init_text, start, data)
-    seconds = time.perf_counter() - begin
-    with watched(arguments, model, goes_on=before is not None):
-        model.fit(data.X, data.labels, **first)
-    how = _known_of(model, arguments, replace(wish, scale=scale), data)
-    result = None if held is None else _judged(model, [whole.chosen(held)])
-    return Fitted(model, (len(data), data.shape[1]), data.zero_based, how, result, seconds)
-
-
-def _known_of(model: Any, arguments: Namespace, wish: Wanted, data: Data) -> Input:
-    """Put the names of the columns on a model, and return how they were made."""
-    if data.names is not None:
-        model.feature_names_in_ = np.array(data.names, dtype=object)
-    columns, texts = data.hashed or (wish.columns, wish.texts)
-    return Input(
-        format_of(arguments.data, wish),
-        wish.hash_bits,
-        columns,
-        texts,
-        wish.scale,
-        arguments.holdout,
-        missing=wish.missing,
-        target=wish.target or wish.usual_target,
-        delimiter=wish.delimiter or wish.usual_delimiter,
-        header=wish.header,
-        # Columns are chosen by their names, if they have some.
-        drop=wish.drop if data.names is None and wish.columns is None and not wish.hash_bits else (),
+    return Prepared(
+        model,
+        lambda: model.fit(data.X, data.labels, **first),
+        lambda: [] if held is None else [whole.chosen(held)],
     )
 
 
-def _from_stream(arguments: Namespace, wish: Wanted, before: Any) -> Fitted:
-    from perceptron_rs.cli.readers.stream import takes_own_pass
-
+def _in_blocks(arguments: Namespace, files: ExampleFiles, before: Any, stack: ExitStack) -> Prepared:
     if getattr(arguments, "init_text", None) is not None:
         raise UsageError("--init-text cannot be combined with --stream; --continue can")
-    begin = time.perf_counter()
-    classes = None if before is None else before.classes_
+    classes, cache = None if before is None else before.classes_, arguments.cache
     if arguments.classes is not None:
         classes = _classes(arguments)
-        wish = replace(wish, label_kind="U" if classes.dtype.kind == "U" else "i")
+        files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
     model = audited(learner(arguments, None, before), arguments, goes_on=before is not None)
-    if source.is_read_once(arguments.data) and arguments.cache is None:
-        _check_one_pass(arguments, wish, model, classes)
-    is_kept = arguments.cache is not None and format_of(arguments.data, wish) in TEXTS
-    needs_it = takes_own_pass(arguments.data, wish, arguments.scale, arguments.holdout)
-    if source.is_read_once(arguments.data) and is_kept and needs_it:
-        with source.kept(arguments.data, Path(arguments.cache)):
-            return _in_blocks(arguments, wish, model, classes, begin)
-    return _in_blocks(arguments, wish, model, classes, begin)
+    if files.is_read_once and cache is None:
+        _check_one_pass(files, model, classes)
+    fit = None if arguments.scale is None else ScaleFit(arguments.scale)
+    if files.is_read_once and cache and files.form in TEXTS and files.takes_own_pass(scales=fit is not None):
+        files.files = stack.enter_context(kept(files.files, Path(cache)))
+    source = files.source(fit)
+
+    def learn() -> None:
+        model.fit_stream(source, classes=classes, **of_stream(arguments))
+        if cache is not None:
+            from perceptron_rs.stream.cache import contents
+
+            rows, holds_zero = contents(cache)
+            files.came_from(rows, holds_zero=holds_zero)
+
+    return Prepared(model, learn, lambda: files.left_out(model.n_features_in_))
 
 
-def _in_blocks(
-    arguments: Namespace, wish: Wanted, model: Any, classes: NDArray[Any] | None, begin: float
-) -> Fitted:
-    from perceptron_rs.cli.readers.stream import Stream
-
-    stream = Stream(arguments.data, wish, arguments.scale, arguments.holdout)
-    seconds = time.perf_counter() - begin
-    with watched(arguments, model, goes_on=arguments.continued is not None):
-        model.fit_stream(
-            stream.source,
-            classes=classes,
-            **of_stream(arguments),
-        )
-    if arguments.cache is not None:
-        stream.came_from(arguments.cache)
-    how = _known_of(model, arguments, stream.wanted, stream.data)
-    result = None if arguments.holdout is None else _judged(model, stream.held_out(model.n_features_in_))
-    return Fitted(model, (stream.rows, model.n_features_in_), stream.zero_based, how, result, seconds)
+def _known_of(model: Any, files: ExampleFiles) -> Input:
+    """Put the names of the columns on a model, and return how they were made."""
+    data, how = files.last, files.reading
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    columns, texts = data.hashed or (how.columns, how.texts)
+    return Input(
+        files.form,
+        how.hash_bits,
+        columns,
+        texts,
+        how.scale,
+        files.holdout,
+        missing=how.missing,
+        target=how.target or how.usual_target,
+        delimiter=how.delimiter or how.usual_delimiter,
+        header=how.header,
+        # Columns are chosen by their names, if they have some.
+        drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
+    )
 
 
 def _classes(arguments: Namespace) -> NDArray[Any]:
@@ -183,24 +175,23 @@ def _classes(arguments: Namespace) -> NDArray[Any]:
     return np.array([int(text) for text in texts] if kind_of_labels(texts) == "i" else texts)
 
 
-def _check_one_pass(arguments: Namespace, wish: Wanted, model: Any, classes: NDArray[Any] | None) -> None:
+def _check_one_pass(files: ExampleFiles, model: Any, classes: NDArray[Any] | None) -> None:
     """Raise UsageError if what can be read only once needs a second pass; before anything is read."""
-    form = format_of(arguments.data, wish)
+    how = files.reading
     if getattr(model, "class_weight", None) == "balanced":
         lacking = ["another --class-weight than balanced"]
     else:
         needed = {
             "--epochs 1": model.max_iter == 1,
             "--classes LABEL,...": classes is not None,
-            "--features N": wish.features is not None or wish.hash_bits is not None,
-            "--zero-based yes or no": form != "svmlight" or wish.zero_based != "auto",
+            "--features N": how.features is not None or how.hash_bits is not None,
+            "--zero-based yes or no": files.form != "svmlight" or how.zero_based != "auto",
         }
         lacking = [option for option, there in needed.items() if not there]
     if lacking:
-        name = source.name_of(arguments.data)
         raise UsageError(
-            f"{name} can be read only once, and this takes more passes: keep what is read with --cache FILE, "
-            f"or make it one pass, with {', '.join(lacking)}"
+            f"{files.name} can be read only once, and this takes more passes: keep what is read with "
+            f"--cache FILE, or make it one pass, with {', '.join(lacking)}"
         )
 
 
@@ -223,7 +214,7 @@ def _continued(arguments: Namespace) -> Any:
     return model
 
 
-def _judged(model: Any, parts: Iterable[Data]) -> dict[str, Any]:
+def _judged(model: Any, parts: Iterable[Examples]) -> dict[str, Any]:
     """Return what the model says of examples that it did not learn from."""
     n = errors = 0
     names = vars(model).pop("feature_names_in_", None)  # X has none
@@ -262,7 +253,7 @@ def watched(arguments: Namespace, model: Any, *, goes_on: bool) -> Iterator[None
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _start_values(file: str, start: Weights, data: Data) -> dict[str, Any]:
+def _start_values(file: str, start: Weights, data: Examples) -> dict[str, Any]:
     coef, intercept, classes = start if data.names is None else read_text(Path(file), data.names)
     known, found = ([label_text(label) for label in labels] for labels in (classes, np.unique(data.labels)))
     if known != found:
@@ -279,7 +270,7 @@ def _size(shape: tuple[int | None, int]) -> str:
     return f"{'the first examples' if n is None else f'{n} examples'} of {d} features"
 
 
-def _as_json(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) -> dict[str, Any]:
+def _as_json(fitted: Fitted, arguments: Namespace) -> dict[str, Any]:
     model = fitted.model
     return {
         "learner": arguments.learner,
@@ -289,7 +280,7 @@ def _as_json(fitted: Fitted, arguments: Namespace, seconds: dict[str, float]) ->
         "n_iter": model.n_iter_,
         **_history(model),
         **({} if fitted.held is None else {"holdout": fitted.held}),
-        "seconds": seconds,
+        "seconds": fitted.seconds,
         "model": arguments.model,
         "bytes": Path(arguments.model).stat().st_size,
     }
@@ -307,14 +298,14 @@ def _history(model: Any) -> dict[str, Any]:
     return story if scores is None else story | {"validation_scores": scores.tolist()}
 
 
-def _as_text(fitted: Fitted, arguments: Namespace, seconds: dict[str, float], *, is_whole: bool) -> str:
+def _as_text(fitted: Fitted, arguments: Namespace, *, is_whole: bool) -> str:
     model, held = fitted.model, fitted.held
     rows = {
         "learner": arguments.learner,
         "data": f"{_size(fitted.shape)}, {len(model.classes_)} classes",
         **_epochs(model, is_whole=is_whole),
         **({} if held is None else {"holdout": _of_holdout(held)}),
-        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()),
+        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in fitted.seconds.items()),
         "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
     }
     return "\n".join(f"{name:10}{text}" for name, text in rows.items())

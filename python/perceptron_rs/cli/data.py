@@ -1,0 +1,168 @@
+"""DATA as the options and the model say that it is read: the words, standard input, and `Reading`."""
+
+from __future__ import annotations
+
+import io
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.modelfile import base_of, input_of
+from perceptron_rs.common.story import label_text
+from perceptron_rs.io.examples import ExampleFiles
+from perceptron_rs.io.lines import is_read_once
+from perceptron_rs.io.reading import BITS, Reading
+from perceptron_rs.paths import paths_of
+
+__all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several"]
+
+_BLOCK = 1 << 20
+#: Names of files, and what is open: read as if they were one.
+Files: TypeAlias = tuple[Any, ...]
+
+
+class _StandardInput:
+    """Standard input under the name that messages call it by; it is looked at when it is read."""
+
+    name = "standard input"
+
+    def __getattr__(self, attribute: str) -> Any:
+        if sys.stdin is None:
+            raise CommandError("standard input: is closed; name a file")
+        if "_file" not in vars(self):
+            # A test's or a caller's own object may hold text alone.
+            self._file = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
+        return getattr(self._file, attribute)
+
+
+class _Copy(str):
+    """The path of a copy, under the name of what was copied."""
+
+    name: str
+
+
+def data_of(words: Sequence[str]) -> Files:
+    """Return what the words of DATA name: standard input, or the files of all of them."""
+    if list(words) == ["-"]:
+        return (_StandardInput(),)
+    if "-" in words:
+        raise UsageError(
+            "standard input (-) cannot be one of several files; name the files, or pipe them all"
+        )
+    return tuple(paths_of(words))
+
+
+@contextmanager
+def kept(files: Files, beside: Path) -> Iterator[Files]:
+    """Copy what can be read once only to files, meanwhile, in the folder of another one."""
+    with TemporaryDirectory(prefix=f".{beside.name}-", dir=beside.parent) as folder:
+        found = []
+        for number, file in enumerate(files):
+            if not is_read_once([file]):
+                found.append(file)
+                continue
+            copy = _Copy(Path(folder) / str(number))
+            copy.name = getattr(file, "name", file)
+            with Path(copy).open("wb") as out, _opened(file) as source:
+                while part := getattr(source, "read1", source.read)(_BLOCK):
+                    out.write(part)
+            found.append(copy)
+        yield tuple(found)
+
+
+@contextmanager
+def _opened(file: Any) -> Iterator[Any]:
+    if not isinstance(file, str):
+        yield file
+        return
+    with Path(file).open("rb") as opened:
+        yield opened
+
+
+def examples(
+    arguments: Namespace, model: Any = None, *, labels: bool = True, holdout: float | None = None
+) -> ExampleFiles:
+    """Return DATA, to be read as the options and the model say."""
+    return ExampleFiles(arguments.data, reading_of(arguments, model, labels=labels), holdout)
+
+
+def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) -> Reading:
+    """Return what the options and the model say of the data."""
+    told = vars(arguments)
+    if told.get("labelled") is False and (arguments.target is not None or arguments.labels is not None):
+        raise UsageError(
+            "--unlabelled says that there are no labels, so --target and --labels have no effect"
+        )
+    if arguments.columns is not None and arguments.drop is not None:
+        raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
+    names = ("format", "target", "header", "missing", "delimiter", "columns", "drop", "hash_bits", "features")
+    given: dict[str, Any] = {
+        name: told[name]
+        for name in (*names, "threads", "max_ratio", "labelled")
+        if told.get(name) is not None
+    }
+    if arguments.zero_based != "auto":
+        given["zero_based"] = arguments.zero_based == "yes"
+    if arguments.labels is not None:
+        given["beside"] = Path(arguments.labels)
+    found = _of_model(model, given) | given if model is not None else given
+    if found.get("format") == "lines":
+        found.setdefault("hash_bits", BITS)
+    return Reading(labels=labels, **found)
+
+
+def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model knows of its data, where no option says another thing."""
+    kept_input, base = input_of(model), base_of(model)
+    names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
+    found: dict[str, Any] = {
+        "features": int(model.n_features_in_),
+        "names": None if names is None else tuple(map(str, names)),
+        "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
+        "classes": model.classes_,
+    }
+    if "zero_based" not in given and base is not None:
+        found |= {"zero_based": base == 0, "base_of_model": True}
+    if kept_input is None:
+        return found
+    same = ("scale", "texts", "missing", "header", "columns")
+    found |= {name: getattr(kept_input, name) for name in same}
+    if kept_input.hash_bits is not None:
+        found["hash_bits"] = kept_input.hash_bits
+    if not ("columns" in given or "drop" in given):
+        found["drop"] = kept_input.drop
+    if kept_input.format == "lines":  # by its suffix, .txt would be svmlight text
+        found["format"] = kept_input.format
+    return found | {
+        "usual": kept_input.format,
+        "usual_target": kept_input.target,
+        "usual_delimiter": kept_input.delimiter,
+    }
+
+
+def several(labels: NDArray[Any]) -> str:
+    """Return some labels, for an error."""
+    return ", ".join(map(label_text, labels[:10])) + ", ..." * (len(labels) > 10)
+
+
+def same_kind(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
+    """Raise if one of them holds strings and the other numbers, or if they have no label in common."""
+    if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
+        found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
+        raise CommandError(
+            f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
+            f"pass labels of the same kind with --labels or --target"
+        )
+    if not np.isin(y, classes).any():
+        raise CommandError(
+            f"{where}: no label is one of the model's classes ({several(classes)}); its first label is "
+            f"{label_text(y[0])!r}; choose the right column with --target, or pass other labels with --labels"
+        )

@@ -1,1 +1,0 @@
-"""Data files: examples, labels and sentences of tokens, by what the suffix says."""

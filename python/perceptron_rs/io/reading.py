@@ -1,0 +1,129 @@
+"""How files of examples are read: one set of options for all formats, and what a model knows of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.io.lines import is_read_once, name_of, names_of
+from perceptron_rs.packed import SUFFIXES as PACKED
+
+if TYPE_CHECKING:
+    from perceptron_rs.io.cells import LabelKind
+
+__all__ = ["BITS", "TABLES", "TEXTS", "TEXT_TABLES", "Reading", "format_of"]
+
+#: Of the columns of a hashed text, as vw has them.
+BITS = 18
+#: The suffixes of each format.
+SUFFIXES = {
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".svmlight": "svmlight",
+    ".txt": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".parquet": "parquet",
+}
+TEXT_TABLES = ("csv", "tsv")
+TABLES = (*TEXT_TABLES, "parquet")
+#: Those that are text, and so can be read line by line, and compressed.
+TEXTS = ("svmlight", "csv", "tsv", "lines")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options of a reader, and what a model knows of its data."""
+
+    labels: bool = True  # whether there must be labels
+    labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
+    classes: Any = None  # of the model
+    format: str | None = None  # None: by the suffix
+    usual: str | None = None  # the format of what has no suffix: that of the training
+    target: str | None = None
+    usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
+    usual_delimiter: str | None = None  # of tables in the usual format
+    #: Whether the first line of CSV holds names; None: it must, and what looks like an example is refused.
+    header: bool | None = None
+    delimiter: str | None = None  # of a table; None: by its format
+    missing: tuple[str, ...] = ()  # cells of CSV that stand for nothing, beside empty ones
+    columns: tuple[str, ...] | None = None  # of a table, that are features; None: all but the target
+    drop: tuple[str, ...] = ()  # of a table, that are none
+    hash_bits: int | None = None  # None: columns are taken as they are
+    texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
+    beside: Path | None = None  # labels in a file of their own
+    features: int | None = None
+    names: tuple[str, ...] | None = None  # of the model's columns
+    #: The type of labels that are text in the file, as of the model's classes; None: by the file.
+    label_kind: LabelKind | None = None
+    zero_based: bool | Literal["auto"] = "auto"
+    base_of_model: bool = False  # whether the model says so, and not an option
+    scale: Any = None  # has ``applied(X)``, which scales the columns as the model's
+    threads: int | None = None
+    max_ratio: float | None = None  # how many times its size a packed file may unpack to; None: the default
+
+    def separator(self, form: str) -> str:
+        """Return what separates the columns of a text table."""
+        usual = self.usual_delimiter if form == self.usual else None
+        return self.delimiter or usual or ("\t" if form == "tsv" else ",")
+
+    def asks_labels(self, form: str) -> bool:
+        """Whether all labels tell whether they are integers."""
+        return form in (*TEXT_TABLES, "lines") and self.label_kind is None and self.beside is None
+
+    def asks_strings(self, form: str) -> bool:
+        """Whether all cells tell which columns of a table are strings to hash."""
+        return form in TABLES and self.hash_bits is not None and self.texts is None
+
+
+def format_of(files: Sequence[Any], reading: Reading) -> str:
+    """Return the format that an option or the suffix says; OptionsError if options do not go with it."""
+    form = reading.format or _by_suffix(files[0], reading)
+    for file in files[1:]:
+        if reading.format is None and (other := _by_suffix(file, reading)) != form:
+            raise ArgumentError(
+                f"{{name}}: is {other}, but {{first}} is {form}",
+                "name files of one format, or {format}",
+                name=name_of(file),
+                first=name_of(files[0]),
+            )
+    for option in ("target", "delimiter", "drop", "columns"):
+        if getattr(reading, option) not in (None, ()) and form not in TABLES:
+            raise OptionsError(
+                f"{{{option}}} is about the columns of a table, and {{name}} is {form}", name=names_of(files)
+            )
+    asked = reading.hash_bits is not None and reading.usual is None  # by an option, and not by the model
+    if asked and form not in (*TABLES, "lines"):
+        raise OptionsError(
+            f"{{hash_bits}} is for tables and {{format='lines'}}, and {{name}} is {form}",
+            name=names_of(files),
+        )
+    return form
+
+
+def _by_suffix(file: Any, reading: Reading) -> str:
+    name = name_of(file)
+    suffix = Path(name).suffix.lower()
+    if suffix in PACKED:
+        inner = SUFFIXES.get(Path(Path(name).stem).suffix.lower())
+        if inner in TEXTS:
+            return inner
+        known = ", ".join(suffix for suffix, form in SUFFIXES.items() if form in TEXTS)
+        raise ValueError(f"{name}: only {known} may be compressed, as in data.svm{suffix}")
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    if is_read_once([file]) or hasattr(file, "name"):  # a copy of what could be read once
+        if reading.usual is None:
+            raise OptionsError("{name} has no suffix that says its format", "add {format}", name=name)
+        return reading.usual
+    raise ArgumentError(
+        "unknown suffix {suffix!r}",
+        f"the suffix must be one of {', '.join(SUFFIXES)}, or {{format}} must name the format",
+        place=f"{name}: ",
+        suffix=suffix,
+    )
