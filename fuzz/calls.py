@@ -40,7 +40,7 @@ CHANGED: dict[str, list[Any]] = SHARED | {
     "joint_update": ["max", "uniform", "proportional"],
 }
 #: What reading fills.
-CACHES = {"_average", "_settled_coef"}
+CACHES = {"_answers"}
 
 
 def by_joblib(model: Any) -> Any:

@@ -597,7 +597,7 @@ fn rows_of_a_large_matrix() {
     let n = 4 * NUMBERS;
     let (indptr, mut indices, values) = ((0..=n as i32).collect::<Vec<_>>(), vec![0; n], vec![0.5_f32; n]);
     let asked = at_each_question(|monitor| {
-        let found = Csr::checked(&indptr, &indices, &values, 1, monitor);
+        let found = Facts::find(&indptr, &indices, &values, 1, monitor);
         assert!(matches!(found.as_ref().err(), None | Some(Error::Interrupted)));
         found.is_err()
     });

@@ -37,22 +37,11 @@ pub struct Csr<'a, T, I> {
 impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// Checks the three arrays and learns what the leaves need to know of them.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize) -> Result<Self> {
-        Self::checked(indptr, indices, values, columns, &())
-    }
-
-    /// The same of arrays that may be long.
-    pub fn checked(
-        indptr: &'a [I],
-        indices: &'a [I],
-        values: &'a [T],
-        columns: usize,
-        monitor: &dyn Monitor,
-    ) -> Result<Self> {
-        let facts = Facts::find(indptr, indices, values, columns, monitor)?;
+        let facts = Facts::find(indptr, indices, values, columns, &())?;
         Ok(Self { indptr, indices, values, columns, facts })
     }
 
-    /// The same arrays again, with what [`Csr::new`] found. If they were changed in between, the
+    /// The same arrays again, with what [`Facts::find`] found. If they were changed in between, the
     /// answers are wrong or a bounds check panics; nothing worse.
     #[must_use]
     pub fn again(indptr: &'a [I], indices: &'a [I], values: &'a [T], columns: usize, facts: Facts) -> Self {

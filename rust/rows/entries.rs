@@ -12,7 +12,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
-use crate::monitor::{Monitor, mapped, paced};
+use crate::monitor::{Monitor, mapped, pieces};
 
 /// Collects the entries of rows that are not 0.
 #[derive(Default)]
@@ -78,6 +78,9 @@ impl Entries {
         Row { columns: &self.columns[range.clone()], values: &self.values[range] }
     }
 }
+
+/// To reach a number that stands apart takes as long as to copy so many.
+const APART: usize = 8;
 
 /// Some of many columns, each with a new number, its place. A column keeps its lane (rule 3), so rows whose
 /// columns are renamed have the dot products of the rows that they were made of.
@@ -147,10 +150,11 @@ impl Chosen {
     ) -> Result<Vec<T>> {
         let width = self.places();
         let mut taken = matrix(T::default(), planes, width)?;
-        for i in paced(self.columns.len(), self.columns.len() * planes, monitor) {
-            let (column, place) = self.columns[i?];
-            for (k, taken) in taken.chunks_exact_mut(width).enumerate() {
-                taken[place as usize] = number(k, column);
+        for piece in pieces(self.columns.len(), APART * (planes + 1), monitor) {
+            for &(column, place) in &self.columns[piece?] {
+                for (k, taken) in taken.chunks_exact_mut(width).enumerate() {
+                    taken[place as usize] = number(k, column);
+                }
             }
         }
         Ok(taken)
@@ -164,10 +168,11 @@ impl Chosen {
         mut put: impl FnMut(usize, usize, T),
         monitor: &dyn Monitor,
     ) -> Result<()> {
-        for i in paced(self.columns.len(), self.columns.len() * planes.len(), monitor) {
-            let (column, place) = self.columns[i?];
-            for (k, plane) in planes.iter().enumerate() {
-                put(k, column, plane[place as usize]);
+        for piece in pieces(self.columns.len(), APART * (planes.len() + 1), monitor) {
+            for &(column, place) in &self.columns[piece?] {
+                for (k, plane) in planes.iter().enumerate() {
+                    put(k, column, plane[place as usize]);
+                }
             }
         }
         Ok(())

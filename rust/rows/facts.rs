@@ -23,7 +23,7 @@ pub struct Facts {
 
 impl Facts {
     /// Refuses arrays that are no CSR matrix of so many columns.
-    pub(super) fn find<T: Value, I: Index>(
+    pub fn find<T: Value, I: Index>(
         indptr: &[I],
         indices: &[I],
         values: &[T],

@@ -175,12 +175,11 @@ pub fn with_many_or_few<R: Send>(
 ) -> PyResult<R> {
     once(f, |f| {
         if let Ok(dense) = rows.cast::<DenseRows>() {
-            return read_dense(rows.py(), dense.get(), detached, f);
+            let dense = dense.get();
+            return read_dense(dense.values.bind(rows.py()), Some(dense.shape()), detached, f);
         }
         shape(rows)?;
-        let csr = rows.cast::<CsrRows>()?.get();
-        refuse_unsorted(csr.facts)?;
-        read_csr(rows.py(), csr, detached, f)
+        read_csr(&mut rows.cast::<CsrRows>()?.get().arrays(rows.py()), detached, Some(f))
     })
 }
 
@@ -190,18 +189,17 @@ pub fn with_any<R: Send>(
     detached: bool,
     f: impl FnOnce(&dyn Matrix) -> R + Send,
 ) -> PyResult<R> {
-    let py = rows.py();
     if rows.cast::<PyUntypedArray>().is_ok() {
-        let rows = dense_rows(rows)?;
-        return once(f, |f| read_dense(py, &rows, detached, f));
+        return once(f, |f| read_dense(rows, None, detached, f));
     }
     if let Ok(arrays) = rows.cast::<PyTuple>() {
-        let item = |i| arrays.get_item(i);
+        let item = |i| arrays.get_borrowed_item(i);
         // Of any other object, Python code would be asked for its number.
         let columns = item(3)?.cast_exact::<PyInt>()?.extract()?;
-        let rows = checked_rows(&item(0)?, &item(1)?, &item(2)?, columns, detached)?;
-        refuse_unsorted(rows.facts)?;
-        return once(f, |f| read_csr(py, &rows, detached, f));
+        let (indptr, indices, values) = (&item(0)?, &item(1)?, &item(2)?);
+        return once(f, |f| {
+            read_csr(&mut Arrays { indptr, indices, values, columns, facts: None }, detached, Some(f))
+        });
     }
     with_many_or_few(rows, detached, f)
 }
@@ -249,36 +247,66 @@ fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Se
     })
 }
 
-fn read_dense(py: Python<'_>, dense: &DenseRows, detached: bool, f: Reader) -> PyResult<()> {
-    with_value_type!(dense.values.bind(py), Ix2, |values| {
-        let values = values.try_readonly().map_err(PyErr::from)?;
-        guarded(py, detached, &Dense::new(slice("values", &values)?, dense.len, dense.columns)?, f)
+fn read_dense(
+    values: &Bound<'_, PyAny>,
+    shape: Option<(usize, usize)>,
+    detached: bool,
+    f: Reader,
+) -> PyResult<()> {
+    with_value_type!(values, Ix2, |values| {
+        let (len, columns) = shape.unwrap_or_else(|| (values.dims()[0], values.dims()[1]));
+        let borrowed = values.try_readonly().map_err(PyErr::from)?;
+        guarded(values.py(), detached, &Dense::new(slice("values", &borrowed)?, len, columns)?, f)
     })
 }
 
-fn read_csr(py: Python<'_>, csr: &CsrRows, detached: bool, f: Reader) -> PyResult<()> {
-    with_value_type!(csr.values.bind(py), Ix1, |values| {
+/// The arrays of a CSR matrix, and what is known of them: `None` until they are checked.
+struct Arrays<'a, 'py> {
+    indptr: &'a Bound<'py, PyAny>,
+    indices: &'a Bound<'py, PyAny>,
+    values: &'a Bound<'py, PyAny>,
+    columns: usize,
+    facts: Option<Facts>,
+}
+
+/// Checks the arrays, unless that has been done, and calls `f`.
+fn read_csr(arrays: &mut Arrays, detached: bool, f: Option<Reader>) -> PyResult<()> {
+    with_value_type!(arrays.values, Ix1, |values| {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let values = slice("values", &values)?;
-        with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |p, i| {
-            read_indices(csr, p, i, values, detached, f)
+        with_index_type!(arrays.indptr, arrays.indices, |p, i| {
+            read_indices(p, i, values, (arrays.columns, &mut arrays.facts), detached, f)
         })
     })
 }
 
 fn read_indices<T: Value, I: Index + Element>(
-    csr: &CsrRows,
     indptr: &Bound<'_, PyArray1<I>>,
     indices: &Bound<'_, PyArray1<I>>,
     values: &[T],
+    (columns, known): (usize, &mut Option<Facts>),
     detached: bool,
-    f: Reader,
+    f: Option<Reader>,
 ) -> PyResult<()> {
     let py = indptr.py();
     let indptr = indptr.try_readonly().map_err(PyErr::from)?;
     let indices = indices.try_readonly().map_err(PyErr::from)?;
     let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    guarded(py, detached, &Csr::again(p, i, values, csr.columns, csr.facts), f)
+    let check = |monitor: &dyn Monitor| standard(|| Facts::find(p, i, values, columns, monitor));
+    let facts = match *known {
+        Some(facts) => facts,
+        // Of few entries, by a caller who may hold a lock that a handler waits for.
+        None if !detached => check(&())?,
+        None => {
+            let signals = Signals::new();
+            let found = py.detach(|| check(&signals));
+            signals.settle(found, py, false)?
+        }
+    };
+    *known = Some(facts);
+    let Some(f) = f else { return Ok(()) };
+    refuse_unsorted(facts)?;
+    guarded(py, detached, &Csr::again(p, i, values, columns, facts), f)
 }
 
 /// So many columns for each entry are many for a run, which goes over all entries and all weights more than
@@ -312,6 +340,16 @@ fn of_indices<I: Index + Element, R: Send>(
 }
 
 impl CsrRows {
+    fn arrays<'a, 'py>(&'a self, py: Python<'py>) -> Arrays<'a, 'py> {
+        Arrays {
+            indptr: self.indptr.bind(py),
+            indices: self.indices.bind(py),
+            values: self.values.bind(py),
+            columns: self.columns,
+            facts: Some(self.facts),
+        }
+    }
+
     /// The same entries in other columns.
     fn renamed<I: Index + Element>(
         &self,
@@ -351,17 +389,9 @@ fn csr_rows(
     values: &Bound<'_, PyAny>,
     n_columns: usize,
 ) -> PyResult<CsrRows> {
-    checked_rows(indptr, indices, values, n_columns, true)
-}
-
-fn checked_rows(
-    indptr: &Bound<'_, PyAny>,
-    indices: &Bound<'_, PyAny>,
-    values: &Bound<'_, PyAny>,
-    n_columns: usize,
-    detached: bool,
-) -> PyResult<CsrRows> {
-    let facts = check_types(indptr, indices, values, n_columns, detached)?;
+    let mut arrays = Arrays { indptr, indices, values, columns: n_columns, facts: None };
+    read_csr(&mut arrays, true, None)?;
+    let Some(facts) = arrays.facts else { return Err(PyRuntimeError::new_err("rows were not checked")) };
     Ok(CsrRows {
         indptr: indptr.clone().unbind(),
         indices: indices.clone().unbind(),
@@ -370,41 +400,6 @@ fn checked_rows(
         columns: n_columns,
         facts,
     })
-}
-
-fn check_types(
-    indptr: &Bound<'_, PyAny>,
-    indices: &Bound<'_, PyAny>,
-    values: &Bound<'_, PyAny>,
-    n_columns: usize,
-    detached: bool,
-) -> PyResult<Facts> {
-    with_value_type!(values, Ix1, |typed| {
-        let typed = typed.try_readonly().map_err(PyErr::from)?;
-        let typed = slice("values", &typed)?;
-        with_index_type!(indptr, indices, |p, i| check(p, i, typed, n_columns, detached))
-    })
-}
-
-fn check<T: Value, I: Index + Element>(
-    indptr: &Bound<'_, PyArray1<I>>,
-    indices: &Bound<'_, PyArray1<I>>,
-    values: &[T],
-    n_columns: usize,
-    detached: bool,
-) -> PyResult<Facts> {
-    let indptr = indptr.try_readonly().map_err(PyErr::from)?;
-    let indices = indices.try_readonly().map_err(PyErr::from)?;
-    let (p, i) = (slice("indptr", &indptr)?, slice("indices", &indices)?);
-    let look = |monitor: &dyn Monitor| {
-        standard(|| Csr::checked(p, i, values, n_columns, monitor).map(|csr| csr.facts()))
-    };
-    if !detached {
-        return Ok(look(&())?); // of few entries, by a caller who may hold a lock that a handler waits for
-    }
-    let signals = Signals::new();
-    let found = indptr.py().detach(|| look(&signals));
-    signals.settle(found, indptr.py(), false)
 }
 
 #[pymethods]

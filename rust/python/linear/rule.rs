@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyListMethods};
 
-use crate::memory::{collected, filled};
+use crate::memory::{collected, filled, gathered};
 use crate::online::{self, Passed, Settings};
 use crate::python::border::arrays::{to_matrix, to_vector};
 use crate::python::settings::Linear;
@@ -37,11 +37,11 @@ impl Rule {
     /// Index of each label among the classes; both hold the same kind of labels.
     pub fn labels(&self, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let unknown = || PyValueError::new_err("y holds a label that is not in classes_");
-        if let (Some(classes), Ok(y)) = (&self.whole, y.cast::<PyArray1<i64>>()) {
-            let y = y.try_readonly().map_err(PyErr::from)?;
+        if let (Some(classes), Ok(_)) = (&self.whole, y.cast::<PyArray1<i64>>()) {
+            let y = vector_of::<i64>(y)?;
             let mut labels = filled(0, y.len())?;
-            for (place, label) in labels.iter_mut().zip(y.as_array()) {
-                *place = classes.iter().position(|class| class == label).ok_or_else(unknown)? as u32;
+            for (place, label) in labels.iter_mut().zip(y) {
+                *place = classes.iter().position(|class| *class == label).ok_or_else(unknown)? as u32;
             }
             return Ok(labels);
         }
@@ -116,7 +116,13 @@ impl Pass {
 }
 
 pub fn vector_of<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    let array = array.cast::<PyArray1<T>>()?.try_readonly().map_err(PyErr::from)?;
+    /// To borrow an array takes as long as to read so many numbers one by one.
+    const FEW: usize = 8;
+    let array = array.cast::<PyArray1<T>>()?;
+    if array.len() <= FEW {
+        return Ok(gathered((0..array.len()).filter_map(|i| array.get_owned(i)))?);
+    }
+    let array = array.try_readonly().map_err(PyErr::from)?;
     Ok(collected(array.as_array().iter().copied())?)
 }
 
