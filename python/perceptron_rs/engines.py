@@ -78,9 +78,11 @@ class Run(Protocol):
 
 
 class Model(Protocol):
-    """What a linear learner has learnt, and the only one that writes to it.
+    """What a learner has learnt, and the only one that writes to it.
 
-    Its names lead to the arrays of its state. Nobody writes to an array that it has given out.
+    Its names lead to the arrays of its state. Nobody writes to an array that it has given out. A model of a
+    learner that learns in runs alone (kernels, budgets, sequences, layers) never changes, and has no more
+    than ``state``, names, ``is_zero``, ``copy`` and ``told``, which is None.
     """
 
     @property

@@ -8,6 +8,7 @@ mod kernel;
 mod linear;
 mod margin;
 mod mlp;
+mod named;
 mod run;
 mod settings;
 mod start;

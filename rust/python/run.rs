@@ -15,7 +15,7 @@ use super::budget::{read_sets, write_sets};
 use super::kernel::Asked;
 use super::linear::model::Model;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
-use super::start::Work;
+use super::start::{Work, model_of_arrays};
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
@@ -101,7 +101,7 @@ pub(super) fn start_model(
 ) -> PyResult<Planes> {
     let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
     let mut settings = given.settings()?;
-    let (model, signals, is_pocket) = (model.cloned(py), Signals::new(), given.learner == "pocket");
+    let (model, signals, is_pocket) = (model.cloned(py)?, Signals::new(), given.learner == "pocket");
     let (n, columns) = shape(data.rows.bind(py))?;
     if model.shape() != [settings.planes(), columns] {
         let needed = [settings.planes(), columns];
@@ -295,7 +295,7 @@ impl Planes {
 impl Work for Planes {
     fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
         let Self { home: Some(home), core, learner, settings, .. } = self else {
-            return Err(PyValueError::new_err("the run is none of a model"));
+            return model_of_arrays(self, py);
         };
         if let Some(model) = &home.last {
             return Ok(Model::of(model.clone()));

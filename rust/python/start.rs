@@ -9,6 +9,7 @@ use super::border::arrays::to_vector;
 use super::border::signals::Signals;
 use super::linear::model::Model;
 use super::mlp::Layers;
+use super::named::Named;
 use super::run::{Planes, start_model, start_state};
 use super::structured::Sequenced;
 use crate::error;
@@ -21,8 +22,8 @@ pub(super) trait Work: Send + Sync {
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
 
     /// What a run of a model has learnt so far.
-    fn model(&mut self, _py: Python<'_>) -> PyResult<Model> {
-        Err(pyo3::exceptions::PyTypeError::new_err("the run has no model"))
+    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
+        model_of_arrays(self, py)
     }
 
     /// Writes a copy of all that has been learnt.
@@ -30,6 +31,13 @@ pub(super) trait Work: Send + Sync {
 
     /// Writes what the settings track.
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()>;
+}
+
+/// What a run has learnt so far, by the names of its state.
+pub(super) fn model_of_arrays(work: &mut (impl Work + ?Sized), py: Python<'_>) -> PyResult<Model> {
+    let out = PyDict::new(py);
+    work.state(&out)?;
+    Ok(Model::of_arrays(Named::of_new(out)?))
 }
 
 /// A learner at work.
@@ -45,14 +53,22 @@ pub struct Run {
 fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
-    let (of_model, work): (bool, Box<dyn Work>) = match &*learner {
-        "perceptron" | "averaged" | "pocket" | "voted" => match state.cast::<Model>() {
-            Ok(model) => (true, Box::new(start_model(data, model.get(), settings)?)),
-            Err(_) => (false, Box::new(start_state(data, state.cast()?, settings)?)),
-        },
-        "chain" => (false, Box::new(Sequenced::start(data, state.cast()?, settings)?)),
-        "network" => (false, Box::new(Layers::start(data, state.cast()?, settings)?)),
-        _ => (false, Box::new(Planes::start(data, state.cast()?, settings)?)),
+    let model = state.cast::<Model>();
+    let of_model = model.is_ok();
+    let is_linear = matches!(&*learner, "perceptron" | "averaged" | "pocket" | "voted");
+    let work: Box<dyn Work> = if let (true, Ok(model)) = (is_linear, &model) {
+        Box::new(start_model(data, model.get(), settings)?)
+    } else {
+        let state = &match model {
+            Ok(model) => model.get().state(data.py())?,
+            Err(_) => state.cast::<PyDict>()?.clone(),
+        };
+        match &*learner {
+            _ if is_linear => Box::new(start_state(data, state, settings)?),
+            "chain" => Box::new(Sequenced::start(data, state, settings)?),
+            "network" => Box::new(Layers::start(data, state, settings)?),
+            _ => Box::new(Planes::start(data, state, settings)?),
+        }
     };
     Ok(Run { work, keep_on_interrupt, of_model })
 }

@@ -274,7 +274,8 @@ def test_another_arithmetic_of_an_earlier_call_is_named():
 def test_other_numbers_are_named(learner):
     model = fitted(learner)
     if isinstance(model, MultilayerPerceptron):
-        model.coefs_[0] = np.nextafter(model.coefs_[0], 9)
+        numbers = model._model.state()
+        model._publish(numbers | {"coef_0": np.nextafter(numbers["coef_0"], 9)})
         what = r"coef_0 at index \(0, 0\)"
     elif hasattr(model, "_vectors"):
         model.n_seen_ = model.n_seen_ + 1

@@ -12,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.support import contents
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
+from perceptron_rs.engines import get_engine
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
 
@@ -157,10 +159,10 @@ BAD = [
 def test_bad_parameters(parameters, name):
     X, y = XOR
     model = MultilayerPerceptron((2,), tol=None, max_iter=2).fit(X, y).set_params(**parameters)
-    before = copy.deepcopy(vars(model))
+    before = contents(model)
     with pytest.raises(ValueError, match=name):
         model.fit(X, y)
-    assert repr(vars(model)) == repr(before)
+    assert contents(model) == before
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
@@ -169,12 +171,12 @@ def test_bad_values(value):
     bad = X.copy()
     bad[2:, 0] = value  # of both classes
     model = MultilayerPerceptron((2,), tol=None, max_iter=2).fit(X, y)
-    before = copy.deepcopy(vars(model))
+    before, parameters = contents(model), model.get_params()
     pattern = "learning_rate_init" if value == 1e308 else "Input X contains (NaN|infinity)"
     with pytest.raises(ValueError, match=pattern):
         model.set_params(hidden_layer_sizes=(), learning_rate_init=1e10, alpha=0).fit(bad, y)
-    model.set_params(**{name: before[name] for name in ("learning_rate_init", "alpha", "hidden_layer_sizes")})
-    assert repr(vars(model)) == repr(before)
+    model.set_params(**parameters)
+    assert contents(model) == before
     if not np.isfinite(value):
         with pytest.raises(ValueError, match=pattern):
             model.predict(bad)
@@ -183,7 +185,9 @@ def test_bad_values(value):
 def test_words_of_the_docstring():
     text = re.sub(r"\s+", " ", MultilayerPerceptron.__doc__)
     model = MultilayerPerceptron((2,), tol=None, max_iter=1).fit(*XOR)
-    for name in (name for name in vars(model) if name.endswith("_") and name[0] != "_"):
+    for name in {*vars(model), "coefs_", "intercepts_", "predictor_"}:
+        if not name.endswith("_") or name[0] == "_":
+            continue
         assert f" {name} : " in text, name
 
 
@@ -268,7 +272,7 @@ def test_balanced_classes_and_weights_that_leave_nothing():
     assert [w.tobytes() for w in balanced.coefs_] == [w.tobytes() for w in as_dict.coefs_]
     with pytest.raises(ValueError, match="class_weight='balanced' is not supported for partial_fit"):
         balanced.partial_fit(X, y)
-    before = copy.deepcopy(vars(balanced))
+    before = contents(balanced)
     for weights, message in (
         (np.zeros(len(y)), "at least one non-zero"),
         (np.full(len(y), 1e308), "too large together"),
@@ -280,4 +284,39 @@ def test_balanced_classes_and_weights_that_leave_nothing():
     odd[3, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):  # an example of weight 0 is checked, too
         balanced.fit(odd, y, sample_weight=np.arange(len(y)) != 3)
-    assert str(vars(balanced)) == str(before)
+    assert contents(balanced) == before
+
+
+@pytest.mark.parametrize("names", [("coefs_",), ("intercepts_",), ("coefs_", "intercepts_")], ids=str)
+def test_layers_that_are_assigned_are_a_cold_start_from_what_is_shown(names, engine_name):
+    """From the start weights that the engine draws, a warm fit is a cold one; the rest stays as shown."""
+    X, y = XOR
+    model = MultilayerPerceptron((3,), max_iter=4, tol=None, warm_start=True, engine=engine_name)
+    cold = clone(model).fit(X, y)
+    drawn = get_engine(engine_name).mlp_start(2, (3,), 1, activation="relu", seed=0)
+    given = {
+        f"{name}s_": [drawn[f"{name}_{layer}"].T for layer in range(2)] for name in ("coef", "intercept")
+    }
+    model.fit(X, y)
+    shown = {name: [array.copy() for array in getattr(model, name)] for name in given}
+    held = contents(model)
+    for bad in (given[names[0]][:1], [*given[names[0]][:1], np.full((3, 1), np.nan)], [np.zeros((9, 9))] * 2):
+        with pytest.raises(ValueError, match=rf"{names[0]}(\[\d\])? (must|has)"):
+            setattr(model, names[0], bad)
+        assert contents(model) == held
+    for name in names:
+        setattr(model, name, given[name])
+    for name, before in shown.items():
+        now = [array.tobytes() for array in getattr(model, name)]
+        assert now == [array.tobytes() for array in (given if name in names else shown)[name]]
+        for array, layer in zip(getattr(model, name), before, strict=True):
+            assert (array.dtype, array.shape) == (layer.dtype, layer.shape)
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+        with pytest.raises(TypeError):
+            getattr(model, name)[0] = before[0]
+    model.fit(X, y)
+    if len(names) == 2:
+        assert [w.tobytes() for w in model.coefs_] == [w.tobytes() for w in cold.coefs_]
+    with pytest.raises(AttributeError, match="call fit"):
+        MultilayerPerceptron().coefs_ = given["coefs_"]

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import sys
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import RECORD, next_record
+from perceptron_rs.audit.record import next_record
+from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads
 from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse, dense
 from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.told import OF_PASS, Told, attributes, canonical
+from perceptron_rs.common.told import OF_PASS, Told, attributes
 from perceptron_rs.common.turns import Turn, turns
 from perceptron_rs.common.weights import assert_same_planes, class_weights, sample_weights, start_value
 from perceptron_rs.engines import Engine, Rows, State, get_engine
@@ -44,7 +45,7 @@ _csr: set[type] = set()
 _IS_ATOMIC = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-class ModelOwner(SparseWeights, LinearLearner):
+class ModelOwner(Owner, SparseWeights, LinearLearner):
     """A linear learner with a model of the engine."""
 
     callback: Any
@@ -109,44 +110,10 @@ class ModelOwner(SparseWeights, LinearLearner):
         }
         if self._learner == "averaged":
             state |= {"coef_u": np.zeros(coef.shape), "intercept_u": np.zeros(planes)}
-        changed = attributes(self)
-        for name in ("_as_sparse", RECORD):  # what training would leave
-            changed.pop(name, None)
-        changed |= {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
-        object.__setattr__(self, "__dict__", changed)
+        self._begin_anew(state)
 
     def _show(self, coef: Any) -> None:
         object.__setattr__(self, "__dict__", attributes(self) | {"_as_sparse": is_sparse(coef)})
-
-    # What is handed on.
-
-    def __getstate__(self) -> dict[str, Any]:
-        known = attributes(self)
-        state = dict(super().__getstate__()) | known
-        for name in [name for name in OF_PASS if name not in known]:
-            state.pop(name, None)
-        state.pop("_rule", None)
-        if "_model" in state:  # arrays: every library knows how to store, share and compare them
-            state["_model"] = canonical(dict(state["_model"].state()))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "_model" in state:
-            kind = get_engine(state["engine"]).Model
-            state = state | {"_model": kind.from_state(self._learner, state["_model"])}
-        super().__setstate__(state)
-
-    def __copy__(self) -> Self:
-        found = object.__new__(type(self))
-        vars(found).update(attributes(self))
-        return found
-
-    def _model_of(self, engine: Engine) -> Any:
-        """Return the model; one of this engine."""
-        model = self._model
-        if type(model) is engine.Model:
-            return model
-        return engine.Model.from_state(self._learner, model.state())
 
     def _read_state(self, engine: Engine) -> Any:
         return self._model_of(engine)
@@ -162,15 +129,11 @@ class ModelOwner(SparseWeights, LinearLearner):
         return with_ages(self, state)
 
     def _owned(self, engine: Engine, state: Any) -> Any:
-        if isinstance(state, dict):
-            for array in state.values():
-                array.flags.writeable = False  # it is taken over where it stands
-            return engine.Model.from_state(self._learner, with_strengths(self, state))
-        return state
+        return super()._owned(engine, with_strengths(self, state) if isinstance(state, dict) else state)
 
     def _publish(self, state: Any) -> None:
         vars(self).pop("_as_sparse", None)
-        self._model = self._owned(get_engine(self.engine), state)
+        super()._publish(state)
 
     def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = self._owned(engine, state).scores(rows, threads=n_threads(self))

@@ -19,28 +19,11 @@ from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.weights import class_counts, class_weights, nothing_to_learn, sample_weights
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.settings import Data, Network, State
+from perceptron_rs.settings import Data, Network
 
-__all__ = ["Layers", "check_same_problem", "learn", "publish", "report_mistakes", "sizes_of", "state_of"]
+__all__ = ["check_same_problem", "learn", "report_mistakes", "sizes_of"]
 
 _LARGEST = 2**31 - 1
-Layers = list[NDArray[np.float64]]
-
-
-def state_of(model: Any) -> State:
-    """Return the layers as the engines want them, one row of weights a neuron."""
-    state: State = {}
-    for i, (coef, intercept) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
-        state[f"coef_{i}"] = np.require(coef.T, np.float64, ["A"])
-        state[f"intercept_{i}"] = np.asarray(intercept, dtype=np.float64)
-    return state
-
-
-def publish(model: Any, state: State) -> None:
-    """Put the layers on the model."""
-    layers = range(len(state) // 2)
-    model.coefs_ = [state[f"coef_{i}"].T for i in layers]
-    model.intercepts_ = [state[f"intercept_{i}"] for i in layers]
 
 
 def sizes_of(model: Any) -> tuple[int, ...]:
@@ -143,13 +126,14 @@ def learn(
     with recorded(model, method, data.stored, labels, weights):
         try:
             examples = Data(data.rows, labels, together)
-            report = drive(engine, examples, state_of(model), settings, schedule, held_out=held_out)
+            before = model._model_of(engine)
+            report = drive(engine, examples, before, settings, schedule, held_out=held_out)
         except OverflowError as error:
             data.assert_finite(model)
             raise overflow(error, "learning_rate_init") from None
     if not len(report.losses):
         raise KeyboardInterrupt  # nothing was learnt that could be kept
-    publish(model, report.state)
+    model._publish(report.state)
     model.loss_curve_ = report.losses[:, 0].tolist()
     model.loss_ = model.loss_curve_[-1]
     model.n_iter_ = len(model.loss_curve_)
@@ -169,9 +153,13 @@ def validation(
 ) -> Validation:
     """Return what judges a network by these ``rows``, which are the ``others`` of the examples."""
 
-    def judge(state: State) -> NDArray[np.float64]:
+    def judge(learnt: Any) -> NDArray[np.float64]:
         return engine.mlp_scores(
-            rows, state, activation=str(model.activation), probabilities=False, threads=n_threads(model)
+            rows,
+            learnt.state(),
+            activation=str(model.activation),
+            probabilities=False,
+            threads=n_threads(model),
         )
 
     positive = positive_labels(1) if model.n_outputs_ == 1 else None

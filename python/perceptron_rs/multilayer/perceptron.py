@@ -24,6 +24,7 @@ from perceptron_rs.common.labels import (
 )
 from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import (
     OF_ALL,
     draw_seed,
@@ -35,18 +36,12 @@ from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
+from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import Engine, EngineName, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import (
-    Layers,
-    check_same_problem,
-    learn,
-    publish,
-    sizes_of,
-    state_of,
-)
+from perceptron_rs.multilayer.network import check_same_problem, learn, sizes_of
 from perceptron_rs.multilayer.options import OPTIONS
 from perceptron_rs.typed import BaseEstimator, ClassWeight, check_is_fitted, fit_context
 
@@ -55,7 +50,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
+class MultilayerPerceptron(Owner, Exported, Saved, Scoring, BaseEstimator):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -124,10 +119,11 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
 
     Attributes
     ----------
-    coefs_ : list of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
-        Weights of each layer, starting from the input.
-    intercepts_ : list of ndarray of shape (n_neurons,), float64
-        Intercepts of each layer, starting from the first after the input.
+    coefs_ : tuple of ndarray of shape (n_neurons of a layer, n_neurons of the next one), float64
+        Weights of each layer, starting from the input. Setting them starts training anew from them.
+    intercepts_ : tuple of ndarray of shape (n_neurons,), float64
+        Intercepts of each layer, starting from the first after the input. Setting them starts training anew
+        from them.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     n_iter_ : int
@@ -196,6 +192,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
     """
 
     _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
+    _learner: ClassVar[str] = "network"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **constraints(OPTIONS["multilayer"]),
         **OF_ALL,
@@ -204,8 +201,6 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
 
     _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     classes_: NDArray[Any]
-    coefs_: Layers
-    intercepts_: Layers
     n_iter_: int
     n_mistakes_: int
     mistakes_per_epoch_: NDArray[np.int64]
@@ -442,7 +437,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
             data = examples(self, engine, X, reset=False)
             out = engine.mlp_scores(
                 data.rows,
-                self.predictor_,
+                self._model.state(),
                 activation=self.activation,
                 probabilities=probabilities,
                 threads=n_threads(self, data.rows.shape[0]),
@@ -456,9 +451,44 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         return out
 
     @property
+    def coefs_(self) -> tuple[NDArray[np.float64], ...]:
+        """Weights of each layer."""
+        model = self._model
+        return tuple(model[f"coef_{layer}"].T for layer in range(len(model) // 2))
+
+    @coefs_.setter
+    def coefs_(self, coefs: Any) -> None:
+        self._start_from(coefs=coefs)
+
+    @property
+    def intercepts_(self) -> tuple[NDArray[np.float64], ...]:
+        """Intercepts of each layer."""
+        model = self._model
+        return tuple(model[f"intercept_{layer}"] for layer in range(len(model) // 2))
+
+    @intercepts_.setter
+    def intercepts_(self, intercepts: Any) -> None:
+        self._start_from(intercepts=intercepts)
+
+    def _start_from(self, **given: Any) -> None:
+        """Start anew from what is shown and these layers instead."""
+        state: dict[str, NDArray[np.float64]] = {}
+        for name, known in (("coefs", self.coefs_), ("intercepts", self.intercepts_)):
+            layers = list(given.get(name, known))
+            if len(layers) != len(known):
+                raise ValueError(
+                    f"{name}_ must hold an array for each of {len(known)} layers, got {len(layers)}"
+                )
+            for layer, (numbers, like) in enumerate(zip(layers, known, strict=True)):
+                value = start_value(numbers, f"{name}_[{layer}]", like.shape)
+                state[f"{name[:-1]}_{layer}"] = value.T if value.ndim == 2 else value
+        self._begin_anew(state)
+
+    @property
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: the weights of each layer, a row for each neuron, and its intercepts."""
-        return state_of(self)
+        state: dict[str, NDArray[Any]] = self._model.state()
+        return state
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
@@ -471,8 +501,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, BaseEstimator):
         drawn = engine.mlp_start(
             self.n_features_in_, sizes_of(self), self.n_outputs_, activation=self.activation, seed=seed
         )
-        publish(self, drawn)
-        self.n_layers_ = len(self.coefs_) + 1
+        self._publish(drawn)
+        self.n_layers_ = len(sizes_of(self)) + 2
         self._n_epochs = 0
         self._terms = terms(self)
         begin_record(self)

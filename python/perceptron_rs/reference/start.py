@@ -24,15 +24,27 @@ def start(data: Data, state: Any, settings: Settings) -> Run:
 
     Raises ValueError if shapes do not agree.
     """
+    if type(settings) is Linear:
+        return (start_model if isinstance(state, Model) else start_linear)(data, state, settings)
+    if isinstance(state, Model):
+        return OfArrays(start(data, state.state(), settings), settings.learner)
     if isinstance(settings, Chain) and isinstance(data, Sequences):
         return start_chain(data, state, settings)
     if isinstance(settings, Network):
         return start_network(data, state, settings)
     if isinstance(settings, Budget):
         return start_budget(data, state, settings)
-    if isinstance(settings, Kernel):
-        return start_kernel(data, state, settings)
-    assert isinstance(settings, Linear)
-    if isinstance(state, Model):
-        return start_model(data, state, settings)
-    return start_linear(data, state, settings)
+    assert isinstance(settings, Kernel)
+    return start_kernel(data, state, settings)
+
+
+class OfArrays:
+    """A run whose state is a model of arrays by name."""
+
+    def __init__(self, run: Run, learner: str) -> None:
+        self.run, self.learner = run, learner
+        self.epoch, self.end, self.tracked = run.epoch, run.end, run.tracked
+
+    def state(self) -> Any:
+        """Return what has been learnt so far."""
+        return Model.from_state(self.learner, self.run.state())

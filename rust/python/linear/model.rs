@@ -1,12 +1,12 @@
-//! The model that an estimator holds: what it has learnt, shown as arrays and learnt from in place.
+//! The model that an estimator holds: what it has learnt, shown as arrays; of planes, learnt from in place.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::rule::{Pass, Rule, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
@@ -15,12 +15,13 @@ use crate::online::{self, Memory, Part, Pending, Planes, Strengths};
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
+use crate::python::named::Named;
 use crate::rows::Matrix;
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
 const SHORT: usize = 1 << 12;
 
-/// What a linear learner has learnt, and the only one that writes to it.
+/// What a learner has learnt, and the only one that writes to it.
 #[pyclass(frozen, mapping, module = "perceptron_rs._core")]
 pub struct Model {
     /// Never held while signals are asked for: a handler may look at the model.
@@ -28,11 +29,29 @@ pub struct Model {
 }
 
 #[derive(Clone)]
+enum Content {
+    Planes(online::Model),
+    Arrays(Named),
+}
+
+impl Content {
+    fn planes(&mut self) -> PyResult<&mut online::Model> {
+        match self {
+            Self::Planes(model) => Ok(model),
+            Self::Arrays(_) => Err(no_planes()),
+        }
+    }
+}
+
+#[derive(Clone)]
 struct Inner {
-    model: online::Model,
+    content: Content,
     /// What the last pass did, if the model has learnt in one.
     told: Option<Arc<Py<Pass>>>,
 }
+
+/// Learners of which no pass learns in place.
+const OF_ARRAYS: [&str; 5] = ["budget", "chain", "kernel", "network", "structured"];
 
 const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
 
@@ -51,26 +70,28 @@ const POCKET: [(&str, bool); 9] = [
 
 impl Model {
     pub fn of(model: online::Model) -> Self {
-        Self { inner: Mutex::new(Inner { model, told: None }) }
+        Self { inner: Mutex::new(Inner { content: Content::Planes(model), told: None }) }
+    }
+
+    pub fn of_arrays(arrays: Named) -> Self {
+        Self { inner: Mutex::new(Inner { content: Content::Arrays(arrays), told: None }) }
     }
 
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
         self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn cloned(&self, py: Python<'_>) -> online::Model {
-        self.lock(py).model.clone()
+    fn content(&self, py: Python<'_>) -> Content {
+        self.lock(py).content.clone()
     }
 
-    fn names(&self, py: Python<'_>) -> Vec<&'static str> {
-        let model = self.cloned(py);
-        let own = if model.sums().is_some() { &NAMES[..] } else { &NAMES[..3] };
-        own.iter().copied().chain(model.memory().parts.iter().map(|(name, _)| *name)).collect()
+    pub fn cloned(&self, py: Python<'_>) -> PyResult<online::Model> {
+        Ok(self.content(py).planes()?.clone())
     }
 
     /// Weights and intercepts that predict.
     fn answer(&self, py: Python<'_>) -> PyResult<Planes> {
-        let (model, signals) = (self.cloned(py), Signals::new());
+        let (model, signals) = (self.cloned(py)?, Signals::new());
         let done = model.answer(&signals);
         signals.settle(done, py, false)
     }
@@ -133,17 +154,23 @@ impl Model {
     /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
     #[staticmethod]
     fn from_state(learner: &str, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        if OF_ARRAYS.contains(&learner) {
+            return Ok(Self::of_arrays(Named::of(state)?));
+        }
         Self::of_state(learner, state, None)
     }
 
     /// All that it takes to go on, as arrays that nobody writes to.
     pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let now = Self::of(self.cloned(py));
+        let model = match self.content(py) {
+            Content::Arrays(arrays) => return arrays.state(py),
+            Content::Planes(model) => model,
+        };
         let state = PyDict::new(py);
-        for name in now.names(py) {
-            state.set_item(name, now.__getitem__(py, name)?)?;
+        for name in names(&model) {
+            state.set_item(name, number(py, &model, name)?)?;
         }
-        let pending = now.lock(py).model.pending()?;
+        let pending = model.pending()?;
         if let Some(Pending { coef, ages, strengths: Strengths { eta, l1, l2 } }) = pending {
             let shape = coef.shape();
             state.set_item("coef", view(py, coef)?)?;
@@ -153,40 +180,26 @@ impl Model {
         Ok(state)
     }
 
-    fn keys(&self, py: Python<'_>) -> Vec<&'static str> {
-        self.names(py)
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self.content(py) {
+            Content::Planes(model) => PyList::new(py, names(&model)),
+            Content::Arrays(arrays) => Ok(arrays.names(py)),
+        }
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        self.names(py).len()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.keys(py)?.len())
     }
 
-    fn __contains__(&self, py: Python<'_>, name: &str) -> bool {
-        self.names(py).contains(&name)
+    fn __contains__(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        self.keys(py)?.contains(name)
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let (model, signals) = (self.cloned(py), Signals::new());
-        let missing = || PyKeyError::new_err(name.to_owned());
-        let sums = || model.sums().cloned().ok_or_else(missing);
-        Ok(match name {
-            "coef" => {
-                let weights = model.weights(&signals);
-                view(py, signals.settle(weights, py, false)?)?.into_any()
-            }
-            "intercept" => floats(py, model.intercept())?.into_any(),
-            "seen" => {
-                let seen = collected(model.seen().iter().map(|&seen| seen as i64))?;
-                frozen(to_vector(py, &seen)?).into_any()
-            }
-            "coef_u" => view(py, sums()?.0)?.into_any(),
-            "intercept_u" => floats(py, &sums()?.1)?.into_any(),
-            _ => match &model.memory().parts.iter().find(|(own, _)| *own == name).ok_or_else(missing)?.1 {
-                Part::Weights(table) => view(py, table.clone())?.into_any(),
-                Part::Floats(values) => floats(py, values)?.into_any(),
-                Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
-            },
-        })
+        match self.content(py) {
+            Content::Planes(model) => number(py, &model, name),
+            Content::Arrays(arrays) => arrays.get(py, name),
+        }
     }
 
     /// Weights that predict.
@@ -208,22 +221,28 @@ impl Model {
     }
 
     #[getter]
-    fn shape(&self, py: Python<'_>) -> (usize, usize) {
-        let [planes, columns] = self.lock(py).model.shape();
-        (planes, columns)
+    fn shape(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let [planes, columns] = self.cloned(py)?.shape();
+        Ok((planes, columns))
     }
 
     #[getter]
-    fn is_zero(&self, py: Python<'_>) -> bool {
-        self.lock(py).model.is_zero()
+    fn is_zero(&self, py: Python<'_>) -> PyResult<bool> {
+        match self.content(py) {
+            Content::Planes(model) => Ok(model.is_zero()),
+            Content::Arrays(arrays) => arrays.is_zero(py),
+        }
     }
 
-    /// The same, which learns on its own from here on; `told` or not.
+    /// The same, which learns on its own from here on; `told` or not. Arrays by name never change.
     #[pyo3(signature = (*, told=true))]
-    fn copy(&self, py: Python<'_>, told: bool) -> Self {
-        let mut inner = self.lock(py).clone();
+    fn copy(slf: &Bound<'_, Self>, told: bool) -> PyResult<Py<Self>> {
+        let mut inner = slf.get().lock(slf.py()).clone();
+        if let Content::Arrays(_) = inner.content {
+            return Ok(slf.clone().unbind());
+        }
         inner.told = inner.told.filter(|_| told);
-        Self { inner: Mutex::new(inner) }
+        Py::new(slf.py(), Self { inner: Mutex::new(inner) })
     }
 
     /// Activations (n, K) under what predicts.
@@ -231,7 +250,7 @@ impl Model {
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let py = rows.py();
         let (n, columns) = shape(rows)?;
-        let model = self.cloned(py);
+        let model = self.cloned(py)?;
         let [planes, own] = model.shape();
         if columns != own {
             return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
@@ -280,15 +299,15 @@ impl Model {
         let settings = rule.settings_for(products, is_sparse(rows), track_activations);
         if !long {
             let inner = &mut *self.lock(py);
-            let learn =
-                |rows: &dyn Matrix| inner.model.learnt(rows, &labels, weights.as_deref(), &settings, &());
+            let model = inner.content.planes()?;
+            let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &());
             let mut learnt = with_any(rows, false, learn)??;
             let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
-            inner.model.put_in(learnt, &settings)?;
+            model.put_in(learnt, &settings)?;
             inner.told = Some(Arc::new(told));
             return Ok(true);
         }
-        let (model, signals) = (self.cloned(py), Signals::new());
+        let (model, signals) = (self.cloned(py)?, Signals::new());
         let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &signals);
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
@@ -296,7 +315,7 @@ impl Model {
         drop((model, labels, weights)); // which takes its time, too
         py.check_signals()?; // for the last time: from here on the pass counts
         let inner = &mut *self.lock(py);
-        inner.model.put_in(learnt, &settings)?;
+        inner.content.planes()?.put_in(learnt, &settings)?;
         inner.told = Some(Arc::new(told));
         Ok(true)
     }
@@ -316,6 +335,40 @@ fn pocket(state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<Memory> {
         memory.parts.try_push((name, part))?;
     }
     Ok(memory)
+}
+
+fn names(model: &online::Model) -> Vec<&'static str> {
+    let own = if model.sums().is_some() { &NAMES[..] } else { &NAMES[..3] };
+    own.iter().copied().chain(model.memory().parts.iter().map(|(name, _)| *name)).collect()
+}
+
+/// Numbers of planes by name.
+fn number<'py>(py: Python<'py>, model: &online::Model, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let signals = Signals::new();
+    let missing = || PyKeyError::new_err(name.to_owned());
+    let sums = || model.sums().cloned().ok_or_else(missing);
+    Ok(match name {
+        "coef" => {
+            let weights = model.weights(&signals);
+            view(py, signals.settle(weights, py, false)?)?.into_any()
+        }
+        "intercept" => floats(py, model.intercept())?.into_any(),
+        "seen" => {
+            let seen = collected(model.seen().iter().map(|&seen| seen as i64))?;
+            frozen(to_vector(py, &seen)?).into_any()
+        }
+        "coef_u" => view(py, sums()?.0)?.into_any(),
+        "intercept_u" => floats(py, &sums()?.1)?.into_any(),
+        _ => match &model.memory().parts.iter().find(|(own, _)| *own == name).ok_or_else(missing)?.1 {
+            Part::Weights(table) => view(py, table.clone())?.into_any(),
+            Part::Floats(values) => floats(py, values)?.into_any(),
+            Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
+        },
+    })
+}
+
+fn no_planes() -> PyErr {
+    PyAttributeError::new_err("a model of this learner has arrays by name alone; ask for its state")
 }
 
 fn is_sparse(rows: &Bound<'_, PyAny>) -> bool {

@@ -1,4 +1,4 @@
-"""What a linear learner has learnt: the arrays of a run's state, and the passes that make new ones.
+"""What a learner has learnt: the arrays of a run's state; of a linear one, the passes that make new ones.
 
 No array is written to after it has been given out, so what others hold never changes.
 """
@@ -33,6 +33,8 @@ _OF_POCKET = (
     *("coef_pocket", "intercept_pocket", "pocket_errors", "pocket_run"),
     *("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average"),
 )
+#: Learners of which no pass learns in place: what they have learnt is arrays by name.
+_OF_ARRAYS = ("budget", "chain", "kernel", "network", "structured")
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,14 @@ class Model:
     @standard()
     def from_state(cls, learner: str, state: State) -> Model:
         """Take over the arrays of a state."""
+        if learner in _OF_ARRAYS:
+            model = cls.__new__(cls)
+            model.learner, model.told, model.due = learner, None, None
+            model.numbers = {
+                name: _shown(array.copy("K") if array.flags.writeable else array)
+                for name, array in state.items()
+            }
+            return model
         model = cls(learner, 0, 0)
         model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
         for name, numbers in model.numbers.items():
@@ -95,7 +105,7 @@ class Model:
 
     def state(self) -> State:
         """Return all that it takes to go on."""
-        return self.numbers if self.due is None else self.numbers | {"strengths": np.array(self.due)}
+        return dict(self.numbers) if self.due is None else self.numbers | {"strengths": np.array(self.due)}
 
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
@@ -145,6 +155,8 @@ class Model:
 
     def copy(self, *, told: bool = True) -> Model:
         """Return another one that learns on its own."""
+        if self.learner in _OF_ARRAYS:
+            return self  # it never changes
         model = Model(self.learner, 0, 0)
         model.numbers, model.due, model.told = self.numbers, self.due, self.told if told else None
         return model

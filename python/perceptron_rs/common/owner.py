@@ -1,0 +1,81 @@
+"""Estimators with a model of the engine: what they have learnt, which they show as arrays and hand on.
+
+Nobody writes to the arrays of a model: those that a caller holds never change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+from perceptron_rs.audit.record import RECORD
+from perceptron_rs.common.told import OF_PASS, attributes, canonical
+from perceptron_rs.engines import Engine, get_engine
+
+__all__ = ["Owner", "Shown"]
+
+
+class Shown(property):
+    """An attribute that shows what has been learnt, and cannot be set."""
+
+    def __set__(self, estimator: Any, value: Any) -> NoReturn:
+        name = getattr(self.fget, "__name__", "it")
+        raise AttributeError(
+            f"{name} shows what this {type(estimator).__name__} has learnt and cannot be set; "
+            "fit it again, or change a copy of the array"
+        )
+
+
+class Owner:
+    """An estimator of which ``_model`` is all that it has learnt; a subclass gives its ``_learner``."""
+
+    engine: Any
+    _learner: Any  # as the engines call it
+    _model: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        known, base = attributes(self), super()
+        state = dict(base.__getstate__()) | known  # type: ignore[misc, operator]  # of scikit-learn
+        for name in [name for name in OF_PASS if name not in known]:
+            state.pop(name, None)
+        state.pop("_rule", None)
+        if "_model" in state:  # arrays: every library knows how to store, share and compare them
+            state["_model"] = canonical(dict(state["_model"].state()))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_model" in state:
+            kind = get_engine(state["engine"]).Model
+            state = state | {"_model": kind.from_state(self._learner, state["_model"])}
+        super().__setstate__(state)  # type: ignore[misc]  # of scikit-learn
+
+    def __copy__(self) -> Self:
+        found = object.__new__(type(self))
+        vars(found).update(attributes(self))
+        return found
+
+    def _model_of(self, engine: Engine) -> Any:
+        """Return the model; one of this engine."""
+        model = self._model
+        if type(model) is engine.Model:
+            return model
+        return engine.Model.from_state(self._learner, model.state())
+
+    def _owned(self, engine: Engine, state: Any) -> Any:
+        """Return a model, also of the arrays of a state, which nobody writes to from here on."""
+        if not isinstance(state, dict):
+            return state
+        for array in state.values():
+            array.flags.writeable = False  # it is taken over where it stands
+        return engine.Model.from_state(self._learner, state)
+
+    def _publish(self, state: Any) -> None:
+        """Have learnt this: a model, or the arrays of its state."""
+        self._model = self._owned(get_engine(self.engine), state)
+
+    def _begin_anew(self, state: Any) -> None:
+        """Start from numbers that are given, as if nothing had been learnt before."""
+        changed = attributes(self)
+        for name in ("_as_sparse", RECORD):  # what training would leave
+            changed.pop(name, None)
+        changed |= {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
+        object.__setattr__(self, "__dict__", changed)
