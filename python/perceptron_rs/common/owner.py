@@ -5,11 +5,12 @@ Nobody writes to the arrays of a model: those that a caller holds never change.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.told import OF_PASS, attributes, canonical
 from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.typed import BaseEstimator
 
 __all__ = ["Owner", "Shown"]
 
@@ -25,16 +26,16 @@ class Shown(property):
         )
 
 
-class Owner:
+class Owner(BaseEstimator):
     """An estimator of which ``_model`` is all that it has learnt; a subclass gives its ``_learner``."""
 
     engine: Any
-    _learner: Any  # as the engines call it
+    _learner: ClassVar[str]  # as the engines call it
     _model: Any
 
     def __getstate__(self) -> dict[str, Any]:
-        known, base = attributes(self), super()
-        state = dict(base.__getstate__()) | known  # type: ignore[misc, operator]  # of scikit-learn
+        known = attributes(self)
+        state: dict[str, Any] = super().__getstate__() | known
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
         state.pop("_rule", None)
@@ -46,7 +47,7 @@ class Owner:
         if "_model" in state:
             kind = get_engine(state["engine"]).Model
             state = state | {"_model": kind.from_state(self._learner, state["_model"])}
-        super().__setstate__(state)  # type: ignore[misc]  # of scikit-learn
+        super().__setstate__(state)
 
     def __copy__(self) -> Self:
         found = object.__new__(type(self))

@@ -45,8 +45,11 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     estimator.out_activation_ = "logistic" if estimator.n_outputs_ == 1 else "softmax"
     estimator.n_layers_ = layers + 1
     estimator._terms = terms(estimator)
-    state = {f"coef_{number}": tensors[f"coefs_{number}"].T for number in range(layers)}
-    estimator._publish(state | {f"intercept_{n}": tensors[f"intercepts_{n}"] for n in range(layers)})
+    state: Tensors = {}
+    for number in range(layers):
+        state[f"coef_{number}"] = tensors[f"coefs_{number}"].T
+        state[f"intercept_{number}"] = tensors[f"intercepts_{number}"]
+    estimator._publish(state)
     estimator.loss_curve_ = tensors["loss_curve"].tolist()
     estimator.loss_ = estimator.loss_curve_[-1]
     if "mistakes_per_epoch" in tensors:

@@ -473,15 +473,17 @@ class MultilayerPerceptron(Owner, Exported, Saved, Scoring, BaseEstimator):
     def _start_from(self, **given: Any) -> None:
         """Start anew from what is shown and these layers instead."""
         state: dict[str, NDArray[np.float64]] = {}
-        for name, known in (("coefs", self.coefs_), ("intercepts", self.intercepts_)):
-            layers = list(given.get(name, known))
-            if len(layers) != len(known):
+        shown = {"coefs": self.coefs_, "intercepts": self.intercepts_}
+        for name, layers in given.items():
+            if len(layers) != len(shown[name]):
                 raise ValueError(
-                    f"{name}_ must hold an array for each of {len(known)} layers, got {len(layers)}"
+                    f"{name}_ must hold an array for each of {len(shown[name])} layers, got {len(layers)}"
                 )
-            for layer, (numbers, like) in enumerate(zip(layers, known, strict=True)):
-                value = start_value(numbers, f"{name}_[{layer}]", like.shape)
-                state[f"{name[:-1]}_{layer}"] = value.T if value.ndim == 2 else value
+        for layer in range(len(shown["coefs"])):
+            for name, known in shown.items():
+                numbers = given.get(name, known)[layer]
+                value = start_value(numbers, f"{name}_[{layer}]", known[layer].shape)
+                state[f"{name[:-1]}_{layer}"] = value.T
         self._begin_anew(state)
 
     @property

@@ -27,7 +27,7 @@ def start(data: Data, state: Any, settings: Settings) -> Run:
     if type(settings) is Linear:
         return (start_model if isinstance(state, Model) else start_linear)(data, state, settings)
     if isinstance(state, Model):
-        return OfArrays(start(data, state.state(), settings), settings.learner)
+        return OfArrays(start(data, state.state(), settings), state.learner)
     if isinstance(settings, Chain) and isinstance(data, Sequences):
         return start_chain(data, state, settings)
     if isinstance(settings, Network):

@@ -148,5 +148,7 @@ def from_state(state: State, rows: Any) -> tuple[list[Array], list[Array]]:
 
 def to_state(W: list[Array], b: list[Array]) -> State:
     """Return copies of the layers by the names of a state."""
-    coefs = {f"coef_{layer}": w.copy() for layer, w in enumerate(W)}
-    return coefs | {f"intercept_{layer}": numbers.copy() for layer, numbers in enumerate(b)}
+    state: State = {}
+    for layer, (coef, intercept) in enumerate(zip(W, b, strict=True)):
+        state |= {f"coef_{layer}": coef.copy(), f"intercept_{layer}": intercept.copy()}
+    return state
