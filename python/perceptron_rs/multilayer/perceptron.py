@@ -43,14 +43,14 @@ from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import check_same_problem, learn, sizes_of
 from perceptron_rs.multilayer.options import OPTIONS
-from perceptron_rs.typed import BaseEstimator, ClassWeight, check_is_fitted, fit_context
+from perceptron_rs.typed import ClassWeight, check_is_fitted, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(Owner, Exported, Saved, Scoring, BaseEstimator):
+class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
