@@ -431,7 +431,7 @@ impl Monitor for Threads {
 fn threads_on_a_budget() {
     const N: usize = 256;
     const WIDE: usize = 400;
-    let values: Vec<f64> = (0..N * WIDE).map(|i| (i * i % 97) as f64 / 64.0).collect();
+    let values: Vec<f64> = (0..N * WIDE).map(|i| i % 97).map(|i| (i * i % 97) as f64 / 64.0).collect();
     let labels: Vec<u32> = (0..N).map(|i| (i / 2 % 2) as u32).collect();
     let rows = Dense::new(&values, N, WIDE).expect("a matrix");
     let none = Dense::<f64>::new(&[], 0, WIDE).expect("a matrix");

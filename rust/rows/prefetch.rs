@@ -110,19 +110,26 @@ pub fn prefetch<T>(row: &[T]) {
 /// The same, as the hint says.
 #[inline(always)]
 pub fn prefetch_into<T>(row: &[T], hint: Hint) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(most) = hint.most.checked_div(size_of::<T>()) {
+    if let Some(most) = hint.most.checked_div(size_of::<T>())
+        && cfg!(target_arch = "x86_64")
+    {
         for line in row[..row.len().min(most)].chunks(64 / size_of::<T>()) {
-            use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-            let line = line.as_ptr().cast();
-            // SAFETY: a prefetch reads nothing architecturally and never faults; the pointer is into a
-            // live slice besides. SSE, which has it, is part of the x86-64 baseline.
-            match hint.level {
-                Level::First => unsafe { _mm_prefetch::<_MM_HINT_T0>(line) },
-                Level::Second => unsafe { _mm_prefetch::<_MM_HINT_T1>(line) },
-            }
+            ask_for(line.as_ptr().cast(), hint.level);
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (row, hint);
 }
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn ask_for(line: *const i8, level: Level) {
+    use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+    // SAFETY: a prefetch reads nothing architecturally and never faults. SSE, which has it, is part of the
+    // x86-64 baseline.
+    match level {
+        Level::First => unsafe { _mm_prefetch::<_MM_HINT_T0>(line) },
+        Level::Second => unsafe { _mm_prefetch::<_MM_HINT_T1>(line) },
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn ask_for(_: *const i8, _: Level) {}
