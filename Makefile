@@ -8,9 +8,9 @@ DATA ?= $(PERCEPTRON_RS_DATA)
 # Also where maturin calls it.
 export PIP_QUIET := 1
 RUST := $(shell find rust -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
-# Installs the packages of one extra of pyproject.toml, without building this one.
-EXTRA = $(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$(1)"], sep="\n")' > $(VENV)/$(1).txt \
-	&& $(BIN)/pip install --requirement $(VENV)/$(1).txt
+# Prints the packages of groups of pyproject.toml; without names, of all groups and of the package itself.
+PACKAGES = $(BIN)/python -c 'import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); g = p["dependency-groups"]; \
+	print(*([r for name in sys.argv[1:] for r in g[name]] or sum(g.values(), p["project"]["dependencies"])), sep="\n")'
 # Long tests are spread unevenly over the files: a process that is done takes what others have left.
 SIDE_BY_SIDE = $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick test-deep mutants test-oldest test-aarch64 test-s390x miri tsan fuzz lint bench freund-schapire docs picture examples golden licenses dist valgrind clean
+.PHONY: help demo test test-cluster test-quick test-deep mutants test-oldest test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ test: $(VENV)/quick $(VENV)/test  ## all tests: the core without Python, then th
 	cargo test
 	$(SIDE_BY_SIDE)
 
-test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/spark  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
+test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/cluster  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
 	$(BIN)/python -m pytest -m cluster tests/distributed
 
 # Of folders whose tests have an oracle of their own, on both engines.
@@ -103,19 +103,48 @@ examples: $(VENV)/quick $(VENV)/docs  ## run all examples, one after another
 golden: $(VENV)/quick $(VENV)/lint  ## write the golden files anew: only when learned bits change on purpose
 	$(BIN)/python tests/golden/make.py
 
-licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt anew: after a change of Cargo.lock
+# On the oldest Python, as a version that it has is one that later ones have, too.
+constraints: $(VENV)/made  ## the newest versions of all packages and crates into constraints.txt, constraints-oldest.txt and Cargo.lock
+	rm -rf $(VENV)/newest $(VENV)/oldest
+	$(OLDEST_PYTHON) -m venv $(VENV)/newest
+	$(PACKAGES) > $(VENV)/newest/all.txt
+	$(VENV)/newest/bin/pip install --requirement $(VENV)/newest/all.txt
+	$(VENV)/newest/bin/pip freeze > constraints.txt
+	$(MAKE) --no-print-directory PINNED= $(VENV)/oldest/ready
+	$(VENV)/oldest/bin/pip freeze > constraints-oldest.txt
+	cargo update
+	cargo update --manifest-path fuzz/Cargo.toml
+	$(BIN)/python scripts/licenses.py
+
+licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt and sbom.cdx.json anew: after a change of Cargo.lock
 	$(BIN)/python scripts/licenses.py
 
 dist: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
 	$(BIN)/python scripts/dist.py
 
+wheels: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## the wheels for Linux, Windows and macOS, and the sdist, in dist/: checked, and tried where they run
+	@$(NEEDS_RUSTUP)
+	@command -v x86_64-w64-mingw32-gcc > /dev/null || $(call NEEDS_PACKAGES,gcc-mingw-w64-x86-64)
+	$(BIN)/python scripts/dist.py --all
+
 UNDER_VALGRIND = --config 'target."cfg(unix)".runner = "valgrind --quiet --error-exitcode=9"'
+
+# The oldest Rust that Cargo.toml promises; the bindings need an interpreter.
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+test-msrv: $(VENV)/made  ## all of it compiles with the oldest Rust that Cargo.toml promises
+	@$(NEEDS_RUSTUP)
+	rustup run $(MSRV) rustc --version > /dev/null 2>&1 || rustup toolchain install $(MSRV) --no-self-update --profile minimal
+	PYO3_PYTHON=$(abspath $(BIN)/python) cargo +$(MSRV) check --locked --target-dir target/msrv --all-targets --features python
 
 # Valgrind does not emulate the modes that the tests of the environment switch on.
 valgrind:  ## the tests of the core's unsafe code, under valgrind
 	@command -v valgrind > /dev/null || { echo "valgrind is not installed"; exit 1; }
 	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
 	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
+
+# What deny.toml allows: licences and sources of crates, and none twice. Advisories are in a database of GitHub's.
+deny: $(VENV)/tools/bin/cargo-deny  ## licences, sources and duplicates of crates (ADVISORIES=advisories: known faults, too)
+	$(VENV)/tools/bin/cargo-deny --locked check bans licenses sources $(ADVISORIES)
 
 # Installs a nightly toolchain with the components that a command needs.
 NIGHTLY ?= nightly
@@ -143,21 +172,45 @@ tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (
 	$(LIGHTLY) RUSTFLAGS=-Zsanitizer=thread cargo +$(NIGHTLY) test -Zbuild-std --target x86_64-unknown-linux-gnu \
 		--target-dir target/tsan --test core -- $(WITH_THREADS)
 
+# The core's tests on another machine: TARGET is Rust's name, RUNNER what runs its programs, LINKER what makes them.
+ELSEWHERE = $(NEEDS_RUSTUP); rustup target add $(TARGET); $(LIGHTLY) cargo test --target $(TARGET) --lib --test core \
+	--config 'target.$(TARGET).runner = "$(RUNNER)"' $(if $(LINKER),--config 'target.$(TARGET).linker = "$(LINKER)"')
+
 # An emulator starts threads in the standard mode.
-test-aarch64: ARCH = aarch64
-test-aarch64: DEBIAN = arm64
-test-s390x: ARCH = s390x
-test-s390x: DEBIAN = s390x
+test-aarch64: private ARCH = aarch64
+test-s390x: private ARCH = s390x
+test-riscv64: private ARCH = riscv64
+test-aarch64 test-s390x test-riscv64: private DEBIAN = $(ARCH:aarch64=arm64)
+test-aarch64 test-s390x test-riscv64: private TARGET = $(ARCH:riscv64=riscv64gc)-unknown-linux-gnu
+test-aarch64 test-s390x test-riscv64: private LINKER = $(ARCH)-linux-gnu-gcc
+test-aarch64 test-s390x test-riscv64: private RUNNER = qemu-$(ARCH) -L /usr/$(ARCH)-linux-gnu
 test-aarch64: $(OWN_RUST)  ## the core's tests on AArch64, emulated
 test-s390x: $(OWN_RUST)  ## the core's tests on s390x, which is big-endian, emulated
-test-aarch64 test-s390x:
-	@$(NEEDS_RUSTUP); rustup target add $(ARCH)-unknown-linux-gnu
-	@{ command -v qemu-$(ARCH) && command -v $(ARCH)-linux-gnu-gcc; } > /dev/null \
+test-riscv64: $(OWN_RUST)  ## the core's tests on RISC-V, emulated
+test-aarch64 test-s390x test-riscv64:
+	@{ command -v qemu-$(ARCH) && command -v $(LINKER); } > /dev/null \
 		|| $(call NEEDS_PACKAGES,qemu-user gcc-$(ARCH)-linux-gnu libc6-dev-$(DEBIAN)-cross)
-	$(LIGHTLY) cargo test --target $(ARCH)-unknown-linux-gnu --lib --test core \
-		--config 'target.$(ARCH)-unknown-linux-gnu.linker = "$(ARCH)-linux-gnu-gcc"' \
-		--config 'target.$(ARCH)-unknown-linux-gnu.runner = "qemu-$(ARCH) -L /usr/$(ARCH)-linux-gnu"' \
-		-- --skip threads_inherit_the_modes
+	$(ELSEWHERE) -- --skip threads_inherit_the_modes
+
+# Addresses of 32 bits, one thread; no folder for files of tests, and a panic, also an expected one, ends the program.
+test-wasm: private TARGET = wasm32-wasip1
+test-wasm: private RUNNER = $(abspath $(BIN))/python $(abspath scripts/wasm.py)
+test-wasm: $(OWN_RUST) $(VENV)/wasm  ## the core's tests on WebAssembly, under wasmtime
+	$(ELSEWHERE) -- $(foreach test,$(NOT_ON_WASM),--skip $(test))
+NOT_ON_WASM = threads text:: fuzzed::svmlight a_set_that_the_machine_lacks
+
+# Wine 8 lacks the one function of a library that Rust's programs call: one that has it stands beside the program.
+test-windows: private TARGET = x86_64-pc-windows-gnu
+test-windows: private RUNNER = wine64
+test-windows: export PATH := $(PATH):/usr/lib/wine
+test-windows: export WINEDEBUG = -all
+test-windows: export WINEPREFIX = $(abspath target/wine)
+test-windows: export WINEDLLOVERRIDES = bcryptprimitives=n
+test-windows: $(OWN_RUST)  ## the core's tests on Windows, under Wine
+	@{ command -v wine64 && command -v x86_64-w64-mingw32-gcc; } > /dev/null || $(call NEEDS_PACKAGES,wine64 gcc-mingw-w64-x86-64)
+	mkdir -p target/$(TARGET)/debug/deps
+	x86_64-w64-mingw32-gcc -shared -o target/$(TARGET)/debug/deps/bcryptprimitives.dll scripts/bcryptprimitives.c -ladvapi32
+	$(ELSEWHERE)
 
 # Not optimised, as leaves take minutes to compile, and without AddressSanitizer: indices are checked, so a wrong
 # one panics. What is found lands in fuzz/artifacts, the corpus that has grown in fuzz/corpus.
@@ -183,7 +236,7 @@ $(VENV)/made:
 	@$(PYTHON) -c 'import ensurepip, venv' \
 		|| { echo "$(PYTHON) lacks the module venv; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install 'maturin>=1.9,<2'
+	$(BIN)/pip install 'maturin>=1.9,<2' --constraint constraints.txt
 	touch $@
 
 $(VENV)/rust/ready: | $(VENV)/made
@@ -197,23 +250,26 @@ $(VENV)/rust/ready: | $(VENV)/made
 $(VENV)/quick: OTHER := release
 $(VENV)/release: OTHER := quick
 $(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
+	@command -v cc > /dev/null || { echo "there is no C compiler, with which Rust links; on Debian and Ubuntu: apt-get install gcc libc6-dev"; exit 1; }
 	rm -f $(VENV)/$(OTHER)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
 	touch $@
 
-$(VENV)/test $(VENV)/mutation $(VENV)/spark $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/dist: $(VENV)/%: $(VENV)/made pyproject.toml
-	$(call EXTRA,$*)
+$(addprefix $(VENV)/,test cluster mutation lint bench docs dist wasm): $(VENV)/%: $(VENV)/made pyproject.toml constraints.txt
+	$(PACKAGES) $* > $(VENV)/$*.txt
+	$(BIN)/pip install --requirement $(VENV)/$*.txt --constraint constraints.txt
 	touch $@
 
-$(VENV)/tools/bin/cargo-fuzz: | $(VENV)/made
-	cargo install --quiet --locked --root $(VENV)/tools cargo-fuzz
+$(VENV)/tools/bin/cargo-fuzz $(VENV)/tools/bin/cargo-deny: $(VENV)/tools/bin/%: | $(VENV)/made
+	cargo install --quiet --locked --root $(VENV)/tools $*
 
 # The oldest versions have no wheels for later interpreters than 3.11. The compiled module is the same for all.
 OLDEST_PYTHON ?= python3.11
+$(VENV)/oldest/ready: PINNED = $(addprefix --constraint ,$(wildcard constraints-oldest.txt))
 $(VENV)/oldest/ready: $(VENV)/test scripts/oldest.py
 	@command -v $(OLDEST_PYTHON) > /dev/null || { echo "$(OLDEST_PYTHON) is not installed; name a Python 3.11: make OLDEST_PYTHON=path test-oldest"; exit 1; }
 	rm -rf $(VENV)/oldest
 	$(OLDEST_PYTHON) -m venv $(VENV)/oldest
 	$(BIN)/python scripts/oldest.py > $(VENV)/oldest/oldest.txt
-	$(VENV)/oldest/bin/pip install --requirement $(VENV)/oldest/oldest.txt --requirement $(VENV)/test.txt
+	$(VENV)/oldest/bin/pip install --requirement $(VENV)/oldest/oldest.txt --requirement $(VENV)/test.txt $(PINNED)
 	touch $@
