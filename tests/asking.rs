@@ -20,7 +20,7 @@ use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Flow, Learner, Monitor, Places, Problem, Table, scores, votes};
 use perceptron_rs::order::shuffle;
-use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix, Rows, settled};
+use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, settled};
 use perceptron_rs::structured::{
     Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode,
 };
