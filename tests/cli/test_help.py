@@ -20,6 +20,7 @@ COMMANDS = (
     "online",
     "trace",
     "completion",
+    "digests",
     "evaluate",
     "inspect",
     "parity",

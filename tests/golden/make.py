@@ -16,7 +16,9 @@ import numpy as np
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import ENGINES, Engine, get_engine
+from perceptron_rs.golden import examples, fitted
 from perceptron_rs.reference.order import splitmix64
+from perceptron_rs.registry import LEARNERS
 from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
 
 FOLDER = Path(__file__).parent
@@ -75,6 +77,10 @@ FIT_POCKET = """\
   pocket_coef (K x d), pocket_intercept, pocket_errors, pocket_run (K): the pocket
   swap_plane, swap_epoch, swap_t, swap_errors, swap_average: what was put there, plane after plane
 """
+DIGESTS = """
+The fits of perceptron_rs.golden, which `perceptrons digests` prints.
+  digest   of the model that this learner has learnt from these examples
+"""
 SEQUENCES = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros); labels z mod classes, from SplitMix64(seed + 1). The same
 answer must come out with X dense, and as CSR with its zeros left out, for 32-bit and 64-bit indices.
@@ -101,6 +107,7 @@ HEADS = {
     "kernel": FORMAT + DRAW + KERNEL,
     "multilayer": FORMAT + DRAW + LAYERS,
     "margin": FORMAT + DRAW + MARGIN,
+    "digests": FORMAT + DIGESTS,
     "lives": FORMAT + DRAW + LIVES,
 }
 
@@ -263,7 +270,7 @@ def answer(engine: Engine, file: str, case: Case, layout: str = "dense") -> Case
     if file in ("perceptron", "averaged", "pocket", "voted"):
         return fit(engine, case, layout, learner=file)
     others = {"dot": dot, "order": order, "sequences": sequences, "kernel": kernel, "multilayer": layers}
-    others |= {"margin": margins, "lives": life}
+    others |= {"margin": margins, "lives": life, "digests": digests}
     return others[file](engine, case, layout)
 
 
@@ -271,12 +278,24 @@ def text(file: str) -> str:
     """Contents of a golden file."""
     special = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases, "sequences": sequence_cases}
     special |= {"kernel": kernel_cases, "multilayer": layer_cases, "margin": margin_cases, "lives": lives}
+    special |= {"digests": digest_cases}
     from_rules = special.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
     for case in from_rules():
         lines.append(" ".join(f"{key}={value}" for key, value in (case | answer(engine, file, case)).items()))
     return "\n".join(lines) + "\n"
+
+
+def digest_cases() -> Iterator[Case]:
+    for learner, data in itertools.product(LEARNERS, examples()):
+        yield {"learner": learner, "data": data}
+
+
+def digests(engine: Engine, case: Case, _layout: str) -> Case:
+    """Outputs of a case of digests.txt."""
+    name = next(name for name in ENGINES if get_engine(name) is engine)
+    return {"digest": fitted(case["learner"], case["data"], name)}
 
 
 def dot_cases() -> Iterator[Case]:

@@ -288,6 +288,11 @@ def _trace(command: argparse.ArgumentParser) -> None:
     _output(command, "print one JSON object for each step")
 
 
+def _digests(command: argparse.ArgumentParser) -> None:
+    kinds.add_engine(command)
+    command.add_argument("--json", action="store_true", help=kinds.JSON)
+
+
 def _completion(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
 
@@ -395,6 +400,7 @@ COMMANDS = (
     ),
     _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
     _Command("evidence", "train a model again on its DATA and write what came out, to be signed", _evidence),
+    _Command("digests", "print the digests of fits that are alike on every machine", _digests, about=""),
     _Command("completion", "print a script that completes commands in a shell", _completion, about=""),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)

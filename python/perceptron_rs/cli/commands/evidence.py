@@ -69,7 +69,7 @@ def run(arguments: Namespace) -> int:
             "compiled_module": _file(Path(_core.__file__)),
             "python": f"{platform.python_implementation()} {platform.python_version()}",
             "libraries": {name: _version(name) for name in _LIBRARIES},
-            "processor": _processor(),
+            "processor": processor(),
             "machine": platform.machine(),
             "system": platform.platform(),
         },
@@ -105,7 +105,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
     """Return the name of the processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
