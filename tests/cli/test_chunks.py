@@ -5,8 +5,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from perceptron_rs.cli.chunks import chunks, figures, of_chunks
+from perceptron_rs.cli.figures import chunks, of_chunks
+from perceptron_rs.cli.figures import figures_of_chunks as figures
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,32 @@ def test_wrong_usage(call, argv, text):
     assert answer.out == ""
 
 
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (("train", "x.svm", "--model", "m", "--stream", "--checkpoint-every", 9), "without --checkpoint"),
+        (("tag-train", "x.tsv", "--model", "m", "--stream", "--resume"), "without --checkpoint"),
+        (("inspect", "MODEL", "--text", "--json"), "--json and --top have no effect beside it"),
+        (("inspect", "MODEL", "--text", "--top", 3), "--json and --top have no effect beside it"),
+        (("online", "MODEL", "x.svm", "--no-audit"), "add --save"),
+        (("reproduce", "MODEL", "x.svm", "--tag-column", 1), "--tag-column is about tagged sentences"),
+        (("reproduce", "TAGGER", "SENTENCES", "--target", "y"), "--target is about examples"),
+        (("evidence", "TAGGER", "SENTENCES", "--format", "csv"), "--format is about examples"),
+        (("train", "x.svm", "--model", "m", "--mixing", "uniform"), "without --n-partitions N"),
+        (("tag-train", "x.tsv", "--model", "m", "--mixing", "uniform"), "without --n-partitions N"),
+        (("train", "x.csv", "--model", "m", "--delimiter", '"'), "must be one character of ASCII"),
+    ],
+)
+def test_no_option_is_taken_and_does_nothing(call, tmp_path, model, argv, text):
+    (tmp_path / "a.tsv").write_text("the\tD\ndog\tN\n\n")
+    if "TAGGER" in argv:
+        assert call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "t", "--quiet").status == 0
+    files = {"MODEL": model, "TAGGER": tmp_path / "t", "SENTENCES": tmp_path / "a.tsv"}
+    answer = call(*(files.get(word, word) for word in argv))
+    assert (answer.status, answer.out) == (2, "")
+    assert text in answer.err
+
+
 def test_exit_status_of_a_process(tmp_path):
     assert process("train").status == 2
     missing = process("predict", tmp_path / "no.model", "x.svm")

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron
+from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import learning, modelfile
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
 from perceptron_rs.cli.options import parse
@@ -325,3 +325,13 @@ def test_start_from_text_with_a_byte_order_mark(call, text_file, tmp_path):
 def test_who_can_keep_an_interrupted_fit(name):
     has = "keep_on_interrupt" in REGISTRY[name].kind._get_param_names()
     assert hasattr(parse(["train", name, "DATA", "--model", "m"]), "keep_on_interrupt") is has
+
+
+def test_what_an_option_needs_may_be_in_the_model_that_goes_on(call, text_file, tmp_path):
+    first, then = tmp_path / "first", tmp_path / "then"
+    again = ("train", text_file, "--continue", first, "--model", then, "--alpha", 0.01, "--quiet")
+    assert call("train", text_file, "--model", first, "--quiet").status == 0
+    assert "--alpha has no effect without --penalty" in call(*again).err
+    assert call("train", text_file, "--model", first, "--penalty", "l2", "--quiet").status == 0
+    assert call(*again).status == 0
+    assert (load(then).alpha, load(then).penalty) == (0.01, "l2")

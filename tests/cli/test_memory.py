@@ -14,7 +14,7 @@ STEPS = """
 import os, resource, sys
 from pathlib import Path
 import pyarrow, pyarrow.csv, pyarrow.parquet
-from perceptron_rs.io import examples, reading, tables
+from perceptron_rs.io import files, formats, layout, reading, tables
 
 for extra in map(int, sys.argv[2:]):
     child = os.fork()
@@ -22,7 +22,7 @@ for extra in map(int, sys.argv[2:]):
         now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
         try:
-            examples.ExampleFiles([sys.argv[1]], reading.Reading()).whole()
+            files.ExampleFiles([sys.argv[1]], reading.Reading()).whole()
             text = "ok"
         except MemoryError as error:
             text = str(error)

@@ -127,13 +127,25 @@ def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkey
     assert refused("predict", model, "-") == "standard input: is closed; name a file"
 
 
-def test_options_about_other_formats(call, model):
-    for options in (("--delimiter", ";"), ("--drop", "a"), ("--columns", "a"), ("--target", "a")):
-        answer = call("predict", model, "x.svm", *options)
-        assert answer.status == 2
-        assert f"{options[0]} is about the columns of a table, and x.svm is svmlight" in answer.err
-    answer = call("train", "x.svm", "--model", "m", "--hash-bits", 3)
-    assert "--hash-bits is for tables and --tokens, and x.svm is svmlight" in answer.err
+@pytest.mark.parametrize(
+    ("option", "formats", "data", "form"),
+    [
+        (("--target", "a"), "csv, tsv and parquet", "x.svm", "svmlight"),
+        (("--columns", "a"), "csv, tsv and parquet", "x.npz", "npz"),
+        (("--drop", "a"), "csv, tsv and parquet", "x.svm", "svmlight"),
+        (("--delimiter", ";"), "csv and tsv", "x.parquet", "parquet"),
+        (("--header",), "csv and tsv", "x.parquet", "parquet"),
+        (("--missing", "NA"), "csv and tsv", "x.svm", "svmlight"),
+        (("--zero-based", "no"), "svmlight", "x.csv", "csv"),
+        (("--hash-bits", 3), "csv, tsv, parquet and lines", "x.svm", "svmlight"),
+    ],
+    ids=str,
+)
+def test_options_about_other_formats(call, option, formats, data, form):
+    """None is taken and does nothing."""
+    answer = call("train", data, "--model", "m", *option)
+    assert answer.status == 2
+    assert f"{option[0]} is for {formats}, and {data} is {form}" in answer.err
 
 
 def test_rows_of_a_table_in_parts(call, stdin, model, tmp_path, monkeypatch):

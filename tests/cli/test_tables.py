@@ -80,7 +80,8 @@ def test_numbers_are_read_to_the_last_bit(tmp_path):
     values = np.random.default_rng(0).standard_normal(2000) * 10.0 ** np.arange(-100, 100).repeat(10)
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
-    from perceptron_rs.io.examples import ExampleFiles
+    from perceptron_rs.io.files import ExampleFiles
+
     from perceptron_rs.io.reading import Reading
 
     found = ExampleFiles([str(path)], Reading()).whole()
@@ -155,7 +156,8 @@ def test_types_of_labels_in_parquet(call, tmp_path, kind):
 
 
 def test_small_types_stay_small(tmp_path):
-    from perceptron_rs.io.examples import ExampleFiles
+    from perceptron_rs.io.files import ExampleFiles
+
     from perceptron_rs.io.reading import Reading
 
     frame = pandas.DataFrame(X.astype(np.int8), columns=NAMES).assign(y=Y)

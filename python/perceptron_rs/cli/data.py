@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import base_of, input_of
 from perceptron_rs.common.story import label_text
-from perceptron_rs.io.examples import ExampleFiles
+from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
 from perceptron_rs.io.reading import BITS, Reading
 from perceptron_rs.paths import paths_of
@@ -116,7 +116,7 @@ def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) 
     found = _of_model(model, given) | given if model is not None else given
     if found.get("format") == "lines":
         found.setdefault("hash_bits", BITS)
-    return Reading(labels=labels, **found)
+    return Reading(labels=labels, given=frozenset(given), **found)
 
 
 def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:

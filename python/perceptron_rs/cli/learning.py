@@ -5,12 +5,17 @@ No library is imported before it is needed, so that ``--help`` is quick.
 
 from __future__ import annotations
 
+import json
 import math
+import operator
+import time
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.status import Status
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS
 
@@ -23,6 +28,8 @@ __all__ = [
     "audit_key",
     "audited",
     "chosen",
+    "end_of",
+    "finished",
     "given",
     "is_stream",
     "learner",
@@ -131,8 +138,9 @@ def audit_key(arguments: Namespace) -> bytes | None:
 def is_stream(arguments: Namespace) -> bool:
     """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
     known = vars(arguments)
-    if known.get("resume") and known.get("checkpoint") is None:
-        raise UsageError("--resume has no effect without --checkpoint")
+    for option in ("resume", "checkpoint_every"):
+        if known.get(option) not in (None, False) and known.get("checkpoint") is None:
+            raise UsageError(f"--{option.replace('_', '-')} has no effect without --checkpoint")
     if known.get("stream", False):
         return True
     for option in ("block_size", "cache", "checkpoint", "classes", "resume"):
@@ -146,8 +154,51 @@ def of_stream(arguments: Namespace) -> dict[str, Any]:
     names = ("block_size", "cache", "checkpoint", "checkpoint_every", "resume")
     return {
         "shuffle": "block" if vars(arguments).get("shuffle") else False,
-        **{name: getattr(arguments, name) for name in names},
+        **{name: value for name in names if (value := getattr(arguments, name)) is not None},
     }
+
+
+def finished(
+    arguments: Namespace,
+    model: Any,
+    times: list[float],
+    signals: list[int],
+    result: dict[str, Any],
+    rows: dict[str, str],
+) -> int:
+    """Write what was learnt, say how it went, and return the exit status.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    model : estimator
+    times : list of float
+        When reading and learning began, and when learning ended.
+    signals : list of int
+        Those that came meanwhile.
+    result, rows : dict
+        What is to be said, as JSON and in words.
+    """
+    from perceptron_rs.cli.modelfile import save_model
+
+    out = Path(arguments.model)
+    save_model(model, out)
+    spent = map(operator.sub, [*times[1:], time.perf_counter()], times)
+    seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size
+    if arguments.json:
+        result |= {"seconds": seconds, "model": arguments.model, "bytes": size, "interrupted": bool(signals)}
+        print(json.dumps(result))
+    else:
+        rows["seconds"] = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
+        rows["model"] = f"{arguments.model}, {size} bytes"
+        print("\n".join(f"{name:10}{text}" for name, text in rows.items()))
+    return 128 + signals[0] if signals else Status.SUCCESS
+
+
+def end_of(model: Any, signals: list[int]) -> str:
+    """Return in words how the epochs ended."""
+    end = "interrupted" if signals else "the last without a mistake" if model.converged_ else "not converged"
+    return f"{model.n_iter_}, {end}"
 
 
 def _class_weights(options: Sequence[str] | None, y: NDArray[Any] | None) -> dict[Any, float] | str | None:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,6 @@ __all__ = [
     "Weights",
     "base_of",
     "check_writable",
-    "dump_text",
-    "format_name",
     "input_of",
     "keep_base",
     "keep_input",
@@ -82,7 +80,8 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
         )
     if sequences and not is_tagger:
         raise CommandError(
-            f"{path}: holds {_article(kind)} {kind}, which does not label sequences; use predict and evaluate"
+            f"{path}: holds {'an' if kind[0] in 'AEIOU' else 'a'} {kind}, which does not label sequences; "
+            f"use predict and evaluate"
         )
     return model
 
@@ -137,15 +136,6 @@ def learner_of(model: Any) -> Learner:
     return LEARNERS[name]
 
 
-def _article(name: str) -> str:
-    return "an" if name[0] in "AEIOU" else "a"
-
-
-def format_name() -> str:
-    """Return the name of the format of model files."""
-    return "safetensors"
-
-
 def read_record(path: Path, model: Any) -> dict[str, Any]:
     """Return what the file of a model says of its versions and of the training, as JSON."""
     from perceptron_rs.models.container import read_document
@@ -156,11 +146,6 @@ def read_record(path: Path, model: Any) -> dict[str, Any]:
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
     start = bool(calls and calls[0].start)
     return {name: document.get(name) for name in names} | {"starts_from_weights": start}
-
-
-def dump_text(model: Any, file: TextIO) -> None:
-    """Write all weights as exact hexadecimal numbers."""
-    import_module("perceptron_rs.models.text").dump_text(model, file)
 
 
 def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:

@@ -14,6 +14,7 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, 
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import add
 from perceptron_rs.common.options.shared import add_audit, add_audit_key, add_stream
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
@@ -29,6 +30,8 @@ DATA is a file, or - for standard input. Several files, a pattern or a folder ar
 file. It holds one token per line, with columns separated by tabs (or by blanks, if the first line has no
 tab), and an empty line between sentences. UTF-8, also compressed as .gz, .bz2 or .xz. Comments of CoNLL-U
 files and lines of -DOCSTART- are no tokens."""
+
+QUIET = "print no progress and no warnings"
 
 
 @dataclass(frozen=True)
@@ -135,35 +138,17 @@ def _filler(own: kinds.Command) -> Callable[[Any], None]:
 
 def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
-    command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
-    command.add_argument(
-        "--continue",
-        dest="continued",
-        metavar="MODEL",
-        help="go on learning from the model file MODEL, with its parameters unless others are given",
-    )
+    kinds.add_training(command, "its parameters unless others are given")
     if _learner(command) in LINEAR_NAMES:
-        command.add_argument(
-            "--init-text",
-            metavar="FILE",
-            help="start from the weights in FILE, as inspect --text writes them",
-        )
-    command.add_argument(
-        "--scale",
-        choices=kinds.SCALES,
-        help="scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model "
-        "scales later data alike",
+        add(command, "--init-text FILE", "start from the weights in FILE, as inspect --text writes them")
+    text = (
+        "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
     )
-    command.add_argument(
-        "--holdout",
-        type=kinds.HELD_OUT,
-        metavar="F",
-        help="hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
-        "--continue that of the model, else 0)",
-    )
+    add(command, "--scale", f"{text}later data alike", kinds.SCALES)
+    text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
+    add(command, "--holdout F", f"{text}--continue that of the model, else 0)", kinds.HELD_OUT)
     if LEARNERS[_learner(command)].in_streams:
         add_stream(command, one_pass=True)
-    kinds.add_keep_on_interrupt(command)
     _learning(command)
     kinds.add_engine(command)
     add_audit(command)
@@ -173,21 +158,14 @@ def _train(command: argparse.ArgumentParser) -> None:
 def _predict(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
     labelled = command.add_mutually_exclusive_group()
-    labelled.add_argument(
-        "--labelled",
-        action="store_const",
-        const=True,
-        help="the examples have labels, which are not looked at (unless told, labels are those of the first "
-        "line of svmlight text, the column behind the features, or the classes of the model before a tab)",
+    text = (
+        "the examples have labels, which are not looked at (unless told, labels are those of the first line "
     )
-    labelled.add_argument(
-        "--unlabelled",
-        dest="labelled",
-        action="store_const",
-        const=False,
-        help="the examples have no labels: all of a line is text, all columns are features",
-    )
-    command.add_argument("--scores", action="store_true", help="print the decision function after each label")
+    text += "of svmlight text, the column behind the features, or the classes of the model before a tab)"
+    add(labelled, "--labelled", text, action="store_const", const=True)
+    text = "the examples have no labels: all of a line is text, all columns are features"
+    add(labelled, "--unlabelled", text, dest="labelled", action="store_const", const=False)
+    add(command, "--scores", "print the decision function after each label")
     _output(command, "print one JSON object for each example")
 
 
@@ -203,47 +181,31 @@ def _reproduce(command: argparse.ArgumentParser) -> None:
 
 def _evidence(command: argparse.ArgumentParser) -> None:
     _again(command)
-    command.add_argument("--out", metavar="FILE", help="the JSON file to write (standard output)")
-    command.add_argument("--quiet", action="store_true", help="print no progress and no warnings")
+    add(command, "--out FILE", "the JSON file to write (standard output)")
+    add(command, "--quiet", QUIET)
     command.set_defaults(json=False)
 
 
 def _again(command: argparse.ArgumentParser) -> None:
     """Add what a model is trained again from."""
     _data(command, model=True)
-    command.add_argument(
-        "--tag-column",
-        type=kinds.POSITIVE,
-        metavar="N",
-        help="of tagged sentences, the column that holds the tag, from 1 (as in the training)",
-    )
-    command.add_argument(
-        "--engine", choices=("rust", "reference"), help="what computes (as when the model was trained)"
-    )
+    text = "of tagged sentences, the column that holds the tag, from 1 (as in the training)"
+    kinds.add_tag_column(command, text)
+    add(command, "--engine", "what computes (as when the model was trained)", ("rust", "reference"))
     add_audit_key(command)
 
 
 def _inspect(command: argparse.ArgumentParser) -> None:
-    command.add_argument("model", metavar="MODEL", help="a model file")
-    command.add_argument(
-        "--top",
-        type=kinds.COUNT,
-        default=10,
-        metavar="N",
-        help="number of largest weights to show per class (10)",
-    )
-    command.add_argument("--text", action="store_true", help="print all weights, exactly, as text")
+    kinds.add_model(command)
+    add(command, "--top N", "number of largest weights to show per class (10)", kinds.COUNT)
+    add(command, "--text", "print all weights, exactly, as text")
     _output(command)
 
 
 def _parity(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
-    command.add_argument(
-        "--rows",
-        type=kinds.POSITIVE,
-        metavar="N",
-        help="use N rows, evenly spaced (default: as many as fit into 128 MB when dense)",
-    )
+    text = "use N rows, evenly spaced (default: as many as fit into 128 MB when dense)"
+    add(command, "--rows N", text, kinds.POSITIVE)
     texts = {"max_iter": "maximum number of epochs (5)", "tol": "stop when the loss improves by less (never)"}
     _learning(command, texts, threads=False)
     command.set_defaults(max_iter=5, tol=None)
@@ -252,37 +214,21 @@ def _parity(command: argparse.ArgumentParser) -> None:
 
 def _online(command: argparse.ArgumentParser) -> None:
     _data(command, model=True, piped=True)
-    command.add_argument(
-        "--save",
-        metavar="OUT",
-        help="write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error",
-    )
-    command.add_argument(
-        "--save-every",
-        type=kinds.POSITIVE,
-        metavar="N",
-        help="write it also in between, when N more examples have been learnt from",
-    )
-    command.add_argument(
-        "--skip-bad",
-        action="store_true",
-        help="leave out lines that cannot be read, and those of other classes; their number is told",
-    )
+    text = "write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error"
+    add(command, "--save OUT", text)
+    text = "write it also in between, when N more examples have been learnt from"
+    add(command, "--save-every N", text, kinds.POSITIVE)
+    text = "leave out lines that cannot be read, and those of other classes; their number is told"
+    add(command, "--skip-bad", text)
     add_audit(command)
     _output(command, "print one JSON object for each example")
 
 
 def _trace(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
-    command.add_argument(
-        "--limit", type=kinds.POSITIVE, default=20, metavar="N", help="number of steps to print (20)"
-    )
-    command.add_argument(
-        "--every",
-        choices=("update", "example"),
-        default="update",
-        help="what a step is: an update, or any example (update)",
-    )
+    add(command, "--limit N", "number of steps to print (20)", kinds.POSITIVE, default=20)
+    text = "what a step is: an update, or any example (update)"
+    add(command, "--every", text, ("update", "example"), default="update")
     _learning(command, threads=False)
     kinds.add_engine(command)
     _output(command, "print one JSON object for each step")
@@ -300,65 +246,30 @@ def _completion(command: argparse.ArgumentParser) -> None:
 def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False) -> None:
     """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
-        command.add_argument("model", metavar="MODEL", help="a model file")
+        kinds.add_model(command)
     kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
-    group.add_argument("--format", choices=kinds.FORMATS, help="format of DATA (by its suffix)")
-    group.add_argument(
-        "--tokens",
-        dest="format",
-        action="store_const",
-        const="lines",
-        help="each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
-        "--format lines",
-    )
-    group.add_argument("--labels", metavar="FILE.npy", help="labels, one for each row of DATA")
-    group.add_argument(
-        "--target", metavar="NAME", help="column that holds the labels in CSV and Parquet (the last)"
-    )
-    group.add_argument(
-        "--columns", type=kinds.names, metavar="NAME,...", help="columns of a table that are features (all)"
-    )
-    group.add_argument(
-        "--drop", type=kinds.names, metavar="NAME,...", help="columns of a table that are no features (none)"
-    )
-    group.add_argument(
-        "--delimiter", type=kinds.character, metavar="C", help="what separates the columns of CSV (a comma)"
-    )
-    group.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="the first line of a CSV file holds the names of the columns (it does, and one that looks like "
-        "an example is refused)",
-    )
-    group.add_argument(
-        "--missing",
-        type=kinds.names,
-        metavar="WORD,...",
-        help="cells of CSV that stand for a missing value, such as NA (empty cells always do)",
-    )
+    add(group, "--format", "format of DATA (by its suffix)", kinds.FORMATS)
+    text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
+    add(group, "--tokens", f"{text}--format lines", dest="format", action="store_const", const="lines")
+    add(group, "--labels FILE.npy", "labels, one for each row of DATA")
+    add(group, "--target NAME", "column that holds the labels in CSV and Parquet (the last)")
+    add(group, "--columns NAME,...", "columns of a table that are features (all)", kinds.names)
+    add(group, "--drop NAME,...", "columns of a table that are no features (none)", kinds.names)
+    add(group, "--delimiter C", "what separates the columns of CSV (a comma)", kinds.character)
+    text = "the first line of a CSV file holds the names of the columns (it does, and one that looks like an "
+    add(group, "--header", f"{text}example is refused)", action=argparse.BooleanOptionalAction)
+    text = "cells of CSV that stand for a missing value, such as NA (empty cells always do)"
+    add(group, "--missing WORD,...", text, kinds.names)
     if not model:
-        group.add_argument(
-            "--hash-bits",
-            type=kinds.BITS,
-            metavar="B",
-            help="hash words, or the names and values of a table, to 2^B columns, as scikit-learn's "
-            "FeatureHasher (18 with --tokens)",
+        text = (
+            "hash words, or the names and values of a table, to 2^B columns, as scikit-learn's FeatureHasher "
         )
-        group.add_argument(
-            "--features",
-            type=kinds.POSITIVE,
-            metavar="N",
-            help="number of features (as found in DATA)",
-        )
-    group.add_argument(
-        "--zero-based",
-        choices=("auto", "yes", "no"),
-        default="auto",
-        help="whether svmlight columns count from 0; auto (the default): "
-        + ("as in the file of the training, else " if model else "")
-        + "yes if the file has a column 0",
-    )
+        add(group, "--hash-bits B", f"{text}(18 with --tokens)", kinds.BITS)
+        add(group, "--features N", "number of features (as found in DATA)", kinds.POSITIVE)
+    text = "whether svmlight columns count from 0; auto (the default): "
+    text += f"{'as in the file of the training, else ' if model else ''}yes if the file has a column 0"
+    add(group, "--zero-based", text, ("auto", "yes", "no"), default="auto")
     kinds.add_max_ratio(group)
     if model:
         kinds.add_threads(group)
@@ -382,8 +293,8 @@ def _learner(command: argparse.ArgumentParser) -> str:
 
 def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
     group = command.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help=text)
-    group.add_argument("--quiet", action="store_true", help="print no progress and no warnings")
+    add(group, "--json", text)
+    add(group, "--quiet", QUIET)
 
 
 #: The learners whose fits can be traced.

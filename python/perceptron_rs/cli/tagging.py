@@ -16,7 +16,16 @@ from perceptron_rs.io.lines import check_files, names_of
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["attributes", "load_tagger", "positions", "sentences", "tag_column", "tagged", "tagged_source"]
+__all__ = [
+    "attributes",
+    "load_tagger",
+    "positions",
+    "sentences",
+    "sentences_of",
+    "tag_column",
+    "tagged",
+    "tagged_source",
+]
 
 
 def load_tagger(path: Path, threads: int | None) -> Any:
@@ -84,6 +93,18 @@ def tagged_source(
         reading=f"{template}, tag {tag}",
         name=names_of(files),
     )
+
+
+def sentences_of(
+    arguments: Namespace, template: dict[str, Any], *, with_tag: bool = True, keep_lines: bool = False
+) -> Iterator[list[Sentence]]:
+    """Give the sentences of DATA, which have the columns that a tagger needs, and perhaps a tag."""
+    last, column = max(positions(template)), tag_column(template, arguments.tag_column)
+    least = last if not with_tag else last + 1 if column is None else max(last, column)
+    # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag is.
+    is_exact = column is None and "positions" not in template
+    expected = "the model needs, with the tag," if with_tag else "the model reads"
+    return sentences(arguments, least if is_exact else None, expected, least=least, keep_lines=keep_lines)
 
 
 def sentences(

@@ -13,42 +13,28 @@ from perceptron_rs.registry import OTHER_FAMILIES, family_part
 
 __all__ = ["say", "text_of"]
 
-#: What is no option of a learner, or no option at all.
+#: Options of commands that are called as the parameters, methods and functions of Python.
+_ALIKE = (
+    "audit_key block_size cache checkpoint checkpoint_every classes columns delimiter drop format hash_bits "
+    "header holdout labelled labels max_ratio missing resume scale target zero_based"
+)
+#: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
-    "audit_key": "--audit-key",
-    "block_size": "--block-size",
-    "cache": "--cache",
-    "checkpoint": "--checkpoint",
-    "checkpoint_every": "--checkpoint-every",
-    "classes": "--classes",
     "classes_": "the classes",
-    "columns": "--columns",
     "data": "the data",
-    "delimiter": "--delimiter",
-    "drop": "--drop",
+    "beside": "--labels",
     "dump_text": "inspect --text",
     "estimator": "the model",
     "fit_stream": "--stream",
-    "format": "--format",
-    "hash_bits": "--hash-bits",
-    "header": "--header",
-    "holdout": "--holdout",
-    "labelled": "--labelled",
-    "labels": "--labels",
-    "max_ratio": "--max-ratio",
-    "missing": "--missing",
+    "features": "--features",
     "n_features": "--features",
     "n_jobs": "--threads",
     "partial_fit": "online",
-    "resume": "--resume",
     "sample_weight": "the weight",
-    "scale": "--scale",
-    "target": "--target",
     "warm_start": "--continue",
     "weights": "the weights of --class-weight",
     "y": "the data",
-    "zero_based": "--zero-based",
 }
 #: Options that are not written as their names.
 _VALUES = {
@@ -103,7 +89,7 @@ def _written(value: Any) -> str:
 @cache
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
-    found = dict(_OTHERS)
+    found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
     options: list[Option] = [option for name in LEARNER_NAMES for option in options_of(name)]
     for family in OTHER_FAMILIES:
         for value in vars(family_part(family, "options")).values():

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from perceptron_rs.io.files import open_examples
     from perceptron_rs.io.raw_text import open_lines
     from perceptron_rs.io.sentences import open_sentences
     from perceptron_rs.io.source import Batch, Source, as_source, open_arrays
@@ -18,6 +19,7 @@ __all__ = [
     "open_arrays",
     "open_arrow",
     "open_csv",
+    "open_examples",
     "open_lines",
     "open_parquet",
     "open_sentences",
@@ -33,6 +35,7 @@ _HOME = {
     "open_arrays": "source",
     "open_arrow": "tables",
     "open_csv": "tables",
+    "open_examples": "files",
     "open_lines": "raw_text",
     "open_parquet": "tables",
     "open_sentences": "sentences",

@@ -284,8 +284,9 @@ def layout_of(
     layout = Layout(schema, name, target=target, columns=columns, drop=drop, first=first)
     n_features = len(layout.features)
     if reading.features is not None and reading.hash_bits is None and n_features != reading.features:
+        whose = "{n_features} says" if "features" in reading.given else "the model was trained with"
         raise ArgumentError(
-            f"has {n_features} features, but the model was trained with {reading.features}",
+            f"has {n_features} features, but {whose} {reading.features}",
             "name the column of the labels with {target}",
             place=f"{name}: ",
         )

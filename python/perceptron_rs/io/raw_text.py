@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.reading import check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 
@@ -76,8 +77,7 @@ def open_lines(
     files, max_ratio = paths_of(path), check_ratio(max_ratio)
     for file in files:
         refuse_pipe(file, "raw text is read")
-    if isinstance(hash_bits, bool) or not isinstance(hash_bits, int) or not 1 <= hash_bits <= 30:
-        raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {hash_bits!r:.80}")
+    check_bits(hash_bits)
     if labelled not in (True, False):
         raise ValueError(f"labelled must be True or False, got {labelled!r:.80}")
     kinds: list[LabelKind] = []

@@ -14,7 +14,7 @@ from perceptron_rs.packed import SUFFIXES as PACKED
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
 
-__all__ = ["BITS", "TABLES", "TEXTS", "TEXT_TABLES", "Reading", "format_of"]
+__all__ = ["BITS", "TABLES", "TEXTS", "TEXT_TABLES", "Reading", "check_bits", "check_delimiter", "format_of"]
 
 #: Of the columns of a hashed text, as vw has them.
 BITS = 18
@@ -34,6 +34,17 @@ TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
 TEXTS = ("svmlight", "csv", "tsv", "lines")
+#: The formats that an option is about.
+_FORMATS_OF = {
+    "target": TABLES,
+    "columns": TABLES,
+    "drop": TABLES,
+    "delimiter": TEXT_TABLES,
+    "header": TEXT_TABLES,
+    "missing": TEXT_TABLES,
+    "hash_bits": (*TABLES, "lines"),
+    "zero_based": ("svmlight",),
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,7 @@ class Reading:
     base_of_model: bool = False  # whether the model says so, and not an option
     scale: Any = None  # has ``applied(X)``, which scales the columns as the model's
     threads: int | None = None
+    given: frozenset[str] = frozenset()  # names of the options that somebody has set
     max_ratio: float | None = None  # how many times its size a packed file may unpack to; None: the default
 
     def separator(self, form: str) -> str:
@@ -81,6 +93,22 @@ class Reading:
         return form in TABLES and self.hash_bits is not None and self.texts is None
 
 
+def check_bits(bits: Any) -> int:
+    """Return a number of bits that columns may be hashed to; ValueError for another one."""
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
+        raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {bits!r:.80}")
+    return bits
+
+
+def check_delimiter(delimiter: Any) -> str:
+    """Return what may separate the columns of CSV; ValueError for anything else."""
+    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+        raise ValueError(
+            f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
+        )
+    return delimiter
+
+
 def format_of(files: Sequence[Any], reading: Reading) -> str:
     """Return the format that an option or the suffix says; OptionsError if options do not go with it."""
     form = reading.format or _by_suffix(files[0], reading)
@@ -92,17 +120,10 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
                 name=name_of(file),
                 first=name_of(files[0]),
             )
-    for option in ("target", "delimiter", "drop", "columns"):
-        if getattr(reading, option) not in (None, ()) and form not in TABLES:
-            raise OptionsError(
-                f"{{{option}}} is about the columns of a table, and {{name}} is {form}", name=names_of(files)
-            )
-    asked = reading.hash_bits is not None and reading.usual is None  # by an option, and not by the model
-    if asked and form not in (*TABLES, "lines"):
-        raise OptionsError(
-            f"{{hash_bits}} is for tables and {{format='lines'}}, and {{name}} is {form}",
-            name=names_of(files),
-        )
+    for option, forms in _FORMATS_OF.items():
+        if option in reading.given and form not in forms:
+            known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
+            raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
     return form
 
 

@@ -15,6 +15,7 @@ from perceptron_rs.io.columns import arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
 from perceptron_rs.io.lines import BLOCK, text_blocks
+from perceptron_rs.io.reading import check_bits, check_delimiter
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.memory import probe_memory
@@ -115,10 +116,9 @@ def open_csv(
     _check_files(files)
     if header not in (None, True, False):
         raise ValueError(f"header must be True, False or None, got {header!r:.80}")
-    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
-        raise ValueError(
-            f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
-        )
+    check_delimiter(delimiter)
+    if hash_bits is not None:
+        check_bits(hash_bits)
 
     def lines_of(file: str, features: Sequence[str] | None, without: Sequence[str], kind: Any) -> CsvLines:
         def layout(text: CsvText) -> Layout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import Command, Option
+from perceptron_rs.common.options.kinds import Command, Option, add
 from perceptron_rs.common.options.ranges import Range, Words
 from perceptron_rs.common.options.shared import kernels
 
@@ -36,7 +36,7 @@ def _margin(command: argparse.ArgumentParser) -> None:
 def _search(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options of a search for the largest margin."""
     group = command.add_argument_group("search")
-    group.add_argument("--positive", metavar="LABEL", help="the class to separate from all others")
+    add(group, "--positive LABEL", "the class to separate from all others")
     for option in SEARCH:
         option.add_to(group)
     kinds.add_threads(group)

@@ -15,6 +15,8 @@ __all__ = ["INPUT", "MOST_BITS", "Input", "Scale", "ScaleFit"]
 #: The attribute of an estimator, and the part of the description of a model file.
 INPUT = "_input"
 MOST_BITS = 30
+#: Scalers add up block by block, so their numbers depend on the blocks a little.
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,23 @@ class Scale:
         fit = ScaleFit(kind)
         fit.add(X)
         return fit.scale()
+
+    def difference(self, other: Scale) -> str | None:
+        """Return in words where the scaler of other data has other numbers; blocks change them a little."""
+        for name, own, found, size in (
+            ("scale", self.scale, other.scale, other.scale),
+            ("offset", self.offset, other.offset, other.scale if self.kind == "standard" else 1.0),
+        ):
+            if own is None or found is None:
+                continue
+            near = np.abs(np.subtract(own, found)) <= _NEAR * (np.abs(found) + np.abs(size))
+            if not near.all():
+                column = int(np.argmin(near))
+                return (
+                    f"the {name} of column {column} is {own[column]!r} in the model, and that of the data is "
+                    f"{found[column]!r}"
+                )
+        return None
 
     def applied(self, X: Any) -> Any:
         """Return what the scaler makes of the examples."""

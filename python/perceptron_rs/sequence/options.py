@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Command, Option
+from perceptron_rs.common.options.kinds import SWITCH, Command, Option, add
 from perceptron_rs.common.options.ranges import LARGEST, Range, Words
 from perceptron_rs.common.options.shared import PARTITIONS, add_audit, add_stream
 
@@ -47,61 +47,28 @@ LEARNING = (
 )
 
 
-def _add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
-    place.add_argument("--tag-column", type=kinds.POSITIVE, metavar="N", help=text)
-
-
 def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
     kinds.add_data(command, "tagged sentences")
-    command.add_argument("--model", required=True, metavar="OUT", help="the model file to write")
-    kinds.add_keep_on_interrupt(command)
-    command.add_argument(
-        "--continue",
-        dest="continued",
-        metavar="MODEL",
-        help="go on learning from the model file MODEL, with its tags, features and parameters",
-    )
+    kinds.add_training(command, "its tags, features and parameters")
     add_stream(command)
     group = command.add_argument_group("attributes")
-    _add_tag_column(group, "column that holds the tag, from 1 (the last)")
-    group.add_argument(
-        "--columns",
-        type=kinds.numbers,
-        metavar="N,...",
-        help="columns that hold the word and further features (all before the tag)",
-    )
-    group.add_argument(
-        "--template",
-        choices=("words", "columns"),
-        help="words: features of the word in the first of the columns and of its neighbours; columns: each "
-        "column is one feature (words)",
-    )
-    group.add_argument(
-        "--window",
-        type=kinds.WINDOW,
-        metavar="N",
-        help="neighbours on each side that --template words uses (2)",
-    )
+    kinds.add_tag_column(group, "column that holds the tag, from 1 (the last)")
+    text = "columns that hold the word and further features (all before the tag)"
+    add(group, "--columns N,...", text, kinds.numbers)
+    text = "words: features of the word in the first of the columns and of its neighbours; columns: each "
+    add(group, "--template", f"{text}column is one feature (words)", ("words", "columns"))
+    add(group, "--window N", "neighbours on each side that --template words uses (2)", kinds.WINDOW)
     for option in ATTRIBUTES:
         option.add_to(group)
     group = command.add_argument_group("learning")
     for option in LEARNING:
         option.add_to(group)
-    group.add_argument(
-        "--beam",
-        "--beam-width",
-        type=kinds.POSITIVE,
-        metavar="N",
-        help="beam width: keep the N best tags of each token (all)",
+    add(
+        group, "--beam --beam-width N", "beam width: keep the N best tags of each token (all)", kinds.POSITIVE
     )
-    group.add_argument(
-        "--held-out",
-        "--validation-fraction",
-        type=kinds.FRACTION,
-        metavar="X",
-        help="hold out this share of the sentences, and keep the epoch that tags them best",
-    )
+    text = "hold out this share of the sentences, and keep the epoch that tags them best"
+    add(group, "--held-out --validation-fraction X", text, kinds.FRACTION)
     kinds.add_threads(group)
     kinds.add_engine(group)
     add_audit(command)
@@ -109,21 +76,19 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
 
 def _tag(command: argparse.ArgumentParser) -> None:
     """Add what tag takes."""
-    command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
+    kinds.add_model(command, "a model file of tag-train")
     kinds.add_data(command, "sentences without tags", piped=True)
-    _add_tag_column(
-        command,
-        "column of DATA to write the tag to, from 1 (as in the training; a new one if there is none such)",
-    )
-    command.add_argument("--tags-only", action="store_true", help="print the tags without the columns")
+    text = "column of DATA to write the tag to, from 1 (as in the training; a new one if there is none such)"
+    kinds.add_tag_column(command, text)
+    add(command, "--tags-only", "print the tags without the columns")
     kinds.add_threads(command)
 
 
 def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     """Add what tag-evaluate takes."""
-    command.add_argument("model", metavar="MODEL", help="a model file of tag-train")
+    kinds.add_model(command, "a model file of tag-train")
     kinds.add_data(command, "tagged sentences")
-    _add_tag_column(command, "column that holds the true tag, from 1 (as in the training)")
+    kinds.add_tag_column(command, "column that holds the true tag, from 1 (as in the training)")
     kinds.add_threads(command)
 
 

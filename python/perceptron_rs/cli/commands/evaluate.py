@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, same_kind
+from perceptron_rs.cli.figures import of_classes, table
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.common.story import label_text, plain
 
@@ -45,42 +46,31 @@ def run(arguments: Namespace) -> int:
 
 def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
     """Return what there is to say about the predictions ``found``."""
-    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
-
-    errors = int(np.count_nonzero(y != found))
-    labels = np.union1d(classes, y)
-    parts = precision_recall_fscore_support(y, found, labels=labels, average=None, zero_division=0.0)
-    names = ("precision", "recall", "f1", "support")
+    errors, labels = int(np.count_nonzero(y != found)), np.union1d(classes, y)
+    parts = of_classes(y, found, labels)
     result: dict[str, Any] = {
         "n_samples": len(y),
         "errors": errors,
         "accuracy": (len(y) - errors) / len(y),
-        "classes": [
-            {"label": plain(label), **{name: part[k].item() for name, part in zip(names, parts, strict=True)}}
-            for k, label in enumerate(labels)
-        ],
+        "classes": [{"label": plain(label), **part} for label, part in zip(labels, parts, strict=True)],
     }
     if len(labels) <= FEW:
-        result["confusion"] = confusion_matrix(y, found, labels=labels).tolist()
+        confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
+        np.add.at(confusion, (np.searchsorted(labels, y), np.searchsorted(labels, found)), 1)
+        result["confusion"] = confusion.tolist()
     return result
 
 
 def as_text(result: dict[str, Any]) -> str:
     """Return the same as a table."""
+    labels = [label_text(entry["label"]) for entry in result["classes"]]
     lines = [
         f"accuracy  {result['accuracy']:.4f}",
         f"errors    {result['errors']} of {result['n_samples']}",
+        *table("class", "examples", zip(labels, result["classes"], strict=True)),
     ]
-    labels = [label_text(entry["label"]) for entry in result["classes"]]
-    width = max(9, *(len(label) for label in labels)) + 1
-    lines.append(f"\n{'class':{width}} precision    recall        f1  examples")
-    for label, entry in zip(labels, result["classes"], strict=True):
-        lines.append(
-            f"{label:{width}}{entry['precision']:10.4f}{entry['recall']:10.4f}"
-            f"{entry['f1']:10.4f}{entry['support']:10}"
-        )
     if "confusion" in result:
-        cell = max(7, *(len(label) + 1 for label in labels))
+        width, cell = (max(least, *(len(label) for label in labels)) + 1 for least in (9, 6))
         lines.append("\nconfusion matrix: a row for each true class, a column for each predicted one")
         lines.append(" " * width + "".join(f"{label:>{cell}}" for label in labels))
         for label, row in zip(labels, result["confusion"], strict=True):

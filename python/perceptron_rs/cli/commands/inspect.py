@@ -8,11 +8,13 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.modelfile import dump_text, format_name, learner_of, load_model, read_record
+from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.modelfile import learner_of, load_model, read_record
 
 __all__ = ["run"]
 
+#: Weights of a class that are shown, unless an option says how many.
+TOP = 10
 #: Calls of the record that the text shows.
 _CALLS = 20
 
@@ -25,15 +27,24 @@ def run(arguments: Namespace) -> int:
     model = load_model(path, sequences=None)
     learner = learner_of(model)
     if arguments.text:
+        if arguments.json or arguments.top is not None:
+            raise UsageError(
+                "--text prints all weights as text, so --json and --top have no effect beside it"
+            )
         if not learner.is_linear:
             raise CommandError(
                 f"{path}: --text prints the weights of linear classifiers, and this is a "
                 f"{learner.class_name}; use --json"
             )
+        from perceptron_rs.models.text import dump_text
+
         dump_text(model, sys.stdout)
         return 0
     shown = learner.part("story")
-    story = shown.describe(model, arguments.top) | {"format": format_name(), "bytes": path.stat().st_size}
+    story = shown.describe(model, TOP if arguments.top is None else arguments.top) | {
+        "format": "safetensors",
+        "bytes": path.stat().st_size,
+    }
     story |= {"digest": digest(model)} | read_record(path, model)
     if arguments.json:
         print(json.dumps(story, default=str))

@@ -30,6 +30,8 @@ def run(arguments: Namespace) -> int:
     """Print one line for each example; in the end, however it comes, perhaps write what was learnt."""
     if arguments.save_every is not None and arguments.save is None:
         raise UsageError("--save-every has no effect without --save")
+    if (arguments.no_audit or arguments.audit_key is not None) and arguments.save is None:
+        raise UsageError("--audit-key and --no-audit are about the model that --save writes; add --save")
     model = load_model(Path(arguments.model))
     if not hasattr(model, "predict_then_learn"):
         raise CommandError(

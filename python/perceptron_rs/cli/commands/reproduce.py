@@ -10,25 +10,17 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.cli.data import examples, same_kind
+from perceptron_rs.cli.data import examples, reading_of, same_kind
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import (
-    attributes,
-    load_tagger,
-    positions,
-    sentences,
-    tag_column,
-    tagged_source,
-)
-from perceptron_rs.common.rows.sparse import Csr
+from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column, tagged_source
+from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.examples import held_out
@@ -39,9 +31,6 @@ if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
 
 __all__ = ["again", "run"]
-
-#: Scalers add up block by block, so their numbers depend on the blocks a little.
-_NEAR = 1e-9
 
 
 def run(arguments: Namespace) -> int:
@@ -66,13 +55,18 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
-    if is_read_once(arguments.data) and (_is_streamed(calls) or learner_of(model).data == "sequences"):
+    is_tagger = learner_of(model).data == "sequences"
+    if is_read_once(arguments.data) and (_is_streamed(calls) or is_tagger):
         raise UsageError(
             f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "
             "name a file"
         )
     key = _key(arguments, calls)
-    if learner_of(model).data == "sequences":
+    if is_tagger and (others := set(reading_of(arguments).given) - {"max_ratio", "threads"}):
+        raise UsageError(f"{say(min(others))} is about examples, and {path} labels sequences")
+    if not is_tagger and arguments.tag_column is not None:
+        raise UsageError(f"--tag-column is about tagged sentences, and {path} does not label sequences")
+    if is_tagger:
         given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
     else:
         given = _of_examples(arguments, model, calls)
@@ -95,27 +89,13 @@ def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> s
     files.reading = replace(files.reading, scale=None)
     fit, left = ScaleFit(scale.kind), calls[0].rows
     for rows, *_ in files.source().batches():
-        X = (rows.matrix() if isinstance(rows, Csr) else rows)[:left]
+        X = rows[:left]
         if issparse(X) == (scale.offset is not None):  # zeros were to stay zero, or not
             X = X.toarray() if issparse(X) else csr_matrix(X)
         if X.shape[0]:
             fit.add(X)
         left -= X.shape[0]
-    found = fit.scale()
-    for name, own, other, size in (
-        ("scale", scale.scale, found.scale, found.scale),
-        ("offset", scale.offset, found.offset, found.scale if scale.kind == "standard" else 1.0),
-    ):
-        if own is None or other is None:
-            continue
-        near = np.abs(np.subtract(own, other)) <= _NEAR * (np.abs(other) + np.abs(size))
-        if not near.all():
-            column = int(np.argmin(near))
-            return (
-                f"the {name} of column {column} is {own[column]!r} in the model, and that of the data is "
-                f"{other[column]!r}"
-            )
-    return None
+    return scale.difference(fit.scale())
 
 
 def _key(arguments: Namespace, calls: tuple[Call, ...]) -> bytes | None:
@@ -156,16 +136,14 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
 
 
 def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
-    column = tag_column(model.template_, arguments.tag_column)
-    least = max(*positions(model.template_), column or 1)
 
     def read() -> Iterator[Sentence]:
-        return chain.from_iterable(sentences(arguments, expected="the model needs", least=least))
+        return chain.from_iterable(sentences_of(arguments, model.template_))
 
     first = next(read(), None)
     if first is None:
         raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
-    tag = column or len(first.tokens[0])
+    tag = tag_column(model.template_, arguments.tag_column) or len(first.tokens[0])
     source = tagged_source(arguments.data, read, model.template_, tag)
     if _is_streamed(calls):
         return {"X": source}

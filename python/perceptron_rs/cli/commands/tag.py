@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, sentences, tag_column, tagged
+from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column, tagged
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.sentences import batched
 
@@ -20,11 +20,8 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print each line with its tag, and an empty line behind each sentence."""
     model = load_tagger(Path(arguments.model), arguments.threads)
-    last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
-    # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag goes.
-    is_exact = column is None and "positions" not in model.template_
-    found = sentences(arguments, last if is_exact else None, "the model reads", least=last, keep_lines=True)
-    for batch in found:
+    column = tag_column(model.template_, arguments.tag_column)
+    for batch in sentences_of(arguments, model.template_, with_tag=False, keep_lines=True):
         for block in batched(batch):
             sys.stdout.writelines(_answers(model, block, arguments, column))
         sys.stdout.flush()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import warnings
 from argparse import Namespace
-from collections import Counter
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli import chunks
+import numpy as np
+
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.figures import figures_of_chunks, of_chunks, of_classes, table
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, positions, sentences, tag_column
+from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column
 from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.sentences import batched
 
@@ -26,11 +27,8 @@ def run(arguments: Namespace) -> int:
     """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
     model = load_tagger(Path(arguments.model), arguments.threads)
     known = set(model.classes_.tolist())
-    last, column = max(positions(model.template_)), tag_column(model.template_, arguments.tag_column)
-    is_exact = column is None and "positions" not in model.template_
-    least = max(last, column) if column is not None else last + 1
-    expected = "the model needs, with the tag,"
-    data = chain.from_iterable(sentences(arguments, least if is_exact else None, expected, least=least))
+    column = tag_column(model.template_, arguments.tag_column)
+    data = chain.from_iterable(sentences_of(arguments, model.template_))
     truth: Tags = []
     found: Tags = []
     for block in batched(data):
@@ -58,27 +56,22 @@ def run(arguments: Namespace) -> int:
 
 def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
     """Return what there is to say about the tags ``found``."""
-    pairs = Counter(pair for a, b in zip(truth, found, strict=True) for pair in zip(a, b, strict=True))
-    wanted, given, right = Counter[str](), Counter[str](), Counter[str]()
-    for (a, b), count in pairs.items():
-        wanted[a] += count
-        given[b] += count
-        right[a] += count * (a == b)
-    tokens, sentences_right = wanted.total(), sum(map(list.__eq__, truth, found))
+    y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
+    tags = np.union1d(list(known), y)
+    token_errors = int(np.count_nonzero(y != answers))
+    sentence_errors = len(truth) - sum(map(list.__eq__, truth, found))
+    parts = of_classes(y, answers, tags)
     result: dict[str, Any] = {
-        "n_tokens": tokens,
-        "token_errors": tokens - right.total(),
-        "token_accuracy": right.total() / tokens,
+        "n_tokens": len(y),
+        "token_errors": token_errors,
+        "token_accuracy": (len(y) - token_errors) / len(y),
         "n_sentences": len(truth),
-        "sentence_errors": len(truth) - sentences_right,
-        "sentence_accuracy": sentences_right / len(truth),
-        "tags": [
-            {"tag": tag, **chunks.measures(right[tag], given[tag], wanted[tag])}
-            for tag in sorted(known | set(wanted))
-        ],
+        "sentence_errors": sentence_errors,
+        "sentence_accuracy": (len(truth) - sentence_errors) / len(truth),
+        "tags": [{"tag": tag, **part} for tag, part in zip(tags.tolist(), parts, strict=True)],
     }
-    if chunks.of_chunks(known | set(wanted)):
-        result["chunks"] = chunks.figures(truth, found)
+    if of_chunks(tags.tolist()):
+        result["chunks"] = figures_of_chunks(truth, found)
     return result
 
 
@@ -90,20 +83,8 @@ def as_text(result: dict[str, Any]) -> str:
         lines.append(f"{title:18} {result[f'{name}_accuracy']:.4f}, {errors} errors of {total}")
     if "chunks" in result:
         lines.append(f"chunk F1           {result['chunks']['f1']:.4f}")
-    lines += _table("tag", "tokens", [(entry["tag"], entry) for entry in result["tags"]])
+    lines += table("tag", "tokens", [(entry["tag"], entry) for entry in result["tags"]])
     if "chunks" in result:
         parts = [(entry["kind"], entry) for entry in result["chunks"]["kinds"]]
-        lines += _table("chunk", "chunks", [*parts, ("all", result["chunks"])])
+        lines += table("chunk", "chunks", [*parts, ("all", result["chunks"])])
     return "\n".join(lines) + "\n"
-
-
-def _table(what: str, unit: str, rows: list[tuple[str, dict[str, Any]]]) -> list[str]:
-    width = max(9, *(len(name) for name, _ in rows)) + 1
-    return [
-        f"\n{what:{width}} precision    recall        f1{unit:>10}",
-        *(
-            f"{name:{width}}{entry['precision']:10.4f}{entry['recall']:10.4f}{entry['f1']:10.4f}"
-            f"{entry['support']:10}"
-            for name, entry in rows
-        ),
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 import warnings
@@ -15,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import audited, is_stream, of_stream
-from perceptron_rs.cli.modelfile import check_writable, save_model
+from perceptron_rs.cli.learning import audited, end_of, finished, is_stream, of_stream
+from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.signals import noted
-from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import (
     attributes,
     load_tagger,
@@ -42,8 +40,7 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     _check(arguments)
     in_blocks = is_stream(arguments)
-    out = Path(arguments.model)
-    check_writable(out, arguments.data)
+    check_writable(Path(arguments.model), arguments.data)
     before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
     LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
@@ -52,8 +49,7 @@ def run(arguments: Namespace) -> int:
     # They belong to this run, not to the model.
     model.set_params(verbose=0, n_jobs=None, warm_start=False, keep_on_interrupt=False)
     times.append(time.perf_counter())
-    save_model(model, out)
-    times.append(time.perf_counter())
+    tokens, sentences = model.token_errors_per_epoch_.tolist(), model.sequence_errors_per_epoch_.tolist()
     result = {
         "n_sentences": counts["sentences"],
         "n_tokens": counts["tokens"],
@@ -61,20 +57,19 @@ def run(arguments: Namespace) -> int:
         "tags": model.classes_.tolist(),
         "n_iter": model.n_iter_,
         "converged": model.converged_,
-        "interrupted": bool(signals),
-        "sentence_errors_per_epoch": model.sequence_errors_per_epoch_.tolist(),
-        "token_errors_per_epoch": model.token_errors_per_epoch_.tolist(),
-        "seconds": {
-            name: end - begin
-            for name, begin, end in zip(("read", "fit", "save"), times, times[1:], strict=False)
-        },
-        "model": arguments.model,
-        "bytes": out.stat().st_size,
+        "sentence_errors_per_epoch": sentences,
+        "token_errors_per_epoch": tokens,
+    }
+    rows = {
+        "data": f"{counts['sentences']} sentences, {counts['tokens']} tokens, {len(model.classes_)} tags",
+        "columns": f"{model.n_features_in_} attributes",
+        "epochs": end_of(model, signals),
+        "mistakes": f"{sum(tokens[-1:])} tokens of {sum(sentences[-1:])} sentences in the last epoch",
     }
     if hasattr(model, "validation_scores_"):
         result["validation_scores"] = model.validation_scores_[:, 0].tolist()
-    print(json.dumps(result) if arguments.json else _as_text(result), end="\n" if arguments.json else "")
-    return 128 + signals[0] if signals else Status.SUCCESS
+        rows["held out"] = f"accuracy {model.validation_scores_.max():.4f}"
+    return finished(arguments, model, times, signals, result, rows)
 
 
 def _check(arguments: Namespace) -> None:
@@ -221,7 +216,7 @@ def _template(arguments: Namespace, before: Any, first: Sentence) -> tuple[dict[
     kind = arguments.template or "words"
     found: dict[str, Any] = {
         "kind": kind,
-        "window": 0 if kind == "columns" else _or(arguments.window, WINDOW),
+        "window": 0 if kind == "columns" else WINDOW if arguments.window is None else arguments.window,
         "columns": len(chosen),
     }
     if told is not None:
@@ -247,24 +242,3 @@ def _learner(arguments: Namespace, before: Any) -> Any:
     verbose = 0 if arguments.quiet or sys.stderr is None else 1
     model.set_params(**given, n_jobs=arguments.threads, verbose=verbose, warm_start=before is not None)
     return audited(model, arguments, goes_on=before is not None)
-
-
-def _or(value: int | None, default: int) -> int:
-    return default if value is None else value
-
-
-def _as_text(result: dict[str, Any]) -> str:
-    tokens, sequences = (sum(result[f"{of}_errors_per_epoch"][-1:]) for of in ("token", "sentence"))
-    end = "the last without a mistake" if result["converged"] else "not converged"
-    end = "interrupted" if result["interrupted"] else end
-    rows = {
-        "data": f"{result['n_sentences']} sentences, {result['n_tokens']} tokens, {len(result['tags'])} tags",
-        "columns": f"{result['n_features']} attributes",
-        "epochs": f"{result['n_iter']}, {end}",
-        "mistakes": f"{tokens} tokens of {sequences} sentences in the last epoch",
-        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in result["seconds"].items()),
-        "model": f"{result['model']}, {result['bytes']} bytes",
-    }
-    if "validation_scores" in result:
-        rows["held out"] = f"accuracy {max(result['validation_scores']):.4f}"
-    return "".join(f"{name:10}{text}\n" for name, text in rows.items())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, kept
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import audited, chosen, is_stream, learner, of_stream
+from perceptron_rs.cli.learning import audited, chosen, end_of, finished, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
     Weights,
     check_writable,
@@ -26,13 +25,12 @@ from perceptron_rs.cli.modelfile import (
     keep_input,
     load_model,
     read_text,
-    save_model,
 )
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
-from perceptron_rs.cli.status import Status
 from perceptron_rs.common.story import label_text, plain
-from perceptron_rs.io.examples import ExampleFiles, Examples, held_out
+from perceptron_rs.io.examples import Examples, held_out
+from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import TEXTS
@@ -44,10 +42,9 @@ __all__ = ["run"]
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    out = Path(arguments.model)
     chosen(arguments)  # a wrong choice is said before anything is read
     prepared = _in_blocks if is_stream(arguments) else _in_memory
-    check_writable(out, arguments.data)
+    check_writable(Path(arguments.model), arguments.data)
     before = _continued(arguments)
     if arguments.holdout is None:  # what was held out is not learnt from later
         arguments.holdout = getattr(input_of(before), "holdout", None)
@@ -66,25 +63,11 @@ def run(arguments: Namespace) -> int:
     times.append(time.perf_counter())
     keep_base(model, files.zero_based)
     keep_input(model, how)
-    save_model(model, out)
-    times.append(time.perf_counter())
-    seconds = {name: times[i + 1] - times[i] for i, name in enumerate(("read", "fit", "save"))}
-    fitted = Fitted(model, (files.rows, model.n_features_in_), held, seconds)
-    result = _as_json(fitted, arguments) | {"interrupted": bool(signals)}
-    print(json.dumps(result) if arguments.json else _as_text(fitted, arguments, is_whole=not signals))
-    return 128 + signals[0] if signals else Status.SUCCESS
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A model, and what is to be said of its data."""
-
-    model: Any
-    #: Of the examples that were learnt from; their number is None if none has counted them.
-    shape: tuple[int | None, int]
-    held: dict[str, Any] | None
-    #: That reading, learning and writing took.
-    seconds: dict[str, float]
+    result, rows = _as_json(model, files, arguments), _as_text(model, files, arguments, signals)
+    if held is not None:
+        result["holdout"] = held
+        rows["holdout"] = "accuracy {accuracy:.4f}, {errors} errors of {n_samples} examples".format(**held)
+    return finished(arguments, model, times, signals, result, rows)
 
 
 class Prepared(NamedTuple):
@@ -259,72 +242,42 @@ def _start_values(file: str, start: Weights, data: Examples) -> dict[str, Any]:
     if known != found:
         raise CommandError(
             f"--init-text {file}: its classes are {', '.join(known[:10])}, but the labels of "
-            f"{_size(data.X.shape)} are {', '.join(found[:10])}; start from weights for the same classes"
+            f"{_size(*data.shape)} are {', '.join(found[:10])}; start from weights for the same classes"
         )
     return {"coef_init": coef, "intercept_init": intercept}
 
 
-def _size(shape: tuple[int | None, int]) -> str:
+def _size(n: int | None, d: int) -> str:
     """Return in words how large the data is."""
-    n, d = shape
     return f"{'the first examples' if n is None else f'{n} examples'} of {d} features"
 
 
-def _as_json(fitted: Fitted, arguments: Namespace) -> dict[str, Any]:
-    model = fitted.model
-    return {
+def _as_json(model: Any, files: ExampleFiles, arguments: Namespace) -> dict[str, Any]:
+    story = {
         "learner": arguments.learner,
-        "n_samples": fitted.shape[0],
-        "n_features": fitted.shape[1],
+        "n_samples": files.rows,
+        "n_features": model.n_features_in_,
         "classes": [plain(label) for label in model.classes_],
         "n_iter": model.n_iter_,
-        **_history(model),
-        **({} if fitted.held is None else {"holdout": fitted.held}),
-        "seconds": fitted.seconds,
-        "model": arguments.model,
-        "bytes": Path(arguments.model).stat().st_size,
-    }
-
-
-def _history(model: Any) -> dict[str, Any]:
-    story = {
         "converged": model.converged_,
         "n_mistakes": model.n_mistakes_,
         "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
     }
-    scores = getattr(model, "validation_scores_", None)
     if hasattr(model, "loss_curve_"):
         story["losses"] = model.loss_curve_
-    return story if scores is None else story | {"validation_scores": scores.tolist()}
+    if (scores := getattr(model, "validation_scores_", None)) is not None:
+        story["validation_scores"] = scores.tolist()
+    return story
 
 
-def _as_text(fitted: Fitted, arguments: Namespace, *, is_whole: bool) -> str:
-    model, held = fitted.model, fitted.held
+def _as_text(model: Any, files: ExampleFiles, arguments: Namespace, signals: list[int]) -> dict[str, str]:
     rows = {
         "learner": arguments.learner,
-        "data": f"{_size(fitted.shape)}, {len(model.classes_)} classes",
-        **_epochs(model, is_whole=is_whole),
-        **({} if held is None else {"holdout": _of_holdout(held)}),
-        "seconds": ", ".join(f"{name} {value:.2f}" for name, value in fitted.seconds.items()),
-        "model": f"{arguments.model}, {Path(arguments.model).stat().st_size} bytes",
+        "data": f"{_size(files.rows, model.n_features_in_)}, {len(model.classes_)} classes",
     }
-    return "\n".join(f"{name:10}{text}" for name, text in rows.items())
-
-
-def _of_holdout(held: dict[str, Any]) -> str:
-    return f"accuracy {held['accuracy']:.4f}, {held['errors']} errors of {held['n_samples']} examples"
-
-
-def _end(model: Any) -> str:
-    return "the last without a mistake" if model.converged_ else "not converged"
-
-
-def _epochs(model: Any, *, is_whole: bool) -> dict[str, str]:
     if hasattr(model, "loss_"):
-        return {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
+        return rows | {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}
     last, planes = int(np.sum(model.mistakes_per_epoch_[-1:])), model.mistakes_per_epoch_.shape[1]
     whose = f" of {planes} hyperplanes" if planes > 1 else ""
-    return {
-        "epochs": f"{model.n_iter_}, {_end(model) if is_whole else 'interrupted'}",
-        "mistakes": f"{model.n_mistakes_}{whose}, {last} in the last epoch",
-    }
+    mistakes = f"{model.n_mistakes_}{whose}, {last} in the last epoch"
+    return rows | {"epochs": end_of(model, signals), "mistakes": mistakes}

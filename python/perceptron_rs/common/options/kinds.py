@@ -33,11 +33,14 @@ __all__ = [
     "WINDOW",
     "Command",
     "Option",
+    "add",
     "add_data",
     "add_engine",
-    "add_keep_on_interrupt",
     "add_max_ratio",
+    "add_model",
+    "add_tag_column",
     "add_threads",
+    "add_training",
     "character",
     "constraints",
     "names",
@@ -121,53 +124,74 @@ def constraints(options: Sequence[Option]) -> dict[str, list[Any]]:
     return {option.parameter: option.values.constraint() for option in options}
 
 
+def add(place: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **how: Any) -> None:
+    """Add an option of a command, or an argument.
+
+    Parameters
+    ----------
+    place : parser or group
+    words : str
+        As its help shows it: "--threads --n-jobs N". Without a word for a value it is a switch.
+    text : str
+        What it is for.
+    kind : callable, tuple of str or None
+        Makes the value of a text; or the words that it may be.
+    **how : object
+        What else argparse is to know.
+    """
+    flags = [word for word in words.split() if word.startswith("-")]
+    value = words.removeprefix(" ".join(flags)).strip()
+    if isinstance(kind, tuple):
+        how["choices"] = kind
+    elif value:
+        how |= {"metavar": value, "type": kind}
+    elif "action" not in how:
+        how["action"] = "store_true"
+    place.add_argument(*(flags or [how.pop("dest")]), help=text, **how)
+
+
+def add_model(place: argparse._ActionsContainer, text: str = "a model file") -> None:
+    """Add MODEL."""
+    add(place, "MODEL", text, dest="model")
+
+
 def add_data(place: argparse._ActionsContainer, text: str, *, piped: bool = False) -> None:
     """Add DATA, one or more words; if it is ``piped``, standard input without any."""
     if piped:
-        place.add_argument("data", metavar="DATA", nargs="*", default=["-"], help=f"{text} (standard input)")
+        add(place, "DATA", f"{text} (standard input)", dest="data", nargs="*", default=["-"])
     else:
-        place.add_argument("data", metavar="DATA", nargs="+", help=text)
+        add(place, "DATA", text, dest="data", nargs="+")
 
 
 def add_threads(place: argparse._ActionsContainer) -> None:
     """Add the option --threads."""
-    place.add_argument(
-        "--threads",
-        "--n-jobs",
-        type=threads,
-        default=None,
-        metavar="N",
-        help="number of threads; -1 for all processors (1)",
-    )
+    add(place, "--threads --n-jobs N", "number of threads; -1 for all processors (1)", threads)
 
 
 def add_engine(place: argparse._ActionsContainer) -> None:
     """Add the option --engine."""
-    place.add_argument(
-        "--engine",
-        choices=("rust", "reference"),
-        default="rust",
-        help="the compiled engine, or the readable reference (rust)",
-    )
+    text = "the compiled engine, or the readable reference (rust)"
+    add(place, "--engine", text, ("rust", "reference"), default="rust")
 
 
-def add_keep_on_interrupt(place: argparse._ActionsContainer) -> None:
-    """Add the option --keep-on-interrupt."""
-    place.add_argument(
-        "--keep-on-interrupt",
-        action="store_true",
-        help="on Ctrl-C or SIGTERM, write the model as it is then; the exit status tells the signal",
-    )
+def add_training(place: argparse._ActionsContainer, kept: str) -> None:
+    """Add what every command takes that trains a model; ``kept`` is what --continue keeps of another one."""
+    add(place, "--model OUT", "the model file to write", required=True)
+    text = f"go on learning from the model file MODEL, with {kept}"
+    add(place, "--continue MODEL", text, dest="continued")
+    text = "on Ctrl-C or SIGTERM, write the model as it is then; the exit status tells the signal"
+    add(place, "--keep-on-interrupt", text)
 
 
 def add_max_ratio(place: argparse._ActionsContainer) -> None:
     """Add the option --max-ratio; without it, the readers' default is left."""
-    place.add_argument(
-        "--max-ratio",
-        type=RATIO,
-        metavar="X",
-        help="refuse compressed data that unpacks to more than X times its size; inf for no limit (250)",
-    )
+    text = "refuse compressed data that unpacks to more than X times its size; inf for no limit (250)"
+    add(place, "--max-ratio X", text, RATIO)
+
+
+def add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
+    """Add the option --tag-column."""
+    add(place, "--tag-column N", text, POSITIVE)
 
 
 def threads(text: str) -> int:
@@ -194,8 +218,8 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def character(text: str) -> str:
-    """Return one character; a backslash and a t are a tab."""
+    """Return what may separate the columns of CSV; a backslash and a t are a tab."""
     found = "\t" if text == "\\t" else text
-    if len(found) != 1:
-        raise ArgumentTypeError(f"must be one character, got {text!r}")
+    if len(found.encode()) != 1 or found in '"\r\n':
+        raise ArgumentTypeError(f"must be one character of ASCII, and no quote or line end, got {text!r}")
     return found

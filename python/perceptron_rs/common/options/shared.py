@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Option
+from perceptron_rs.common.options.kinds import SWITCH, Option, add
 from perceptron_rs.common.options.ranges import LARGEST, Range, Text, Words
 
 __all__ = [
@@ -44,19 +44,14 @@ def epochs(most: int, tol: str, patience: int) -> tuple[Option, ...]:
 def add_audit(command: argparse._ActionsContainer) -> None:
     """Add whether a model keeps digests of its examples, and with which key."""
     group = command.add_argument_group("audit")
-    group.add_argument(
-        "--no-audit", action="store_true", help="keep no digests of the examples in the model file"
-    )
+    add(group, "--no-audit", "keep no digests of the examples in the model file")
     add_audit_key(group)
 
 
 def add_audit_key(group: argparse._ActionsContainer) -> None:
     """Add the key of digests."""
-    group.add_argument(
-        "--audit-key",
-        metavar="FILE",
-        help="key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits",
-    )
+    text = "key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits"
+    add(group, "--audit-key FILE", text)
 
 
 CLASS_WEIGHT = Option(
@@ -158,35 +153,13 @@ def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> N
     """Add the options of a run over data that need not fit into memory; ``one_pass``: of a pipe, too."""
     group = command.add_argument_group("data larger than memory")
     if one_pass:
-        group.add_argument(
-            "--classes",
-            type=kinds.names,
-            metavar="LABEL,...",
-            help="all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do",
-        )
-    group.add_argument(
-        "--stream",
-        action="store_true",
-        help="read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
-        "shuffled blocks",
-    )
-    group.add_argument(
-        "--block-size",
-        type=kinds.POSITIVE,
-        metavar="N",
-        help="number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)",
-    )
-    group.add_argument(
-        "--cache", metavar="FILE", help="keep the examples in the binary file FILE, for later epochs and runs"
-    )
-    group.add_argument(
-        "--checkpoint", metavar="FILE", help="write to FILE, again and again, how far the run is"
-    )
-    group.add_argument(
-        "--checkpoint-every",
-        type=kinds.AMOUNT,
-        default=60.0,
-        metavar="SECONDS",
-        help="time between two of them (60)",
-    )
-    group.add_argument("--resume", action="store_true", help="go on from --checkpoint, if the file is there")
+        text = "all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do"
+        add(group, "--classes LABEL,...", text, kinds.names)
+    text = "read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
+    add(group, "--stream", f"{text}shuffled blocks")
+    text = "number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)"
+    add(group, "--block-size N", text, kinds.POSITIVE)
+    add(group, "--cache FILE", "keep the examples in the binary file FILE, for later epochs and runs")
+    add(group, "--checkpoint FILE", "write to FILE, again and again, how far the run is")
+    add(group, "--checkpoint-every SECONDS", "time between two of them (60)", kinds.AMOUNT)
+    add(group, "--resume", "go on from --checkpoint, if the file is there")

@@ -1,0 +1,516 @@
+"""Files of examples in any format, by one set of options: whole, part by part, or as a stream."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from perceptron_rs.common.options.kinds import FORMATS
+from perceptron_rs.errors import ArgumentError, OptionsError, about
+from perceptron_rs.io.examples import Examples, is_held_out, joined, read_labels, same_columns, tidy
+from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight
+from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
+from perceptron_rs.io.reading import (
+    BITS,
+    TABLES,
+    TEXT_TABLES,
+    TEXTS,
+    Reading,
+    check_bits,
+    check_delimiter,
+    format_of,
+)
+from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
+from perceptron_rs.text import check_utf8, open_text
+
+if TYPE_CHECKING:
+    from perceptron_rs.io.delimited import Records
+
+__all__ = ["Bad", "Check", "ExampleFiles", "open_examples"]
+
+#: Looks at examples, and raises ValueError if they cannot be taken.
+Check: TypeAlias = Callable[[Examples], None]
+#: Is told what is wrong with an example, of which file and line; raises an error, or has it left out.
+Bad: TypeAlias = Callable[[ValueError, str, int], None]
+
+_SWITCH = (None, True, False)
+#: What does not change the examples that are read.
+_OF_NO_MATTER: dict[str, Any] = {
+    "threads": None,
+    "max_ratio": None,
+    "classes": None,
+    "given": frozenset(),
+}
+
+
+def open_examples(
+    path: PathLike | Sequence[PathLike],
+    *,
+    format: str | None = None,  # noqa: A002  as the option of the command is called
+    target: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: Sequence[str] = (),
+    hash_bits: int | None = None,
+    labels: PathLike | None = None,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    max_ratio: float = MAX_RATIO,
+) -> Source:
+    r"""Read files of examples in any format in parts, for ``fit_stream``, as the command does.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
+        bzip2 or xz may have compressed text.
+    format : {"svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet"}, default=None
+        The format; None: what the suffix says.
+    target : str, default=None
+        Name of the column of labels in a table; None: the last.
+    columns : list of str, default=None
+        Names of the columns of a table that are features; None: all but the target.
+    drop : list of str, default=()
+        Names of columns of a table that are no features.
+    delimiter : str, default=None
+        Character between two cells of CSV; None: a comma, or a tab in TSV.
+    header : bool, default=None
+        Whether the first line of CSV holds the names of the columns, as for `open_csv`.
+    missing : list of str, default=()
+        Cells of CSV that stand for a missing value, such as "NA".
+    hash_bits : int, default=None
+        Hash the names and values of a table, or the words of a text, to ``2 ** hash_bits`` columns, as
+        scikit-learn's ``FeatureHasher`` does; from 1 to 30. None: tables are not hashed, and texts to 18.
+    labels : path, default=None
+        A ``.npy`` file of labels, one for each example.
+    n_features : int, default=None
+        Number of features; None: as found in the files.
+    zero_based : bool or "auto", default="auto"
+        Whether columns of svmlight text are counted from 0, as for `open_svmlight`.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
+
+    Returns
+    -------
+    Source
+        The examples; the names of the columns of a table become ``feature_names_in_``.
+
+    Raises
+    ------
+    ValueError
+        If an option is not about the format, or, when it is read, if a file is not as the options say.
+    OSError
+        If a file cannot be read.
+    ImportError
+        If pyarrow, which reads tables, is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_examples
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.svm")
+    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
+    ...     model = Perceptron().fit_stream(open_examples(file))
+    >>> model.classes_
+    array([-1,  1])
+    """
+    options = {
+        "format": format,
+        "target": target,
+        "columns": None if columns is None else tuple(columns),
+        "drop": tuple(drop) or None,
+        "delimiter": None if delimiter is None else check_delimiter(delimiter),
+        "header": header,
+        "missing": tuple(missing) or None,
+        "hash_bits": None if hash_bits is None else check_bits(hash_bits),
+        "beside": None if labels is None else Path(labels),
+        "features": n_features,
+        "zero_based": None if zero_based == "auto" else zero_based,
+    }
+    for name, known in (("format", (None, *FORMATS)), ("header", _SWITCH), ("zero_based", _SWITCH)):
+        if options[name] not in known:
+            raise ValueError(f"{name} must be one of {known}, got {options[name]!r:.80}")
+    given = {name: value for name, value in options.items() if value is not None}
+    names = frozenset(given)
+    if format == "lines":
+        given.setdefault("hash_bits", BITS)
+    files = ExampleFiles(paths_of(path), Reading(given=names, max_ratio=check_ratio(max_ratio), **given))
+    if files.is_read_once:
+        raise ValueError(f"{files.name} can be read only once; name files")
+    source = files.source()
+    first = next(files.parts()) if files.form in TABLES else None
+    return source if first is None else replace(source, feature_names=first.names)
+
+
+class ExampleFiles:
+    """Files that are read as if they were one, as often as they are asked for.
+
+    Parameters
+    ----------
+    files : sequence of str or binary file
+        Their names; or what is open, such as a pipe.
+    reading : Reading
+        The options.
+    holdout : float or None, default=None
+        The share of the examples that a stream leaves out.
+    """
+
+    def __init__(self, files: Sequence[Any], reading: Reading, holdout: float | None = None) -> None:
+        self.files, self.reading, self.holdout = tuple(files), reading, holdout
+        self.form, self.name = format_of(self.files, reading), names_of(self.files)
+        #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
+        self.rows: int | None = None
+        #: What was read last.
+        self.last = Examples(np.zeros((0, 0)))
+        self._asks_base = self._holds_zero = False
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether they cannot be read again."""
+        return is_read_once(self.files)
+
+    # ---- whole
+
+    def whole(self) -> Examples:
+        """Read all examples; ValueError, which names the file, if they are not as the options say."""
+        check_files(self.files)
+        reading = self.reading
+        with about(self.name):
+            data = self._read_several() if len(self.files) > 1 else self._read_one(self.files[0], reading)
+            if reading.beside is not None:
+                data = replace(data, y=read_labels(reading.beside))
+            if 0 in data.shape:
+                raise ValueError(f"{self.name}: contains no examples")
+            data = self._checked(data, self.name)
+            n = data.X.shape[0]
+            if data.y is not None and len(data.y) != n:
+                raise ValueError(
+                    f"{reading.beside or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
+                )
+        self.last = data
+        return data
+
+    def _read_several(self) -> Examples:
+        reading = self.reading
+        if self.form == "svmlight" and reading.labels and not self.is_read_once:
+            return read_svmlight(self.files, reading)
+        if self.form in TEXT_TABLES or reading.asks_labels(self.form):
+            reading = self._with_kinds(reading)
+        while True:
+            parts: list[Examples] = []
+            for file in self.files:
+                with about(name_of(file)):
+                    parts.append(self._read_one(file, reading))
+                same_columns(name_of(self.files[0]), parts[0], name_of(file), parts[-1])
+            texts = {name for part in parts for name in (part.hashed[1] if part.hashed else ())}
+            if all(part.hashed is None or set(part.hashed[1]) == texts for part in parts):
+                return joined(parts, [name_of(file) for file in self.files])
+            reading = replace(reading, texts=tuple(texts))
+
+    def _read_one(self, file: Any, reading: Reading) -> Examples:
+        name, form = name_of(file), self.form
+        if form in ("npz", "npy"):
+            from perceptron_rs.io.arrays import read_npy, read_npz
+
+            return Examples(read_npy(file)) if form == "npy" else Examples(*read_npz(file))
+        if form == "parquet":
+            from perceptron_rs.io.tables import parquet_table
+
+            found = file
+            if is_read_once([file]):
+                with io.BufferedReader(unpacked(file, reading.max_ratio or MAX_RATIO, name=name)) as opened:
+                    found = opened.read()
+            return next(of_tables(name, reading, [parquet_table(found)]))
+        if form in TEXT_TABLES:
+            from perceptron_rs.io.tables import room_for_arrow
+
+            table = TableLines(name, form, reading)
+            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
+            with room_for_arrow(file if isinstance(file, str) else b""):
+                return table.examples(table.lines.whole(text for _, text in blocks))
+        if form == "svmlight" and reading.labels and not is_read_once([file]):
+            return read_svmlight([file], reading)
+        ratio = reading.max_ratio or MAX_RATIO
+        with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
+            return lines_of(self.form, name, reading).part(1, text.read())  # all of it is one block
+
+    def _with_kinds(self, reading: Reading) -> Reading:
+        """Return the options with what labels are and which columns to hash hold text: all cells say it."""
+        if self.form == "lines":
+            from perceptron_rs.io.raw_text import kind_of_files
+
+            return replace(reading, label_kind=kind_of_files(self.files, reading.max_ratio))
+        from perceptron_rs.io.tables import CsvLines, kinds_of
+
+        def records(file: Any, lines: CsvLines) -> Iterator[bytes]:
+            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.text.records)
+            with about(name_of(file)):
+                yield from (text for _, text in blocks)
+
+        every = [TableLines(name_of(file), self.form, reading).lines for file in self.files]
+        with about(name_of(self.files[0])):
+            kind, texts = kinds_of(every, records, self.files)
+        return replace(reading, label_kind=kind, texts=texts)
+
+    # ---- part by part
+
+    def parts(
+        self, *, may_wait: bool = False, check: Check | None = None, bad: Bad | None = None
+    ) -> Iterator[Examples]:
+        """Give the examples of text as soon as their lines are read; of Parquet some, of arrays all.
+
+        A model says how wide they are. If nothing says whether columns count from 0, all must be read to
+        know. Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on threads.
+
+        What ``check`` or a reader cannot take is told to ``bad``, line by line, when the examples before it
+        have been given.
+        """
+        unknown = self.form == "svmlight" and self.reading.zero_based == "auto"
+        if unknown and self.is_read_once:
+            self._wait_for_all(needs_answers=bad is not None)
+        in_parts = self.form == "parquet" and not self.is_read_once
+        if not (self.form in TEXTS or in_parts) or unknown or self.reading.beside is not None:
+            data = self.whole()
+            if check is not None:
+                check(data)
+            yield data
+            return
+        check_files(self.files)
+        first = None
+        for file in self.files:
+            name = name_of(file)
+            found = self._tables(file, check) if in_parts else self._texts(file, may_wait, check, bad)
+            empty = True
+            for data in found:
+                if len(data):
+                    empty = False
+                    first = first or (name, data)
+                    same_columns(*first, name, data)
+                    self.last = data
+                    yield data
+            if empty:
+                raise ValueError(f"{name}: contains no examples")
+
+    def _wait_for_all(self, *, needs_answers: bool) -> None:
+        """Say that no line can be answered before the last one is read; raise an error if it must be."""
+        what = (
+            "no line can be learnt from before the last one is read"
+            if needs_answers
+            else "all of it is read before the first answer"
+        )
+        error = OptionsError(
+            f"the model does not say whether columns count from 0, so {what}",
+            "say {zero_based=True} or {zero_based=False}",
+            place=f"{self.name}: ",
+        )
+        if needs_answers:
+            raise error
+        warnings.warn(UserWarning(error), stacklevel=1)
+
+    def _tables(self, file: Any, check: Check | None) -> Iterator[Examples]:
+        """Give the examples of a Parquet file, some at a time."""
+        from perceptron_rs.io.tables import ParquetFile, room_for_arrow
+
+        with about(name_of(file)), room_for_arrow():
+            for part in of_tables(name_of(file), self.reading, ParquetFile(file)):
+                yield self._taken(part, name_of(file), check)
+
+    def _texts(self, file: Any, may_wait: bool, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
+        """Give the examples of one file of text."""
+        name, reading = name_of(file), self.reading
+        lines = lines_of(self.form, name, reading)
+        records: Records | None = getattr(lines, "records", None)
+
+        def part(block: tuple[int, bytes]) -> Examples:
+            with about(name):
+                return self._taken(lines.part(*block), name, check)
+
+        def without_bad(number: int, text: bytes) -> Iterator[Examples]:
+            """Give the examples of what can be read, and tell of each line that cannot."""
+            nonlocal lines
+            try:
+                with about(name):
+                    check_utf8(text, name, number - 1)
+                data = part((number, text))
+            except ValueError as error:
+                ends = (
+                    [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
+                    if records is None
+                    else records.ends(text)
+                )
+                if len(ends) < 2:
+                    assert bad is not None
+                    bad(error, name, number)
+                    return
+            else:
+                yield data
+                return
+            if number == 1:
+                lines = lines_of(self.form, name, reading)  # it has seen the header
+            half = len(ends) // 2
+            yield from without_bad(number, text[: ends[half - 1]])
+            yield from without_bad(number + half, text[ends[half - 1] :])
+
+        # The parser of svmlight text looks at every byte.
+        is_checked = self.form != "svmlight" and bad is None
+        blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
+        if bad is not None:
+            return (data for block in blocks for data in without_bad(*block))
+        if may_wait and reading.labels and self.form == "svmlight":  # others learn from the first lines
+            from perceptron_rs.io.threads import in_order
+
+            return in_order(part, blocks)
+        return map(part, blocks)
+
+    def _taken(self, data: Examples, name: str, check: Check | None) -> Examples:
+        data = self._checked(data, name)
+        if check is not None and len(data):
+            check(data)
+        return data
+
+    def _checked(self, data: Examples, name: str) -> Examples:
+        """Return examples with tidy labels, scaled as the model's; ValueError if they are not as wanted."""
+        reading = self.reading
+        if len(data.shape) != 2:
+            raise ValueError(f"{name}: contains no examples")
+        if reading.features is not None and data.shape[1] != reading.features:
+            raise ValueError(f"{name}: has {data.shape[1]} features, but {reading.features} are expected")
+        if reading.scale is not None:
+            data = replace(data, rows=reading.scale.applied(data.X))
+        if data.y is None or (not reading.labels and reading.beside is None):
+            if reading.labels and len(data):
+                raise ArgumentError(
+                    "contains no labels",
+                    "pass them with {labels}",
+                    place=f"{name}: ",
+                    settings={"labels": "FILE.npy"},
+                )
+            return data
+        return replace(data, y=tidy(np.asarray(data.y), str(reading.beside or name)))
+
+    # ---- as a stream
+
+    @property
+    def zero_based(self) -> bool | None:
+        """Whether the columns count from 0, once all were read; None of other formats than svmlight."""
+        if self.form != "svmlight":
+            return None
+        if self._asks_base:
+            return self._holds_zero
+        known = self.reading.zero_based
+        return self.last.zero_based if isinstance(known, str) else known
+
+    def source(self, fit: Any = None) -> Source:
+        """Return the examples for ``fit_stream``, but those that are held out.
+
+        ``fit`` is a scaler, with the methods ``add(X)`` and ``scale()``, that a first pass fits.
+        """
+        own = self.reading
+        strings = own.asks_strings(self.form)
+        if self.is_read_once and self.takes_own_pass(scales=fit is not None):
+            others = ["keep what is read with {cache}"] if self.form in TEXTS else []
+            if not (strings or fit is not None or self.holdout is not None):
+                others.insert(0, "say the labels with {classes}")
+            raise OptionsError(
+                "{name} can be read only once, but {scale}, {holdout}, the strings of a hashed table and "
+                "whether all labels are integers take a pass of their own",
+                ", ".join([*others, "or name a file"]),
+                settings={"cache": "FILE"},
+                name=self.name,
+            )
+        check_files(self.files)
+        self._asks_base = self.form == "svmlight" and own.zero_based == "auto"
+        width = own.features  # of what is read, one more where columns are counted as if from 0
+        if self._asks_base:
+            self.reading = replace(own, zero_based=True, features=None)
+        if strings and self.form in TEXT_TABLES:
+            self.reading = self._with_kinds(self.reading)
+            strings = False
+        if strings or fit is not None:
+            self._first_pass(fit, width)
+        bits = self.reading.hash_bits
+        return Source(
+            batches=self._learnt,
+            n_features=width or self.reading.features or (None if bits is None else 1 << bits),
+            is_shifted=None if self._asks_base else False,
+            files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
+            again=not self.is_read_once,
+            reading=f"{replace(self.reading, **_OF_NO_MATTER)}{self.holdout}",
+            name=self.name,
+        )
+
+    def takes_own_pass(self, *, scales: bool) -> bool:
+        """Whether something must be known of all examples before any is learnt from."""
+        reading, form = self.reading, self.form
+        of_data = reading.asks_labels(form) or reading.asks_strings(form)
+        return of_data or scales or self.holdout is not None
+
+    def came_from(self, rows: int, *, holds_zero: bool) -> None:
+        """Take what a cache knows of all examples: perhaps only the beginning of the files was read."""
+        self.rows, self._holds_zero = rows, holds_zero
+
+    def left_out(self, n_features: int) -> Iterator[Examples]:
+        """Give the examples that were not learnt from; by now it is known how columns are counted."""
+        self._settle(n_features)
+        return self._streamed(held=True)
+
+    def _learnt(self) -> Iterator[Batch]:
+        rows = 0
+        for data in self._streamed(held=False):
+            rows += len(data)
+            yield Batch(data.X, data.y)
+        self.rows = rows
+
+    def _streamed(self, *, held: bool) -> Iterator[Examples]:
+        number = 0
+        if self.reading.asks_labels(self.form):
+            self.reading = self._with_kinds(self.reading)
+        for data in self.parts(may_wait=True):
+            if self._asks_base and not self._holds_zero:
+                self._holds_zero = bool((data.rows.indices == 0).any())
+            first, number = number, number + len(data)
+            if self.holdout is None:
+                yield data
+                continue
+            chosen = is_held_out(first, number, self.holdout) == held
+            if chosen.any():
+                yield data.chosen(chosen)
+
+    def _settle(self, n_features: int) -> None:
+        """Read on with columns that are counted as by the model."""
+        if self._asks_base:
+            self.reading = replace(self.reading, zero_based=self._holds_zero)
+        self.reading, self._asks_base = replace(self.reading, features=n_features), False
+
+    def _first_pass(self, fit: Any, n_features: int | None) -> None:
+        """Find the strings of a table, the width of text and the numbers of a scaler."""
+        texts: dict[str, None] = {}
+        if self.form == "svmlight" and self.reading.features is None:
+            width = max((data.shape[1] for data in self._streamed(held=False)), default=1)
+            self._settle(n_features or width - (self._asks_base and not self._holds_zero))
+        for data in self._streamed(held=False):
+            texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
+            if fit is not None:
+                fit.add(data.X)
+        if self.reading.hash_bits is not None and not self.reading.texts:
+            self.reading = replace(self.reading, texts=tuple(texts))
+        if fit is not None:
+            self.reading = replace(self.reading, scale=fit.scale())
+
+
+def _has_no_stamp(file: Any) -> bool:
+    """Whether nothing tells that a file is as it was: of pipes, and of copies, which have another's name."""
+    return is_pipe(file) or hasattr(file, "name")

@@ -1,0 +1,185 @@
+"""One class a format: what makes examples of whole lines, of records, and of tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.lines import names_of
+from perceptron_rs.io.reading import Reading
+from perceptron_rs.packed import MAX_RATIO
+
+__all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight"]
+
+
+class Lines(Protocol):
+    """Makes examples of whole lines, the first of which has a number."""
+
+    def part(self, first: int, text: bytes) -> Examples:
+        """Return the examples."""
+
+
+def lines_of(form: str, name: str, reading: Reading) -> Lines:
+    """Return what reads whole lines of a format."""
+    if form == "svmlight":
+        return _SvmlightLines(name, reading)
+    return _RawLines(name, reading) if form == "lines" else TableLines(name, form, reading)
+
+
+class _SvmlightLines:
+    """Reads lines of svmlight text; unless an option says it, the first tells whether they have labels."""
+
+    def __init__(self, name: str, reading: Reading) -> None:
+        from perceptron_rs.io.svmlight_text import SvmlightText
+
+        self._name, self._reading = name, reading
+        base = None if isinstance(reading.zero_based, str) else reading.zero_based
+        is_labelled = True if reading.labels else reading.labelled
+        self._text = SvmlightText(name, base, n_features=reading.features, is_labelled=is_labelled)
+
+    def part(self, first: int, text: bytes) -> Examples:
+        try:
+            rows, y, zero_based = self._text.part(first, text)
+        except ValueError as error:
+            raise _explained(error, self._name, self._reading) from error
+        if self._reading.features is not None and rows.shape[1] > self._reading.features:
+            raise _too_wide(self._name, rows.shape[1], self._reading, zero_based)
+        return Examples(rows, y, zero_based=zero_based)
+
+
+class _RawLines:
+    """Reads lines of raw text."""
+
+    def __init__(self, name: str, reading: Reading) -> None:
+        from perceptron_rs.io.raw_text import RawText
+
+        assert reading.hash_bits is not None
+        beside = reading.beside is not None
+        self._text = RawText(
+            name,
+            reading.hash_bits,
+            is_labelled=not beside if reading.labels or beside else reading.labelled,
+            with_labels=reading.labels,
+            kind=reading.label_kind,
+            classes=reading.classes,
+        )
+
+    def part(self, first: int, text: bytes) -> Examples:
+        return Examples(*self._text.part(first, text)[:2])
+
+
+class TableLines:
+    """Reads records of a text table.
+
+    If the options do not say what labels are, or which columns to hash hold text, a part must be all of it.
+    """
+
+    def __init__(self, name: str, form: str, reading: Reading) -> None:
+        from perceptron_rs.io.delimited import CsvText
+        from perceptron_rs.io.layout import layout_of
+        from perceptron_rs.io.tables import CsvLines
+
+        text = CsvText(name, reading.separator(form), header=reading.header, missing=reading.missing)
+        self._reading, self.records = reading, text.records
+        self.lines = CsvLines(
+            text,
+            lambda text: layout_of(text.schema, name, reading, text=text),
+            hash_bits=reading.hash_bits,
+            texts=reading.texts,
+            kind=reading.label_kind,
+            is_labelled=reading.labels,
+            is_new=reading.names is None,
+        )
+
+    def part(self, _first: int, text: bytes) -> Examples:
+        """Return the examples in whole records."""
+        return self.examples(self.lines.part(text))
+
+    def examples(self, batch: Any) -> Examples:
+        """Return a batch with the names of its columns; none if no line was there."""
+        layout = self.lines.layout
+        if batch is None or layout is None:
+            return Examples(np.zeros((0, self._reading.features or 0)))
+        if self._reading.hash_bits is not None:
+            names = tuple(feature.name for feature in layout.features)
+            return Examples(batch.X, batch.y, hashed=(names, self.lines.texts or ()))
+        return Examples(batch.X, batch.y, None if self.lines.text.header is False else layout.names)
+
+
+def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
+    """Give the examples of a Parquet file: of some rows at a time, or of tables that have been read."""
+    from perceptron_rs.io.layout import layout_of, located
+
+    is_read = isinstance(tables, list)
+    schema = tables[0].schema if is_read else tables.schema
+    first = (lambda: tables[0].slice(0, 1)) if is_read else tables.first
+    layout, rows, bits = layout_of(schema, name, reading, first=first), 0, reading.hash_bits
+    with located(name, lambda: rows):
+        parts: Iterable[Any] = tables if is_read else tables.parts(layout.used)
+        for part in parts:
+            X, y, _, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.labels)
+            if bits is None:
+                yield Examples(X, y, layout.names)
+            else:
+                names = tuple(feature.name for feature in layout.features)
+                yield Examples(X, y, hashed=(names, layout.texts(part.schema)))
+            rows += part.num_rows
+
+
+def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
+    """Return the examples of whole files of svmlight text, on several threads."""
+    from perceptron_rs.io.svmlight import load_with_base
+
+    def load(features: int | None) -> tuple[Any, NDArray[np.float64], bool]:
+        return load_with_base(
+            list(files),
+            n_features=features,
+            zero_based=reading.zero_based,
+            max_ratio=reading.max_ratio or MAX_RATIO,
+            n_jobs=reading.threads,
+        )
+
+    try:
+        X, y, zero_based = load(reading.features)
+    except ValueError as error:
+        if getattr(error, "cause", "") == "too wide":
+            X, _, zero_based = load(None)
+            raise _too_wide(names_of(files), X.shape[1], reading, zero_based) from error
+        raise _explained(error, names_of(files), reading) from error
+    return Examples(X, y, zero_based=zero_based)
+
+
+_NO_LABEL = re.compile(r"(.*, line \d+, column 1: .* is not a number);")
+
+
+def _explained(error: ValueError, name: str, reading: Reading) -> ValueError:
+    """Return an error about svmlight text with what may be meant."""
+    if no_label := _NO_LABEL.match(str(error)):
+        return ArgumentError(
+            "{text}, as the label of svmlight text is",
+            "of raw text, a label, a tab and words on each line, say {format='lines'}, and of a table or "
+            "arrays {format}",
+            text=no_label[1],
+        )
+    if reading.base_of_model and "has the column 0" in str(error):
+        return ArgumentError(
+            "has a column 0, but the model counts columns from 1, like the file it was trained on",
+            "if both count from 0, train with {zero_based=True}",
+            place=f"{name}: ",
+        )
+    return error
+
+
+def _too_wide(name: str, width: int, reading: Reading, zero_based: bool) -> ArgumentError:
+    counted = f", counted from {int(not zero_based)} as by the model" if reading.base_of_model else ""
+    return ArgumentError(
+        f"has {width} features{counted}, but {reading.features} are expected",
+        "to expect more features than the training file has, train with {n_features}",
+        place=f"{name}: ",
+    )

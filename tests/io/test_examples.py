@@ -1,0 +1,107 @@
+"""`open_examples`: files of every format by one set of options, as the command reads them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import Perceptron, load
+from perceptron_rs.cli import main
+from perceptron_rs.io import open_examples
+
+rng = np.random.default_rng(3)
+X = rng.integers(-3, 4, (60, 4)) / 2
+X[0] = 1
+Y = rng.integers(0, 2, 60)
+SHORT = {"max_iter": 3, "tol": None, "shuffle": False}
+
+
+def svmlight(path, first=1):
+    rows = (" ".join(f"{j + first}:{value}" for j, value in enumerate(row)) for row in X)
+    path.write_text("".join(f"{label} {row}\n" for label, row in zip(Y, rows, strict=True)))
+
+
+def table(path, delimiter=",", gone="0.5"):
+    pytest.importorskip("pyarrow")
+    lines = [delimiter.join([*map(str, row), f"c{label}"]) for row, label in zip(X, Y, strict=True)]
+    path.write_text("\n".join([delimiter.join("abcdy"), *lines]) + "\n")
+
+
+def parquet(path):
+    pa = pytest.importorskip("pyarrow")
+    columns = {"y": Y} | {f"c{i}": X[:, i] for i in range(4)}
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path)
+
+
+def words(path):
+    path.write_text("".join(f"{label}\tw{i % 7} w{i % 3}\n" for i, label in enumerate(Y)))
+
+
+#: Of each format: what writes it, and the options, as Python and as the command has them.
+FORMATS = {
+    "a.svm": (svmlight, {}, []),
+    "from 0.svm": (lambda path: svmlight(path, 0), {"n_features": 6}, ["--features", 6]),
+    "a.csv": (table, {}, []),
+    "chosen.csv": (table, {"target": "a", "columns": ["d", "b"]}, ["--target", "a", "--columns", "d,b"]),
+    "hashed.csv": (table, {"hash_bits": 4, "drop": ["a"]}, ["--hash-bits", 4, "--drop", "a"]),
+    "a.tsv": (lambda path: table(path, "\t"), {}, []),
+    "other.csv": (lambda path: table(path, ";"), {"delimiter": ";"}, ["--delimiter", ";"]),
+    "a.parquet": (parquet, {"target": "y"}, ["--target", "y"]),
+    "a.npz": (lambda path: np.savez(path, X=X, y=Y), {}, []),
+    "sparse.npz": (
+        lambda path: sp.save_npz(path, sp.csr_matrix(X)),
+        {"labels": "LABELS"},
+        ["--labels", "LABELS"],
+    ),
+    "a.npy": (lambda path: np.save(path, X), {"labels": "LABELS"}, ["--labels", "LABELS"]),
+    "a.txt": (words, {"format": "lines"}, ["--tokens"]),
+    "few.txt": (words, {"format": "lines", "hash_bits": 5}, ["--tokens", "--hash-bits", 5]),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_model_is_that_of_the_command(tmp_path, name):
+    write, options, argv = FORMATS[name]
+    path, labels = tmp_path / name, tmp_path / "labels.npy"
+    write(path)
+    np.save(labels, Y)
+    options = {key: labels if value == "LABELS" else value for key, value in options.items()}
+    argv = [str(labels) if word == "LABELS" else str(word) for word in argv]
+    learning = ["--epochs", "3", "--tol", "none", "--no-shuffle", "--quiet"]
+    if name == "chosen.csv":  # whose target are numbers with fractions
+        with pytest.raises(ValueError, match="round or bin a regression target"):
+            Perceptron(**SHORT).fit_stream(open_examples(path, **options))
+        return
+    assert main(["train", str(path), "--model", str(tmp_path / "m"), *argv, *learning]) == 0
+    expected = load(tmp_path / "m")
+    found = Perceptron(**SHORT).fit_stream(open_examples(path, **options))
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.classes_.tolist() == expected.classes_.tolist()
+    names = [getattr(model, "feature_names_in_", np.array([])).tolist() for model in (found, expected)]
+    assert names[0] == names[1]
+
+
+def test_several_files_are_as_one(tmp_path):
+    for name in ("a.svm", "b.svm"):
+        svmlight(tmp_path / name)
+    found = Perceptron(**SHORT).fit_stream(open_examples(tmp_path / "*.svm"))
+    expected = Perceptron(**SHORT).fit(np.vstack([X, X]), np.concatenate([Y, Y]))
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "text"),
+    [
+        ("a.svm", {"target": "y"}, "target is for csv, tsv and parquet, and .*a.svm is svmlight"),
+        ("a.csv", {"zero_based": True}, "zero_based is for svmlight, and .*a.csv is csv"),
+        ("a.csv", {"delimiter": ";;"}, "delimiter must be one character of ASCII"),
+        ("a.txt", {"format": "text"}, "format must be one of .* got 'text'"),
+        ("a.txt", {"format": "lines", "hash_bits": 31}, "hash_bits must be a whole number from 1 to 30"),
+        ("a.xls", {}, "unknown suffix '.xls'; the suffix must be one of .*, or format must name the format"),
+        ("a.svm", {"max_ratio": 1}, "max_ratio must be a number above 1"),
+        ("a.csv", {"n_features": 9}, "has 4 features, but n_features says 9"),
+    ],
+)
+def test_options_that_do_not_go(tmp_path, name, options, text):
+    (table if name == "a.csv" else svmlight)(tmp_path / name)
+    with pytest.raises(ValueError, match=text):
+        open_examples(tmp_path / name, **options)
