@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from perceptron_rs.cli.figures import chunks, of_chunks
 from perceptron_rs.cli.figures import figures_of_chunks as figures
 

@@ -179,7 +179,6 @@ def test_string_labels(call, text_file, tmp_path):
 
 def test_npy_is_mapped_not_read(tmp_path):
     from perceptron_rs.io.files import ExampleFiles
-
     from perceptron_rs.io.reading import Reading
 
     np.save(tmp_path / "a.npy", X)

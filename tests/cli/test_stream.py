@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from perceptron_rs.io.files import ExampleFiles
 
 from perceptron_rs import load
+from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.models import describe

@@ -81,7 +81,6 @@ def test_numbers_are_read_to_the_last_bit(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
     from perceptron_rs.io.files import ExampleFiles
-
     from perceptron_rs.io.reading import Reading
 
     found = ExampleFiles([str(path)], Reading()).whole()
@@ -157,7 +156,6 @@ def test_types_of_labels_in_parquet(call, tmp_path, kind):
 
 def test_small_types_stay_small(tmp_path):
     from perceptron_rs.io.files import ExampleFiles
-
     from perceptron_rs.io.reading import Reading
 
     frame = pandas.DataFrame(X.astype(np.int8), columns=NAMES).assign(y=Y)

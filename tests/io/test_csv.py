@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from perceptron_rs.io.files import ExampleFiles
 from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_csv, tables
 from perceptron_rs.io.delimited import Records
+from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading
 

@@ -14,11 +14,11 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
-from perceptron_rs.io.files import ExampleFiles
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_arrow, open_csv, open_parquet
+from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 
 rng = np.random.default_rng(15)

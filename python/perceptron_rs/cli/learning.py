@@ -65,23 +65,29 @@ def others_with(name: str) -> dict[str, str]:
     return texts | {"--learner": "the learner is a word behind the command, as in: train averaged DATA"}
 
 
-def chosen(arguments: Namespace) -> dict[str, Any]:
-    """Return the parameters of the learner that are given."""
-    return given(arguments, options_of(arguments.learner))
+def chosen(arguments: Namespace, before: Any = None) -> dict[str, Any]:
+    """Return the parameters of the learner that are given; ``before`` is the model that goes on."""
+    return given(arguments, options_of(arguments.learner), before)
 
 
-def given(arguments: Namespace, options: Sequence[Option]) -> dict[str, Any]:
-    """Return the parameters that are given; UsageError for one that does nothing without another."""
+def given(arguments: Namespace, options: Sequence[Option], before: Any = None) -> dict[str, Any]:
+    """Return the parameters that are given; UsageError for one that does nothing without another.
+
+    A model that goes on has the other parameters.
+    """
     known = {option.parameter: option for option in options}
     found = {name: value for name, value in vars(arguments).items() if name in known}
     for option in options:
         for name, values in option.needs.items() if option.parameter in found else ():
-            if name in known and found.get(name) not in values:
+            value = found.get(name, getattr(before, name, None))
+            if name in known and (value not in values if values else value is None):
                 raise UsageError(f"{option.flag} has no effect without {_written(known[name], values)}")
     return found
 
 
 def _written(option: Option, values: tuple[Any, ...]) -> str:
+    if not values:
+        return f"{option.flag} {option.values.option()['metavar']}"
     if values == (True,):
         return option.flag
     return f"{option.flag} {' or '.join(str(value) for value in values if value)}"
@@ -93,7 +99,7 @@ def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) ->
     ``y`` are the labels, if they are known, for the weights of classes.
     """
     kind = LEARNERS[arguments.learner].kind
-    parameters = chosen(arguments)
+    parameters = chosen(arguments, before)
     if "class_weight" in parameters:
         classes = y if before is None else before.classes_  # the data may hold some of them
         parameters["class_weight"] = _class_weights(parameters["class_weight"], classes)

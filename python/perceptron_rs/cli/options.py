@@ -253,13 +253,19 @@ def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False)
     text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
     add(group, "--tokens", f"{text}--format lines", dest="format", action="store_const", const="lines")
     add(group, "--labels FILE.npy", "labels, one for each row of DATA")
-    add(group, "--target NAME", "column that holds the labels in CSV and Parquet (the last)")
-    add(group, "--columns NAME,...", "columns of a table that are features (all)", kinds.names)
+    usual = "as in the training"
+    text = f"column that holds the labels in CSV and Parquet ({usual if model else 'the last'})"
+    add(group, "--target NAME", text)
+    text = f"columns of a table that are features ({'those of the training' if model else 'all'})"
+    add(group, "--columns NAME,...", text, kinds.names)
     add(group, "--drop NAME,...", "columns of a table that are no features (none)", kinds.names)
-    add(group, "--delimiter C", "what separates the columns of CSV (a comma)", kinds.character)
-    text = "the first line of a CSV file holds the names of the columns (it does, and one that looks like an "
-    add(group, "--header", f"{text}example is refused)", action=argparse.BooleanOptionalAction)
-    text = "cells of CSV that stand for a missing value, such as NA (empty cells always do)"
+    text = f"what separates the columns of CSV ({usual if model else 'a comma'})"
+    add(group, "--delimiter C", text, kinds.character)
+    text = "the first line of a CSV file holds the names of the columns "
+    text += f"({usual if model else 'it does, and one that looks like an example is refused'})"
+    add(group, "--header", text, action=argparse.BooleanOptionalAction)
+    text = "cells of CSV that stand for a missing value, such as NA "
+    text += f"({usual if model else 'empty cells always do'})"
     add(group, "--missing WORD,...", text, kinds.names)
     if not model:
         text = (

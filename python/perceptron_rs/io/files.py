@@ -127,7 +127,7 @@ def open_examples(
     >>> model.classes_
     array([-1,  1])
     """
-    options = {
+    options: dict[str, Any] = {
         "format": format,
         "target": target,
         "columns": None if columns is None else tuple(columns),
@@ -143,7 +143,7 @@ def open_examples(
     for name, known in (("format", (None, *FORMATS)), ("header", _SWITCH), ("zero_based", _SWITCH)):
         if options[name] not in known:
             raise ValueError(f"{name} must be one of {known}, got {options[name]!r:.80}")
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     names = frozenset(given)
     if format == "lines":
         given.setdefault("hash_bits", BITS)

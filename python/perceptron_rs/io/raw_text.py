@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.lines import text_blocks
-from perceptron_rs.io.reading import check_bits
+from perceptron_rs.io.reading import Reading, check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 
@@ -74,29 +73,16 @@ def open_lines(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
-    files, max_ratio = paths_of(path), check_ratio(max_ratio)
-    for file in files:
-        refuse_pipe(file, "raw text is read")
-    check_bits(hash_bits)
+    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
+
     if labelled not in (True, False):
         raise ValueError(f"labelled must be True or False, got {labelled!r:.80}")
-    kinds: list[LabelKind] = []
-
-    def batches() -> Iterator[Batch]:
-        if labelled and not kinds:
-            kinds.append(kind_of_files(files, max_ratio))
-        for file in files:
-            lines = RawText(file, hash_bits, is_labelled=labelled, kind=kinds[0] if kinds else None)
-            for first, text in text_blocks(file, max_ratio=max_ratio):
-                yield lines.part(first, text)
-
-    return Source(
-        batches=batches,
-        n_features=1 << hash_bits,
-        files=tuple(map(Path, files)),
-        reading=f"lines, hash_bits={hash_bits}, labelled={labelled}",
-        name=files[0],
-    )
+    files = paths_of(path)
+    for file in files:
+        refuse_pipe(file, "raw text is read")
+    bits, ratio = check_bits(hash_bits), check_ratio(max_ratio)
+    reading = Reading(format="lines", hash_bits=bits, labels=labelled, labelled=labelled, max_ratio=ratio)
+    return ExampleFiles(files, reading).source()
 
 
 class RawText:

@@ -86,7 +86,8 @@ class Reading:
 
     def asks_labels(self, form: str) -> bool:
         """Whether all labels tell whether they are integers."""
-        return form in (*TEXT_TABLES, "lines") and self.label_kind is None and self.beside is None
+        is_text = form in (*TEXT_TABLES, "lines") and self.beside is None
+        return self.labels and is_text and self.label_kind is None
 
     def asks_strings(self, form: str) -> bool:
         """Whether all cells tell which columns of a table are strings to hash."""

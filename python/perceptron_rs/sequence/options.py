@@ -33,15 +33,24 @@ LEARNING = (
     Option("shuffle", "shuffle the sentences in each epoch (the default)", SWITCH),
     Option("random_state", "seed of the random generator (0)", kinds.SEED, name="seed"),
     Option("eta0", "learning rate (1)", kinds.RATE),
+    Option("beam_width", "beam width: keep the N best tags of each token (all)", kinds.POSITIVE, name="beam"),
     Option(
         "update",
         "with --beam: which part of a wrong sentence to update on (full)",
         Words(("full", "early", "max_violation")),
+        needs={"beam_width": ()},
+    ),
+    Option(
+        "validation_fraction",
+        "hold out this share of the sentences, and keep the epoch that tags them best",
+        kinds.FRACTION,
+        name="held_out",
     ),
     Option(
         "n_iter_no_change",
         "epochs without improvement on --held-out before stopping (2)",
         kinds.POSITIVE,
+        needs={"validation_fraction": ()},
     ),
     *PARTITIONS,
 )
@@ -64,11 +73,6 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("learning")
     for option in LEARNING:
         option.add_to(group)
-    add(
-        group, "--beam --beam-width N", "beam width: keep the N best tags of each token (all)", kinds.POSITIVE
-    )
-    text = "hold out this share of the sentences, and keep the epoch that tags them best"
-    add(group, "--held-out --validation-fraction X", text, kinds.FRACTION)
     kinds.add_threads(group)
     kinds.add_engine(group)
     add_audit(command)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import audited, end_of, finished, is_stream, of_stream
+from perceptron_rs.cli.learning import audited, end_of, finished, given, is_stream, of_stream
 from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.signals import noted
@@ -29,7 +29,7 @@ from perceptron_rs.cli.tagging import (
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.registry import LEARNERS, family_part
 
 __all__ = ["run"]
 
@@ -38,10 +38,10 @@ WINDOW = 2  # as of `column_attributes`
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    _check(arguments)
+    before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
+    _check(arguments, before)
     in_blocks = is_stream(arguments)
     check_writable(Path(arguments.model), arguments.data)
-    before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
     LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
     with noted() as signals:
@@ -72,34 +72,19 @@ def run(arguments: Namespace) -> int:
     return finished(arguments, model, times, signals, result, rows)
 
 
-def _check(arguments: Namespace) -> None:
+def _check(arguments: Namespace, before: Any) -> None:
     """Refuse options that do nothing without another, or that a model has answered."""
-    given = vars(arguments)
-    for option, value, needed in (
-        ("--window", arguments.window is not None and arguments.template == "columns", "--template words"),
-        (
-            "--update",
-            given.get("update", "full") != "full" and arguments.beam is None and arguments.continued is None,
-            "--beam N",
-        ),
-        ("--n-iter-no-change", "n_iter_no_change" in given and arguments.held_out is None, "--held-out X"),
-    ):
-        if value:
-            raise UsageError(f"{option} has no effect without {needed}")
-    if given.get("hash_columns") is not None and given.get("min_count", 1) != 1:
+    told = vars(arguments)
+    given(arguments, family_part("sequence", "options").LEARNING, before)
+    if arguments.window is not None and arguments.template == "columns":
+        raise UsageError("--window has no effect without --template words")
+    if told.get("hash_columns") is not None and told.get("min_count", 1) != 1:
         raise UsageError("--min-count cannot be combined with --hash-columns, which keeps no counts")
     if arguments.tag_column is not None and arguments.tag_column in (arguments.columns or ()):
         raise UsageError(f"--tag-column {arguments.tag_column} is one of --columns; leave it out there")
-    for name in (
-        "tag_column",
-        "columns",
-        "template",
-        "window",
-        "min_count",
-        "hash_columns",
-        "transition_features",
-    ):
-        if arguments.continued is not None and given.get(name) is not None:
+    kept = "tag_column columns template window min_count hash_columns transition_features"
+    for name in kept.split():
+        if arguments.continued is not None and told.get(name) is not None:
             raise UsageError(
                 f"--{name.replace('_', '-')} is kept in the model, so it cannot be combined with --continue"
             )
@@ -108,7 +93,7 @@ def _check(arguments: Namespace) -> None:
             f"{names_of(arguments.data)} can be read only once, but --stream takes several passes; "
             f"name a file"
         )
-    if arguments.stream and arguments.held_out is not None:
+    if arguments.stream and "validation_fraction" in told:
         raise UsageError("--held-out cannot be combined with --stream")
 
 
@@ -234,11 +219,11 @@ def _tokens(data: list[Sentence], template: dict[str, Any]) -> Iterator[list[str
 def _learner(arguments: Namespace, before: Any) -> Any:
     """Return an estimator with the parameters that are given; one that goes on keeps the others."""
     model = LEARNERS["sequence"].kind() if before is None else before
-    given = {name: value for name, value in vars(arguments).items() if name in model.get_params()}
-    if arguments.beam is not None:
-        given |= {"decode": "beam", "beam_width": arguments.beam}
-    if arguments.held_out is not None:
-        given |= {"early_stopping": True, "validation_fraction": arguments.held_out}
+    told = {name: value for name, value in vars(arguments).items() if name in model.get_params()}
+    if "beam_width" in told:
+        told["decode"] = "beam"
+    if "validation_fraction" in told:
+        told["early_stopping"] = True
     verbose = 0 if arguments.quiet or sys.stderr is None else 1
-    model.set_params(**given, n_jobs=arguments.threads, verbose=verbose, warm_start=before is not None)
+    model.set_params(**told, n_jobs=arguments.threads, verbose=verbose, warm_start=before is not None)
     return audited(model, arguments, goes_on=before is not None)

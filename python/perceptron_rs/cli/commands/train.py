@@ -42,10 +42,10 @@ __all__ = ["run"]
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    chosen(arguments)  # a wrong choice is said before anything is read
+    before = _continued(arguments)
+    chosen(arguments, before)  # a wrong choice is said before anything is read
     prepared = _in_blocks if is_stream(arguments) else _in_memory
     check_writable(Path(arguments.model), arguments.data)
-    before = _continued(arguments)
     if arguments.holdout is None:  # what was held out is not learnt from later
         arguments.holdout = getattr(input_of(before), "holdout", None)
     files = examples(arguments, before, holdout=arguments.holdout or None)

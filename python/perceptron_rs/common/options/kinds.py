@@ -79,7 +79,7 @@ class Option:
     help: str
     values: Values
     #: Values of other parameters without which this one would do nothing, of learners that have those; None
-    #: stands for the default.
+    #: stands for the default, and no values for any that is given.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: A shorter name, which comes before that of scikit-learn.
     name: str | None = None

@@ -116,7 +116,12 @@ PARTITIONS = (
         "number of parts of the data to learn from side by side (1)",
         kinds.POSITIVE,
     ),
-    Option("mixing", "how to mix what was learnt from the parts (uniform)", Words(("uniform", "mistakes"))),
+    Option(
+        "mixing",
+        "how to mix what was learnt from the parts (uniform)",
+        Words(("uniform", "mistakes")),
+        needs={"n_partitions": ()},
+    ),
 )
 
 PREDICTION = ("vote", "average", "last", "random")
