@@ -149,7 +149,10 @@ def test_examples_are_held_out(call, refused, tmp_path):
         in call("train", path, "--holdout", 0.1, "--scale", "standard", "--model", model, "--quiet").out
     )
     assert call("reproduce", model, path).status == 0
-    assert "of 50 examples it leaves none" in refused("train", path, "--holdout", 0.001, "--model", model)
+    for more in ((), ("--stream",)):
+        said = refused("train", path, "--holdout", 0.001, "--model", tmp_path / "none", *more, "--quiet")
+        assert "of 50 examples it leaves none" in said
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("learner", ["perceptron", "averaged", "pocket", "voted", "kernel", "multilayer"])

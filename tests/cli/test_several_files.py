@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import os
 
 import numpy as np
 import pytest
@@ -124,3 +125,12 @@ def test_sentences(call, tmp_path):
             call(name, tmp_path / "m", *both, *more).out
             == call(name, tmp_path / "m", tmp_path / "whole.tsv", *more).out
         )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_among_files_that_are_read_twice(call, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,0\n2,1\n")
+    os.mkfifo(tmp_path / "b.csv")
+    answer = call("train", tmp_path / "a.csv", tmp_path / "b.csv", "--model", tmp_path / "m")
+    assert answer.status == 2
+    assert "one can be read only once, but several files of csv are read twice; pipe them all" in answer.err

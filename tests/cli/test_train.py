@@ -132,7 +132,10 @@ def test_more_features_than_the_file_has(call, text_file, tmp_path):
 
 def test_fewer_features_than_the_file_has(refused, text_file, tmp_path):
     line = refused("train", text_file, "--model", tmp_path / "m", "--features", 2)
-    assert line.startswith(f"{text_file}: has 3 features, but 2 are expected")
+    assert (
+        line
+        == f"{text_file}: has 3 features, but 2 are expected; leave --features out, or give another number"
+    )
 
 
 @pytest.mark.parametrize(

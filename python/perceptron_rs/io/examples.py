@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.sparse import Csr
 from perceptron_rs.errors import ArgumentError, about
 
-__all__ = ["Examples", "held_out", "is_held_out", "joined", "read_labels", "same_columns", "tidy"]
+__all__ = [
+    "Examples",
+    "held_out",
+    "is_held_out",
+    "joined",
+    "read_labels",
+    "refuse_share",
+    "same_columns",
+    "tidy",
+]
 
 _EXACT = 2.0**53
 
@@ -81,13 +90,18 @@ def held_out(n: int, share: float | None) -> NDArray[np.bool_] | None:
     if share is None:
         return None
     found = is_held_out(0, n, share)
-    if not found.any() or found.all():
+    refuse_share(share, n, int(np.count_nonzero(found)))
+    return found
+
+
+def refuse_share(share: float, n: int, n_held: int) -> None:
+    """Raise ValueError if none of n examples, or all, are held out."""
+    if n_held in (0, n):
         raise ArgumentError(
             f"{{holdout}}: of {n} examples it leaves none, or takes none",
             "choose another",
             values={"holdout": share},
         )
-    return found
 
 
 def read_labels(path: Path) -> NDArray[Any]:

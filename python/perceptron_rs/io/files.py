@@ -15,7 +15,7 @@ import numpy as np
 from perceptron_rs.common.options.kinds import FORMATS
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, is_held_out, joined, read_labels, same_columns, tidy
-from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight
+from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.reading import (
     BITS,
@@ -208,6 +208,12 @@ class ExampleFiles:
         if self.form == "svmlight" and reading.labels and not self.is_read_once:
             return read_svmlight(self.files, reading)
         if self.form in TEXT_TABLES or reading.asks_labels(self.form):
+            if self.is_read_once:
+                raise OptionsError(
+                    f"{{name}}: one can be read only once, but several files of {self.form} are read twice",
+                    "pipe them all, as by cat, or name files",
+                    name=self.name,
+                )
             reading = self._with_kinds(reading)
         while True:
             parts: list[Examples] = []
@@ -285,7 +291,8 @@ class ExampleFiles:
         if not (self.form in TEXTS or in_parts) or unknown or self.reading.beside is not None:
             data = self.whole()
             if check is not None:
-                check(data)
+                with about(self.name):
+                    check(data)
             yield data
             return
         check_files(self.files)
@@ -387,7 +394,7 @@ class ExampleFiles:
         if len(data.shape) != 2:
             raise ValueError(f"{name}: contains no examples")
         if reading.features is not None and data.shape[1] != reading.features:
-            raise ValueError(f"{name}: has {data.shape[1]} features, but {reading.features} are expected")
+            raise wrong_width(name, data.shape[1], reading)
         if reading.scale is not None:
             data = replace(data, rows=reading.scale.applied(data.X))
         if data.y is None or (not reading.labels and reading.beside is None):

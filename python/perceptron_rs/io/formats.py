@@ -15,7 +15,7 @@ from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.packed import MAX_RATIO
 
-__all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight"]
+__all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "wrong_width"]
 
 
 class Lines(Protocol):
@@ -49,7 +49,7 @@ class _SvmlightLines:
         except ValueError as error:
             raise _explained(error, self._name, self._reading) from error
         if self._reading.features is not None and rows.shape[1] > self._reading.features:
-            raise _too_wide(self._name, rows.shape[1], self._reading, zero_based)
+            raise wrong_width(self._name, rows.shape[1], self._reading, zero_based)
         return Examples(rows, y, zero_based=zero_based)
 
 
@@ -150,7 +150,7 @@ def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
     except ValueError as error:
         if getattr(error, "cause", "") == "too wide":
             X, _, zero_based = load(None)
-            raise _too_wide(names_of(files), X.shape[1], reading, zero_based) from error
+            raise wrong_width(names_of(files), X.shape[1], reading, zero_based) from error
         raise _explained(error, names_of(files), reading) from error
     return Examples(X, y, zero_based=zero_based)
 
@@ -176,10 +176,15 @@ def _explained(error: ValueError, name: str, reading: Reading) -> ValueError:
     return error
 
 
-def _too_wide(name: str, width: int, reading: Reading, zero_based: bool) -> ArgumentError:
-    counted = f", counted from {int(not zero_based)} as by the model" if reading.base_of_model else ""
+def wrong_width(name: str, width: int, reading: Reading, zero_based: bool | None = None) -> ArgumentError:
+    """Return the error for examples that have another number of features than an option or a model says."""
+    counted = reading.base_of_model and zero_based is not None
+    base = f", counted from {int(not zero_based)} as by the model" if counted else ""
+    remedy = ""
+    if "features" in reading.given:
+        remedy = "leave {n_features} out, or give another number"
+    elif zero_based is not None:
+        remedy = "to expect more features than the training file has, train with {n_features}"
     return ArgumentError(
-        f"has {width} features{counted}, but {reading.features} are expected",
-        "to expect more features than the training file has, train with {n_features}",
-        place=f"{name}: ",
+        f"has {width} features{base}, but {reading.features} are expected", remedy, place=f"{name}: "
     )

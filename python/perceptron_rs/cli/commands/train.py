@@ -29,7 +29,7 @@ from perceptron_rs.cli.modelfile import (
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.common.story import label_text, plain
-from perceptron_rs.io.examples import Examples, held_out
+from perceptron_rs.io.examples import Examples, held_out, refuse_share
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
@@ -60,6 +60,8 @@ def run(arguments: Namespace) -> int:
             learn()
         how = _known_of(model, files)
         held = None if files.holdout is None else _judged(model, left_out())
+        if held is not None:
+            refuse_share(files.holdout or 0, held["n_samples"] + (files.rows or 0), held["n_samples"])
     times.append(time.perf_counter())
     keep_base(model, files.zero_based)
     keep_input(model, how)
