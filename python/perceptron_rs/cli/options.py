@@ -236,7 +236,7 @@ def _trace(command: argparse.ArgumentParser) -> None:
 
 def _digests(command: argparse.ArgumentParser) -> None:
     kinds.add_engine(command)
-    command.add_argument("--json", action="store_true", help=kinds.JSON)
+    add(command, "--json", kinds.JSON)
 
 
 def _completion(command: argparse.ArgumentParser) -> None:
