@@ -18,7 +18,7 @@ use perceptron_rs::monitor::NUMBERS;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Flow, Learner, Monitor, Places, Problem, Table, scores, votes};
+use perceptron_rs::online::{self, Flow, Learner, Monitor, Problem, Table, scores, votes};
 use perceptron_rs::order::shuffle;
 use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, settled};
 use perceptron_rs::structured::{
@@ -127,19 +127,19 @@ fn a_large_model() {
         assert!(asked + 1 >= 2 * (changes + PLANES), "{form}: ends ask {asked} times");
 
         let asked = Asked::default();
-        let (mut intercept, mut seen) = ([0.0; PLANES], [0; PLANES]);
-        let mut places = Places { coef: None, intercept: &mut intercept, seen: &mut seen, ages: None };
-        whole.write(&mut places, &asked).expect("nobody interrupts");
-        assert_eq!((asked.times(), seen), (PLANES, [4; PLANES]), "{form}");
+        let counters = whole.counters(&asked).expect("nobody interrupts");
+        assert_eq!((asked.times(), counters.seen), (PLANES, vec![4; PLANES]), "{form}");
 
         for run in [whole, run] {
-            let (mut coef, mut intercept, mut seen) = (vec![0.0; PLANES * WIDE], [0.0; PLANES], [0; PLANES]);
-            let asked = at_each_question(|monitor| {
-                let (intercept, seen) = (&mut intercept[..], &mut seen[..]);
-                run.write(&mut Places { coef: Some(&mut coef), intercept, seen, ages: None }, monitor)
-                    .is_err()
+            let mut coef = Vec::new();
+            let asked = at_each_question(|monitor| match run.state(monitor) {
+                Ok(state) => {
+                    coef = state.coef;
+                    false
+                }
+                Err(_) => true,
             });
-            assert!(asked >= OFTEN && coef == learnt.coef, "{form}: write asks {asked} times");
+            assert!(asked >= OFTEN && coef == learnt.coef, "{form}: state asks {asked} times");
         }
     });
 }

@@ -39,8 +39,9 @@ __all__ = [
 #: linear      coef (K, d), intercept (K,), and the examples seen, seen int64 (K,)
 #: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
 #: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
-#: pocket      returns also coef_pocket, intercept_pocket, pocket_errors (K,), pocket_run int64 (K,), and a
-#:             list of swaps: swap_plane, swap_epoch, swap_t int64, swap_errors, swap_average int64 (0 or 1)
+#: pocket      returns coef and intercept of the pocket, and also last_coef, last_intercept, pocket_errors
+#:             (K,), pocket_run int64 (K,), and a list of swaps: swap_plane, swap_epoch, swap_t int64,
+#:             swap_errors, swap_average int64 (0 or 1)
 #: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
 #:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
 #: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns

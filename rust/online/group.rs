@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::feed::feed;
 use super::problem::Problem;
 use super::rule::Rule;
-use super::run::{Places, State};
+use super::run::State;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, unless_interrupted};
@@ -190,24 +190,27 @@ impl Group {
         first..last
     }
 
-    /// Puts the numbers of the planes where they belong.
-    pub fn write(&self, places: &mut Places, d: usize, monitor: &dyn Monitor) -> Result<()> {
+    /// Puts the numbers of the planes where they belong; weights only where there is room for them.
+    pub fn write(&self, state: &mut State, d: usize, monitor: &dyn Monitor) -> Result<()> {
+        let wanted = !state.coef.is_empty();
         for Ended { head, weights, ages } in &self.ended {
-            write_head(head, ages.as_deref(), places, monitor)?;
-            if let Some(coef) = &mut places.coef {
-                let coef = &mut coef[head.plane as usize * d..][..d];
+            write_head(head, ages.as_deref(), state, monitor)?;
+            if wanted {
+                let coef = &mut state.coef[head.plane as usize * d..][..d];
                 in_tiles(d, 1, monitor, |tile| coef[tile.clone()].copy_from_slice(&weights[tile]))?;
             }
         }
         let ages = self.planes.ages(monitor)?;
         for head in &self.planes.heads {
             monitor.pause()?;
-            write_head(head, ages.as_deref(), places, monitor)?;
+            write_head(head, ages.as_deref(), state, monitor)?;
         }
-        let Some(coef) = &mut places.coef else { return Ok(()) };
+        if !wanted {
+            return Ok(());
+        }
         in_tiles(d, self.planes.heads.len(), monitor, |tile| {
             for (i, head) in self.planes.heads.iter().enumerate() {
-                let plane = &mut coef[head.plane as usize * d..][..d];
+                let plane = &mut state.coef[head.plane as usize * d..][..d];
                 self.planes.copy_plane(i, tile.clone(), &mut plane[tile.clone()]);
             }
         })
@@ -230,10 +233,10 @@ impl Group {
 }
 
 /// All but the weights of a plane.
-fn write_head(head: &Head, ages: Option<&[i64]>, places: &mut Places, monitor: &dyn Monitor) -> Result<()> {
+fn write_head(head: &Head, ages: Option<&[i64]>, state: &mut State, monitor: &dyn Monitor) -> Result<()> {
     let k = head.plane as usize;
-    (places.intercept[k], places.seen[k]) = (head.intercept, head.seen);
-    if let (Some(all), Some(ages)) = (&mut places.ages, ages) {
+    (state.intercept[k], state.seen[k]) = (head.intercept, head.seen);
+    if let (Some(all), Some(ages)) = (&mut state.ages, ages) {
         let all = &mut all[k * ages.len()..][..ages.len()];
         in_tiles(ages.len(), 1, monitor, |tile| all[tile.clone()].copy_from_slice(&ages[tile]))?;
     }

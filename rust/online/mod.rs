@@ -22,7 +22,7 @@ pub use feed::feed;
 pub use model::{Learnt, Memory, Model, Part, Passed, Pending, Planes, Strengths, Taken};
 pub use problem::{Found, Penalty, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
-pub use run::{Epoch, Places, Run, State};
+pub use run::{Epoch, Run, State};
 pub use scores::scores;
 pub use shared::Shared;
 pub use table::Table;

@@ -87,7 +87,6 @@ pub struct Model {
     /// The sums u of the averaged perceptron.
     sums: Option<Planes>,
     due: Option<Due>,
-    /// Of a pocket also what predicts.
     memory: Arc<Memory>,
     /// What predicts, once somebody has asked: copies of the model share it.
     answer: Arc<OnceLock<Planes>>,
@@ -164,34 +163,18 @@ impl Model {
         &self.memory
     }
 
-    fn part(&self, name: &str) -> Option<&Part> {
-        self.memory.parts.iter().find(|(own, _)| *own == name).map(|(_, part)| part)
-    }
-
-    /// What is in the pocket.
-    fn pocket(&self) -> Option<Planes> {
-        match (self.part("coef_pocket")?, self.part("intercept_pocket")?) {
-            (Part::Weights(coef), Part::Floats(intercept)) => Some((coef.clone(), intercept.clone())),
-            _ => None,
-        }
-    }
-
-    /// What a run goes on from: the weights in the pocket; what was remembered is of the last run alone.
+    /// What a run goes on from: what is remembered is of the last run alone.
     #[must_use]
     pub fn begun(mut self) -> Self {
-        if let Some((coef, intercept)) = self.pocket() {
-            (self.coef, self.intercept) = (coef, intercept);
-        }
-        (self.memory, self.answer) = (Arc::default(), Arc::default());
+        self.memory = Arc::default();
         self
     }
 
     /// Columns outside of which a run begins without weights.
     pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
-        let coef = self.pocket().map_or_else(|| self.coef.clone(), |(coef, _)| coef);
         match &self.memory.columns {
             Some(columns) => copied(columns, monitor),
-            None => coef.weighted_columns(monitor),
+            None => self.coef.weighted_columns(monitor),
         }
     }
 
@@ -200,14 +183,15 @@ impl Model {
         self.coef = Table::zero(self.shape());
     }
 
-    /// Puts in what a learner remembers of its run. After an error nothing has changed.
+    /// Puts in what a learner remembers of its run; what is in a pocket takes the place of the last weights.
+    /// After an error nothing has changed.
     pub fn remember(
         &mut self,
         learner: &dyn Learner,
         chosen: Option<&Chosen>,
         monitor: &dyn Monitor,
     ) -> Result<()> {
-        let mut memory = Memory::default();
+        let (mut memory, mut coef, mut intercept) = (Memory::default(), None, None);
         for (name, numbers) in learner.memory()? {
             let part = match numbers {
                 Numbers::Floats(pieces) if name.starts_with("coef") => {
@@ -218,7 +202,16 @@ impl Model {
                 Numbers::Floats(pieces) => Part::Floats(Arc::new(joined(&pieces, monitor)?)),
                 Numbers::Integers(pieces) => Part::Integers(Arc::new(joined(&pieces, monitor)?)),
             };
-            memory.parts.try_push((name, part))?;
+            match (name, part) {
+                ("coef_pocket", Part::Weights(pocket)) => coef = Some(pocket),
+                ("intercept_pocket", Part::Floats(pocket)) => intercept = Some(pocket),
+                (name, part) => memory.parts.try_push((name, part))?,
+            }
+        }
+        if let (Some(coef), Some(intercept)) = (&coef, &intercept) {
+            memory.parts.try_push(("last_coef", Part::Weights(self.coef.clone())))?;
+            memory.parts.try_push(("last_intercept", Part::Floats(self.intercept.clone())))?;
+            (self.coef, self.intercept) = (coef.clone(), intercept.clone());
         }
         if learner.one_plane_at_a_time()
             && let Some(chosen) = chosen
@@ -569,7 +562,7 @@ impl Model {
 
     fn find_answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
         if !self.is_computed() {
-            return Ok(self.pocket().unwrap_or_else(|| (self.coef.clone(), self.intercept.clone())));
+            return Ok((self.coef.clone(), self.intercept.clone()));
         }
         if let Some(answer) = self.answer.get() {
             return Ok(answer.clone());
@@ -597,7 +590,8 @@ impl Model {
 /// Pieces one behind the other.
 fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    all.try_reserve_exact(parts.iter().map(|part| part.len()).sum()).map_err(|_| Error::Memory)?;
+    let len = parts.iter().fold(0, |len, part| len + part.len());
+    all.try_reserve_exact(len).map_err(|_| Error::Memory)?;
     for part in parts {
         for piece in pieces(part.len(), 1, monitor) {
             all.extend_from_slice(&part[piece?]);

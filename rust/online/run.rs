@@ -27,25 +27,6 @@ pub struct State {
     pub ages: Option<Vec<i64>>,
 }
 
-/// Where the numbers of K planes go; those that nobody wants go nowhere.
-pub struct Places<'a> {
-    pub coef: Option<&'a mut [f64]>,
-    pub intercept: &'a mut [f64],
-    pub seen: &'a mut [u64],
-    pub ages: Option<&'a mut [i64]>,
-}
-
-impl State {
-    fn places(&mut self) -> Places<'_> {
-        Places {
-            coef: Some(&mut self.coef),
-            intercept: &mut self.intercept,
-            seen: &mut self.seen,
-            ages: self.ages.as_deref_mut(),
-        }
-    }
-}
-
 /// What an epoch did, by decisions (a plane each, or all planes together); 0 for one that has ended before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Epoch {
@@ -248,11 +229,11 @@ impl Run {
             if let [group] = &mut self.groups[..]
                 && !group.has_ended_in_part()
             {
-                group.write(&mut Places { coef: None, ..state.places() }, self.columns, monitor)?;
+                group.write(&mut state, self.columns, monitor)?; // but for the weights
                 state.coef = group.take_weights(monitor)?;
             } else {
                 state.coef = monitor::filled(&0.0, weights, monitor)?;
-                self.write(&mut state.places(), monitor)?;
+                self.write(&mut state, monitor)?;
             }
             Ok(state)
         })
@@ -293,16 +274,20 @@ impl Run {
             seen: filled(0, self.planes())?,
             ages: if self.with_ages() { Some(monitor::filled(&0, weights, monitor)?) } else { None },
         };
-        self.write(&mut state.places(), monitor)?;
+        self.write(&mut state, monitor)?;
         Ok(state)
     }
 
-    /// Writes the same.
-    ///
-    /// # Panics
-    /// If a place has another length.
-    pub fn write(&self, places: &mut Places, monitor: &dyn Monitor) -> Result<()> {
-        self.groups.iter().try_for_each(|group| group.write(places, self.columns, monitor))
+    /// The same without the weights.
+    pub fn counters(&self, monitor: &dyn Monitor) -> Result<State> {
+        let (intercept, seen) = (filled(0.0, self.planes())?, filled(0, self.planes())?);
+        let mut state = State { coef: Vec::new(), intercept, seen, ages: None };
+        self.write(&mut state, monitor)?;
+        Ok(state)
+    }
+
+    fn write(&self, state: &mut State, monitor: &dyn Monitor) -> Result<()> {
+        self.groups.iter().try_for_each(|group| group.write(state, self.columns, monitor))
     }
 
     #[must_use]
@@ -323,7 +308,7 @@ impl Run {
 
     /// Whether the state has ages.
     #[must_use]
-    pub fn with_ages(&self) -> bool {
+    fn with_ages(&self) -> bool {
         self.begun.ages.is_some()
     }
 

@@ -22,7 +22,7 @@ use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Numbers, Places, Problem, Settings, State, Strengths};
+use crate::online::{self, Epoch, Found, Learner, Numbers, Problem, Settings, State, Strengths};
 use crate::rows::{Chosen, Examples};
 
 pub(super) struct Planes {
@@ -337,11 +337,9 @@ impl Work for Planes {
             }
             return Ok(());
         }
-        let (mut intercept, mut seen) = (filled(0.0, core.planes())?, filled(0, core.planes())?);
-        let mut places = Places { coef: None, intercept: &mut intercept, seen: &mut seen, ages: None };
         let signals = Signals::new();
-        let done = core.write(&mut places, &signals);
-        signals.settle(done, py, false)?;
+        let done = core.counters(&signals);
+        let State { intercept, seen, .. } = signals.settle(done, py, false)?;
         set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
         match &mut self.view {
             View::Rows => (), // its model says all

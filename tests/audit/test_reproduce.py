@@ -230,11 +230,8 @@ def test_reversed_rows_are_named(learner, storage, tmp_path):
         for part in ("values", "indices", "indptr"):
             tensors[f"vectors_rows_{part}"] = getattr(matrix, {"values": "data"}.get(part, part))
     if isinstance(model, VotedPerceptron):  # or the rows do not lead to the last weights
-        model._vectors = {
-            name.removeprefix("vectors_"): array
-            for name, array in tensors.items()
-            if name.startswith("vectors_") and name != "vectors_seed"
-        }
+        vectors = {name: array for name, array in tensors.items() if name.startswith("vectors_")}
+        model._publish(model._model.state() | vectors)
     else:
         path.write_bytes(pack({**document}, tensors))
         model = load(path)
@@ -277,6 +274,10 @@ def test_other_numbers_are_named(learner):
         numbers = model._model.state()
         model._publish(numbers | {"coef_0": np.nextafter(numbers["coef_0"], 9)})
         what = r"coef_0 at index \(0, 0\)"
+    elif isinstance(model, VotedPerceptron):
+        numbers = model._model.state()
+        model._publish(numbers | {"seen": numbers["seen"] + 1})
+        what = r"n_seen_ at index \(\d+,\)"
     elif hasattr(model, "_vectors"):
         model.n_seen_ = model.n_seen_ + 1
         what = r"(n_seen_|seen|log_count) at index \(\d+,\)"

@@ -167,7 +167,7 @@ def test_a_file_and_a_pickle_keep_everything(tmp_path, classes, start):
 def test_a_file_that_contradicts_itself_is_refused(tmp_path, name, values, pattern):
     X, y = data(3)
     model = PocketPerceptron(**FIXED).fit(X, y)
-    setattr(model, name, values(getattr(model, name)))
+    model._publish(model._model.state() | {name.strip("_"): values(getattr(model, name))})
     with pytest.raises(ValueError, match=pattern):
         model.save(tmp_path / "model")
 
@@ -224,7 +224,7 @@ def test_parity_looks_at_the_swaps():
     class LateSwap(PocketPerceptron):
         def _publish(self, state):
             if self.engine == "rust":
-                state = state | {"swap_t": state["swap_t"] + 1}
+                state = state.state() | {"swap_t": state["swap_t"] + 1}
             super()._publish(state)
 
     X, y = data()
@@ -408,3 +408,56 @@ def test_defaults_never_have_more_training_errors_than_the_average(check, n, d, 
         assert mine <= min(paper, average)
         gained += mine < paper
     assert gained > 2 or n < 100, "the average wins too seldom to show anything"
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_warm_fit_on_other_columns(average, tmp_path):
+    """A pocket knows in which columns it has weights, or finds them: of a pickle, a file, a matrix."""
+    rng = np.random.default_rng(1)
+
+    def rows(columns):
+        X = sp.lil_matrix((30, 4000))
+        for i in range(30):
+            X[i, rng.choice(columns, 2, replace=False)] = rng.integers(-3, 4, 2)
+        return X.tocsr()
+
+    first, second = rows(np.arange(0, 4000, 400)), rows(np.arange(1, 4000, 500))
+    y = rng.integers(0, 3, 30)
+    model = PocketPerceptron(average=average, warm_start=True, **FIXED).fit(first, y)
+    dense = clone(model).fit(first.toarray(), y)
+    others = [model, clone(model).fit(first, y), pickle.loads(pickle.dumps(model))]
+    model.save(tmp_path / "model")
+    others.append(load(tmp_path / "model"))
+    dense.fit(second.toarray(), y).fit(first.toarray(), y)
+    for other in others:
+        other.fit(second, y).fit(first, y)
+        assert_same_pocket(other, dense)
+    for other in (dense, *others):
+        other.coef_ = np.where(np.arange(4000) % 7 == 0, 0.5, 0.0) * np.ones((3, 1))
+        other.fit(second if other is not dense else second.toarray(), y)
+        assert_same_pocket(other, dense)
+
+
+def assert_same_pocket(model, expected):
+    for name in ("coef_", "intercept_", "last_coef_", "pocket_errors_", "pocket_run_", "swaps_", "n_seen_"):
+        assert getattr(model, name).tobytes() == getattr(expected, name).tobytes(), name
+
+
+def test_a_pocket_that_was_set_has_counted_nothing(engine_name, tmp_path):
+    X, y = data(3)
+    model = PocketPerceptron(engine=engine_name, **FIXED).fit(X, y)
+    for name in ("pocket_errors_", "pocket_run_", "last_coef_", "last_intercept_", "n_seen_"):
+        with pytest.raises(AttributeError):
+            setattr(model, name, getattr(model, name) * 0)
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(model, name)[0] = 0
+    model.coef_ = np.ones((3, 3))
+    model.save(tmp_path / "model")
+    for other in (model, pickle.loads(pickle.dumps(model)), load(tmp_path / "model")):
+        for name in ("pocket_errors_", "pocket_run_", "pocket_epoch_", "swaps_"):
+            assert not hasattr(other, name)
+        assert other.last_coef_.tolist() == other.coef_.tolist() == np.ones((3, 3)).tolist()
+        assert other.n_seen_.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="coef_"):
+        model.coef_ = np.full((3, 3), np.nan)
+    assert model.coef_.tolist() == np.ones((3, 3)).tolist()

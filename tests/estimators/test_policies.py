@@ -191,9 +191,6 @@ ASSIGNED = {"coef_": np.array([[0.5, -1.0, 2.0]]), "intercept_": np.array([0.25]
 SHOWN = ("coef_", "intercept_", "last_coef_", "last_intercept_", "n_seen_", "t_", "mistakes_per_epoch_")
 
 
-KEEPS = pytest.mark.xfail(strict=True, reason="keeps some of what was learnt before, or refuses")
-
-
 @pytest.mark.parametrize("names", [("coef_",), ("intercept_",), ("intercept_", "coef_")], ids=str)
 @pytest.mark.parametrize(
     "model",
@@ -201,8 +198,8 @@ KEEPS = pytest.mark.xfail(strict=True, reason="keeps some of what was learnt bef
         Perceptron(**ONCE),
         Perceptron(penalty="l2", alpha=0.01, **ONCE),
         AveragedPerceptron(**ONCE),
-        pytest.param(PocketPerceptron(**ONCE), marks=KEEPS),
-        pytest.param(VotedPerceptron(**ONCE), marks=KEEPS),
+        PocketPerceptron(**ONCE),
+        VotedPerceptron(**ONCE),
     ],
     ids=str,
 )
@@ -229,7 +226,7 @@ def test_an_assignment_is_a_cold_start_from_what_is_shown(model, names, engine_n
     ("model", "name"),
     [
         (AveragedPerceptron(**ONCE), "coef_"),
-        (VotedPerceptron(prediction="average", **ONCE), "n_seen_"),
+        (VotedPerceptron(prediction="average", **ONCE), "coef_"),
         (Perceptron(penalty="l2"), "coef_"),
     ],
     ids=str,

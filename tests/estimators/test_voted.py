@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from tests.validation import validation_part
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs.linear import vectors
 from perceptron_rs.reference.order import below
 
 FIXED = {"shuffle": False, "tol": None, "max_iter": 3}
@@ -406,3 +407,36 @@ def test_a_joint_decision_and_a_penalty_are_not_offered():
     for name in ("multi_class", "joint_update", "penalty", "alpha"):
         with pytest.raises(TypeError, match=name):
             VotedPerceptron(**{name: "joint"})
+
+
+def test_a_pass_costs_its_own_mistakes(engine_name, monkeypatch):
+    """Of many passes, all mistakes are copied a few times, and not once a pass."""
+    copied = []
+    joining = vectors.continued
+    monkeypatch.setattr(
+        vectors, "continued", lambda *parts: copied.append(len(joining(*parts)["log_row"])) or joining(*parts)
+    )
+    X, y = data(n=400)
+    model = VotedPerceptron(engine=engine_name)
+    for i in range(len(X)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+    assert model.n_vectors_[0] > 100
+    assert sum(copied) < 4 * model.n_vectors_[0]
+    whole = VotedPerceptron(engine=engine_name).partial_fit(X, y, classes=[0, 1])
+    assert said(model, X) == said(whole, X)
+
+
+@pytest.mark.parametrize("types", [("int16", "uint16", "float32"), ("uint8", "int8", "float32")])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_rows_of_passes_are_joined_as_one_by_one(types, storage):
+    """Nobody sees whether anyone has looked meanwhile: the type of three is not that of each two."""
+    X, y = np.abs(data()[0]), data()[1]
+    models = VotedPerceptron(), VotedPerceptron()
+    for dtype in types:
+        for model, looks in zip(models, (False, True), strict=True):
+            model.partial_fit(storage(X.astype(dtype)), y, classes=[0, 1])
+            assert not looks or model.n_vectors_[0] > 1
+    states = [model._model.state() for model in models]
+    assert {name: (array.dtype, array.tobytes()) for name, array in states[0].items()} == {
+        name: (array.dtype, array.tobytes()) for name, array in states[1].items()
+    }

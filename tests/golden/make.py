@@ -191,7 +191,8 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         answer |= {"coef_u": bits(after["coef_u"]), "intercept_u": bits(after["intercept_u"])}
         answer |= {"mean_coef": bits(mean_coef), "mean_intercept": bits(mean_intercept)}
     if learner == "pocket":
-        answer |= {f"pocket_{name}": bits(after[f"{name}_pocket"]) for name in ("coef", "intercept")}
+        for name in ("coef", "intercept"):
+            answer |= {f"pocket_{name}": bits(after[name]), name: bits(after[f"last_{name}"])}
         answer |= {name: bits(after[name]) for name in ("pocket_errors", "swap_errors")}
         integers = ("pocket_run", "swap_plane", "swap_epoch", "swap_t", "swap_average")
         answer |= {name: whole(after[name]) for name in integers}

@@ -126,7 +126,7 @@ def test_weights_that_begin_as_zeros_take_memory_where_they_are_learnt() -> None
     )
     run = engine.start(Data(rows, np.array([0, 1], dtype=np.uint32), None, None), state, settings)
     run.epoch(0)
-    for name in ("coef", "coef_pocket"):
+    for name in ("coef", "last_coef"):
         coef = run.state()[name]
         assert coef.shape == (planes, columns)
         assert not coef.flags.writeable  # a view of what the run shows

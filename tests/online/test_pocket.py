@@ -127,7 +127,7 @@ SWAP = ("epoch", "t", "errors", "average")
 
 
 def pocket_of(state, k=0):
-    return [*state["coef_pocket"][k].tolist(), state["intercept_pocket"][k]]
+    return [*state["coef"][k].tolist(), state["intercept"][k]]
 
 
 def swaps_of(state, k=0):
@@ -140,7 +140,7 @@ def compare(state, oracle, k=0):
     assert state["pocket_errors"][k] == oracle.errors
     assert state["pocket_run"][k] == oracle.pocket_run
     assert swaps_of(state, k) == oracle.swaps
-    assert [*state["coef"][k].tolist(), state["intercept"][k]] == oracle.w
+    assert [*state["last_coef"][k].tolist(), state["last_intercept"][k]] == oracle.w
     assert state["seen"][k] == oracle.t
 
 
@@ -295,7 +295,7 @@ def test_more_rows_than_a_block(trainer, check, dtype, sparse):
     done = trainer.fit(
         sp.csr_matrix(wide) if sparse else wide, labels, learner="pocket", check=check, max_iter=epochs
     )["state"]
-    assert done["coef_pocket"][0][300:304].tolist() == oracle.pocket[:-1]
+    assert done["coef"][0][300:304].tolist() == oracle.pocket[:-1]
     assert (done["pocket_errors"][0], done["pocket_run"][0]) == (oracle.errors, oracle.pocket_run)
     assert swaps_of(done) == oracle.swaps
     assert len(oracle.swaps) >= (1 if check == "epoch" else 2)
@@ -378,10 +378,10 @@ def test_rounding_on_arbitrary_data(trainer, check):
         ]
     visited.append(state["coef"].tobytes() + state["intercept"].tobytes())
     done = trainer.fit(X, labels, learner="pocket", check=check, eta0=0.1, max_iter=4)["state"]
-    assert done["coef_pocket"].tobytes() + done["intercept_pocket"].tobytes() in visited[1:]
-    a = trainer.scores(X, done["coef_pocket"], done["intercept_pocket"])[:, 0]
+    assert done["coef"].tobytes() + done["intercept"].tobytes() in visited[1:]
+    a = trainer.scores(X, done["coef"], done["intercept"])[:, 0]
     assert done["pocket_errors"][0] == np.count_nonzero(~((2.0 * labels - 1) * a > 0))
-    assert done["coef"].tobytes() + done["intercept"].tobytes() == visited[-1]
+    assert done["last_coef"].tobytes() + done["last_intercept"].tobytes() == visited[-1]
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ def test_averages_that_overflow(trainer, sparse):
     start = trainer.start(2, coef=[[1e308, 0.0]])
     X = sp.csr_matrix(X) if sparse else X
     done = trainer.fit(X, [0, 1], learner="pocket", state=start)["state"]
-    assert done["coef"][0, 0] == 1e308
+    assert done["last_coef"][0, 0] == 1e308
     with pytest.raises(OverflowError, match="epoch 0"):
         trainer.fit(X, [0, 1], learner="pocket", state=start, average=True)
 

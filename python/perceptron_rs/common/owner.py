@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.told import OF_PASS, attributes, canonical
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.typed import BaseEstimator
 
-__all__ = ["Owner", "Shown"]
+__all__ = ["Owner", "Shown", "shown"]
 
 
 class Shown(property):
@@ -24,6 +24,20 @@ class Shown(property):
             f"{name} shows what this {type(estimator).__name__} has learnt and cannot be set; "
             "fit it again, or change a copy of the array"
         )
+
+
+def shown(attribute: str, name: str) -> Shown:
+    """Return an attribute that shows the numbers of this name in a model."""
+
+    def read(estimator: Any) -> Any:
+        try:
+            return vars(estimator)["_model"][name]
+        except KeyError:
+            kind = type(estimator).__name__
+            raise AttributeError(f"{kind!r} object has no attribute {attribute!r}; fit it first") from None
+
+    read.__name__ = attribute
+    return Shown(read)
 
 
 class Owner(BaseEstimator):
@@ -45,8 +59,7 @@ class Owner(BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_model" in state:
-            kind = get_engine(state["engine"]).Model
-            state = state | {"_model": kind.from_state(self._learner, state["_model"])}
+            state = state | {"_model": self._model_from(get_engine(state["engine"]), state["_model"])}
         super().__setstate__(state)
 
     def __copy__(self) -> Self:
@@ -59,7 +72,11 @@ class Owner(BaseEstimator):
         model = self._model
         if type(model) is engine.Model:
             return model
-        return engine.Model.from_state(self._learner, model.state())
+        return self._model_from(engine, model.state())
+
+    def _model_from(self, engine: Engine, state: State) -> Any:
+        """Return a model of the arrays of its state."""
+        return engine.Model.from_state(self._learner, state)
 
     def _owned(self, engine: Engine, state: Any) -> Any:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""
@@ -67,7 +84,7 @@ class Owner(BaseEstimator):
             return state
         for array in state.values():
             array.flags.writeable = False  # it is taken over where it stands
-        return engine.Model.from_state(self._learner, state)
+        return self._model_from(engine, state)
 
     def _publish(self, state: Any) -> None:
         """Have learnt this: a model, or the arrays of its state."""

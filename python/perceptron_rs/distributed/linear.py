@@ -51,7 +51,7 @@ def parse(batch: Batch) -> Parsed:
 def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
     """Put what is known before the fit on the estimator, and plan the fit."""
     goes_on = estimator.warm_start and hasattr(estimator, "classes_")
-    state = estimator._read_state(get_engine(estimator.engine)) if goes_on else None
+    state = estimator._model_of(get_engine(estimator.engine)) if goes_on else None
     first = next((fact for fact in facts if fact.examples), facts[0])
     estimator.n_features_in_ = first.columns
     vars(estimator).pop("feature_names_in_", None)

@@ -12,13 +12,13 @@ from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import EngineName
-from perceptron_rs.linear.owner import ModelOwner
+from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["AveragedPerceptron"]
 
 
-class AveragedPerceptron(ModelOwner):
+class AveragedPerceptron(PassLearner):
     r"""Averaged perceptron: predicts with the mean of all weight vectors of the run.
 
     Training makes the same updates as `Perceptron`. If w_0 are the initial weights, and w_t those after the
@@ -190,16 +190,19 @@ class AveragedPerceptron(ModelOwner):
     """
 
     _learner: ClassVar[str] = "averaged"
-    _stored: ClassVar[dict[str, str]] = {
-        "coef": "last_coef_",
-        "intercept": "last_intercept_",
-        "seen": "n_seen_",
-        "coef_u": "_coef_u",
-        "intercept_u": "_intercept_u",
+    _shown: ClassVar[dict[str, str]] = {
+        "last_coef_": "coef",
+        "last_intercept_": "intercept",
+        "n_seen_": "seen",
+        "_coef_u": "coef_u",
+        "_intercept_u": "intercept_u",
     }
-
+    _digested: ClassVar[tuple[str, ...]] = tuple(_shown)
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**CONSTRAINTS, **JOINT, **NOISE, **PARTITIONS}
+
+    last_coef_: NDArray[np.float64]
+    last_intercept_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -259,25 +262,3 @@ class AveragedPerceptron(ModelOwner):
         self.keep_on_interrupt = keep_on_interrupt
         self.audit = audit
         self.audit_key = audit_key
-
-    @property
-    def last_coef_(self) -> NDArray[np.float64]:
-        """Weights after the last update."""
-        coef: NDArray[np.float64] = self._model["coef"]
-        return coef
-
-    @property
-    def last_intercept_(self) -> NDArray[np.float64]:
-        """Intercepts after the last update."""
-        intercept: NDArray[np.float64] = self._model["intercept"]
-        return intercept
-
-    @property
-    def _coef_u(self) -> NDArray[np.float64]:
-        coef: NDArray[np.float64] = self._model["coef_u"]
-        return coef
-
-    @property
-    def _intercept_u(self) -> NDArray[np.float64]:
-        intercept: NDArray[np.float64] = self._model["intercept_u"]
-        return intercept

@@ -1,25 +1,29 @@
-"""What linear learners share: fits in epochs, passes, predictions; and what one may change of them."""
+"""What linear learners share: fits in epochs, passes, predictions, and what they show of their models.
+
+``_model`` is all that has been learnt, and what its last pass did. Its arrays are views that nobody writes
+to: those that a caller holds never change, and while nobody does, a pass learns where they stand.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.owner import Owner, shown
 from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.told import canonical
+from perceptron_rs.common.told import OF_PASS, Told
 from perceptron_rs.common.turns import Turn, consistent, learning
-from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes
+from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, start_value
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.float_mode import standard
@@ -28,15 +32,14 @@ from perceptron_rs.linear.fitting import (
     learn,
     learn_stream,
     start_state,
-    zero_arrays,
 )
+from perceptron_rs.linear.penalty import with_ages, with_strengths
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Learner as StreamLearner
 from perceptron_rs.typed import (
-    BaseEstimator,
     CallbackSupportMixin,
     check_is_fitted,
     fit_context,
@@ -45,34 +48,79 @@ from perceptron_rs.typed import (
 
 __all__ = ["LinearLearner"]
 
-#: No sum of it and of the examples of a call overflows.
-_MOST_SEEN = 2**62
 
-
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, BaseEstimator):
+class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, Owner):
     """A linear classifier that one pass of an engine over examples makes better.
 
-    A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of
-    it) and where each number of the engines' state is kept on the estimator (``_stored``).
+    A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of it), and
+    which numbers of its model it shows besides weights and intercepts (``_shown``).
     """
 
     _learner: ClassVar[str]
-    _stored: ClassVar[dict[str, str]]
-    #: Other arrays that a fit leaves, for model files: kind of numbers and shape, as in models/layout.py.
-    _kept: ClassVar[dict[str, tuple[Any, str]]] = {}
+    #: Names in the model, by attribute.
+    _shown: ClassVar[dict[str, str]] = {"n_seen_": "seen"}
+    #: Numbers that say what has been learnt, for digests.
+    _digested: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "n_seen_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
-    coef_: Any
-    intercept_: Any
     n_seen_: NDArray[np.int64]
     validation_scores_: NDArray[np.float64]
+    callback: Any
+    verbose: int
+    class_weight: Any
     shuffle: bool
     warm_start: bool
     early_stopping: bool
     audit: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for attribute, name in cls._shown.items():
+            setattr(cls, attribute, shown(attribute, name))
+
+    if not TYPE_CHECKING:
+        locals().update({name: Told(name) for name in OF_PASS})
+
+    @property
+    def coef_(self) -> Any:
+        """Weights that predict."""
+        return self._model.coef
+
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        self._start_from(coef=coef)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts that predict."""
+        intercept: NDArray[np.float64] = self._model.intercept
+        return intercept
+
+    @intercept_.setter
+    def intercept_(self, intercept: Any) -> None:
+        self._start_from(intercept=intercept)
+
+    def _start_from(self, **given: Any) -> None:
+        """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
+        known, engine = vars(self).get("_model"), get_engine(self.engine)
+        if known is not None:
+            given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
+        else:  # the others come next
+            planes = (
+                len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
+            )
+        coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
+        intercept = given.get("intercept", np.zeros(planes))
+        started = self._start(
+            engine,
+            *coef.shape,
+            coef=start_value(coef, "coef_", (planes, coef.shape[1])),
+            intercept=start_value(intercept, "intercept_", (planes,)),
+        )
+        self._begin_anew(started)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -130,7 +178,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
         self._check_parameters()
         engine = get_engine(self.engine)
-        state = self._read_state(engine) if self.warm_start and hasattr(self, "classes_") else None
+        state = self._model_of(engine) if self.warm_start and hasattr(self, "classes_") else None
         X = as_array(X)
         goes_on = state is not None and (coef_init is None or intercept_init is None)
         data = examples(self, engine, X, reset=not goes_on)
@@ -251,7 +299,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         if first:
             state = start_state(self, self.classes_, None, None, None)
         else:
-            state = self._read_state(engine)
+            state = self._model_of(engine)
             check_same_problem(self, state, self.classes_)
         return learn(
             self,
@@ -317,12 +365,14 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
 
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
-        found = self.predictor_
-        coef, intercept = (np.require(found[name], np.float64, ["A"]) for name in ("coef", "intercept"))
-        n, columns = data.rows.shape
-        if coef.shape != (*intercept.shape, columns):
-            assert_same_planes(columns, coef_=coef, intercept_=intercept)
-        return engine.scores(data.rows, coef, intercept, threads=n_threads(self, n))
+        model, (n, columns) = self._model_of(engine), data.rows.shape
+        if columns != model.shape[1]:
+            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
+        return self._scores_under(model, data.rows, n_threads(self, n))
+
+    def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = model.scores(rows, threads=threads)
+        return scores
 
     @property
     @consistent
@@ -332,7 +382,7 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {name: dense(getattr(self, name)) for name in self._stored.values()}
+        numbers = {name: dense(getattr(self, name)) for name in self._digested}
         numbers |= {f"{name}_": array for name, array in self.predictor_.items()}
         return numbers, {"learner": self._learner, "tie": self.tie}
 
@@ -345,8 +395,9 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """Return the settings of a fit that no other linear learner has."""
         return {}
 
-    def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
-        """Be told what a call of the engine starts with, for learners that need more than its state."""
+    def _begin(self, engine: Engine, data: Examples, state: Any, seed: int | None) -> Any:  # noqa: ARG002
+        """Return what the engine starts with, of the model that a call goes on from."""
+        return state
 
     def _begin_stream(
         self,
@@ -357,60 +408,26 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         """Return what a run over a stream carries from block to block, and its first state."""
         return StreamLearner(), state
 
-    def _read_state(self, engine: Engine) -> Any:  # noqa: ARG002
-        """Return the numbers that the estimator goes on from, whatever type a user has given them."""
-        state: State = {}
-        for name, attribute in self._stored.items():
-            with naming(attribute):
-                numbers = dense(getattr(self, attribute))
-                state[name] = np.asarray(numbers, np.int64 if name == "seen" else np.float64)
-        assert_same_planes(None, **{self._stored[name]: numbers for name, numbers in state.items()})
-        seen = state["seen"]
-        if seen.size > 0 and not 0 <= seen.min() <= seen.max() <= _MOST_SEEN:
-            raise ValueError(f"n_seen_ must be from 0 to 2**62, got {seen.tolist()!r:.80}; fit again")
-        return state
-
-    def _zero_state(self, engine: Engine, planes: int, columns: int) -> Any:  # noqa: ARG002
-        """Return the state of a cold start from weights that are 0."""
-        return zero_arrays(self, planes, columns)
-
-    def _owned(self, engine: Engine, state: Any) -> Any:  # noqa: ARG002
-        """Return the state as the estimator keeps it."""
-        return state
-
-    def _shape(self, state: Any) -> tuple[int, int]:
-        """Return the numbers of planes and columns of a state."""
-        shape: tuple[int, int] = state["coef"].shape
-        return shape
+    def _start(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
+        """Return the model of a cold start; numbers that are not given are 0."""
+        model = engine.Model(self._learner, planes, columns)
+        if not numbers:
+            return model
+        state = model.state() | numbers
+        for array in state.values():
+            array.flags.writeable = False  # it is taken over where it stands
+        return engine.Model.from_state(self._learner, state)
 
     def _arrays(self, state: Any) -> State:
         """Return the state as arrays, for runs over blocks and partitions."""
-        arrays: State = state
-        return arrays
+        return with_ages(self, state)
 
-    def _answer(
-        self,
-        engine: Engine,  # noqa: ARG002  for learners that compute their answer
-        state: State,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the weights and intercepts that a state predicts with."""
-        return state["coef"], state["intercept"]
+    def _owned(self, engine: Engine, state: Any) -> Any:
+        return super()._owned(engine, with_strengths(self, state) if isinstance(state, dict) else state)
 
-    def _activations(self, engine: Engine, state: State, rows: Rows) -> NDArray[np.float64]:
+    def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets in a state, (n, K)."""
-        return engine.scores(rows, *self._answer(engine, state), threads=n_threads(self))
-
-    @classmethod
-    def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:
-        """Raise ValueError unless the arrays of ``_kept`` agree with each other."""
-
-    def _publish(self, state: State) -> None:
-        """Keep the numbers of the engine's state under the names of ``_stored``."""
-        for name, attribute in self._stored.items():
-            setattr(self, attribute, state[name])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: canonical(value) for name, value in super().__getstate__().items()}
+        return self._scores_under(self._owned(engine, state), rows, n_threads(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms, terms
-from perceptron_rs.linear.vector_files import PREFIX, check_vectors, collect_vectors, publish_vectors
+from perceptron_rs.engines import get_engine
+from perceptron_rs.linear.vector_files import PREFIX, check_vectors
 from perceptron_rs.models.values import LARGEST_COUNT, Tensors, is_count
 
 __all__ = ["OWN_PARTS", "collect", "publish"]
@@ -18,7 +19,25 @@ __all__ = ["OWN_PARTS", "collect", "publish"]
 #: Parts of a file's description that other families have not.
 OWN_PARTS: frozenset[str] = frozenset()
 
-#: Arrays beside the state, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
+_KINDS = (("", ""), ("", "_u"), ("last_", ""))
+#: Arrays of a model: kind of numbers, and shape as below.
+_NUMBERS = {
+    "seen": (np.dtype(np.int64), "K"),
+    **{f"{prefix}coef{suffix}": (np.dtype(np.float64), "Kd") for prefix, suffix in _KINDS},
+    **{f"{prefix}intercept{suffix}": (np.dtype(np.float64), "K") for prefix, suffix in _KINDS},
+}
+#: Those of a pocket that a fit has left; none of weights that were set.
+_POCKET = {
+    **{name: _NUMBERS[name] for name in ("last_coef", "last_intercept")},
+    "pocket_errors": (np.dtype(np.float64), "K"),
+    "pocket_run": (np.dtype(np.int64), "K"),
+    "swap_plane": (np.dtype(np.int64), "m"),
+    "swap_epoch": (np.dtype(np.int64), "m"),
+    "swap_t": (np.dtype(np.int64), "m"),
+    "swap_errors": (np.dtype(np.float64), "m"),
+    "swap_average": (np.dtype(np.int64), "m"),
+}
+#: Arrays beside the model, by attribute: kind of numbers, and shape in planes (K), columns (d), decisions
 #: (D), epochs (E), examples (n), entries of a learner's lists (m) or a number. The
 #: name in the file has no "_" at either end. Those after the first two need not be there.
 _ARRAYS: dict[str, tuple[Any, str]] = {
@@ -42,15 +61,15 @@ _COUNTERS = {"n_iter": "n_iter_", "n_mistakes": "n_mistakes_", "epochs": "_n_epo
 def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and its history; ValueError if they are not those of a fit."""
     check_terms(estimator)
-    tensors = {
-        name: _array(getattr(estimator, attribute), np.int64 if name == "seen" else np.float64, attribute)
-        for name, attribute in estimator._stored.items()
-    }
-    for attribute, (dtype, _) in (_ARRAYS | estimator._kept).items():
+    model = estimator._model
+    state = model.state()
+    tensors = {name: np.ascontiguousarray(array) for name, array in state.items()}
+    if "strengths" in state:
+        tensors = {name: np.ascontiguousarray(model[name]) for name in model.keys()}  # noqa: SIM118  no mapping's methods
+        tensors |= {name: np.ascontiguousarray(state[name.removeprefix("pending_")]) for name in _PENDING}
+    for attribute, (dtype, _) in _ARRAYS.items():
         if hasattr(estimator, attribute):
             tensors[attribute.strip("_")] = _array(getattr(estimator, attribute), dtype, attribute)
-    tensors |= _pending(estimator)
-    tensors |= collect_vectors(estimator)
     history = {name: int(getattr(estimator, attribute)) for name, attribute in _COUNTERS.items()}
     history["converged"] = bool(estimator.converged_)
     _check(estimator, tensors, history)
@@ -66,14 +85,14 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     _check(estimator, tensors, history)
     estimator._terms = terms(estimator)
     estimator.n_features_in_ = tensors["coef"].shape[1]
-    state = {name: tensors[name] for name in estimator._stored}
+    names = {*_NUMBERS, *_POCKET}
+    state = {name: w for name, w in tensors.items() if name in names or name.startswith(PREFIX)}
     if set(_PENDING) <= set(tensors):
         state |= {name.removeprefix("pending_"): tensors[name] for name in _PENDING}
     estimator._publish(state)
     if "ages" in state and estimator.coef_.tobytes() != tensors["coef"].tobytes():
         raise ValueError("the tensor coef is not pending_coef with its penalties; save the model again")
-    publish_vectors(estimator, tensors)
-    for attribute in _ARRAYS | estimator._kept:
+    for attribute in _ARRAYS:
         if attribute.strip("_") in tensors:
             setattr(estimator, attribute, tensors[attribute.strip("_")])
     if "loss_curve" in tensors:
@@ -84,14 +103,6 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     # An average is computed when it is first read: here, where an error can name the file.
     if not (np.isfinite(estimator.coef_).all() and np.isfinite(estimator.intercept_).all()):
         raise ValueError("its weights are so large that their average is not finite; save the model again")
-
-
-def _pending(estimator: Any) -> Tensors:
-    """Return what is pending of penalties."""
-    state = vars(estimator)["_model"].state() if "_model" in vars(estimator) else {}
-    if "strengths" not in state:
-        return {}
-    return {name: np.ascontiguousarray(state[name.removeprefix("pending_")]) for name in _PENDING}
 
 
 def _array(value: Any, dtype: Any, attribute: str) -> NDArray[Any]:
@@ -110,12 +121,10 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         raise ValueError(f"the history must hold {', '.join(_COUNTERS)} and converged")
     if not all(is_count(history[name]) for name in _COUNTERS) or type(history["converged"]) is not bool:
         raise ValueError("the history must hold counts of at most 2**53 and whether it converged")
-    needed = {
-        name: (np.dtype(np.int64 if name == "seen" else np.float64), "Kd" if name.startswith("coef") else "K")
-        for name in estimator._stored
-    }
-    kept = _by_name(estimator._kept)
-    needed |= kept
+    names = get_engine("rust").Model(estimator._learner, 0, 0).keys()
+    needed = {name: _NUMBERS[name] for name in names}
+    if estimator._learner == "pocket" and not _POCKET.keys().isdisjoint(tensors):
+        needed |= _POCKET
     optional = _by_name(_ARRAYS) | _PENDING
     for name in (*needed, *(attribute.strip("_") for attribute in _NEEDED)):
         if name not in tensors:
@@ -147,8 +156,8 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
             raise ValueError(f"the tensor {name} holds a NaN or an infinity")
         if dtype == np.int64 and not (array.min(initial=0) >= 0 and array.max(initial=0) <= LARGEST_COUNT):
             raise ValueError(f"the tensor {name} must hold counts of at most 2**53")
-    if kept:
-        estimator._check_kept(tensors)
+    if "pocket_errors" in tensors:
+        _check_pocket(tensors)
     check_vectors(estimator, tensors)
     if len(set(_PENDING) & set(tensors)) not in (0, len(_PENDING)):
         raise ValueError(f"the tensors {', '.join(_PENDING)} belong together")
@@ -158,6 +167,18 @@ def _check(estimator: Any, tensors: Tensors, history: Any) -> None:
         raise ValueError(
             "the history and the tensor mistakes_per_epoch disagree about the number of mistakes"
         )
+
+
+def _check_pocket(tensors: Tensors) -> None:
+    plane, errors = tensors["swap_plane"], tensors["pocket_errors"]
+    if (plane >= len(errors)).any() or (np.diff(plane) < 0).any():
+        raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
+    last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
+    if (tensors["swap_errors"][last] != errors[plane[last]]).any():
+        raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
+    average = tensors["swap_average"]
+    if ((average != 0) & (average != 1)).any():
+        raise ValueError("the tensor swap_average must hold 0 and 1 alone")
 
 
 def _by_name(arrays: dict[str, tuple[Any, str]]) -> dict[str, tuple[Any, str]]:

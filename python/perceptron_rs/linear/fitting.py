@@ -25,7 +25,7 @@ from perceptron_rs.common.weights import class_weights, start_value, weighed
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.linear.penalty import strengths
-from perceptron_rs.settings import Data, Linear, State, zeros
+from perceptron_rs.settings import Data, Linear
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "publish",
     "settings_of",
     "start_state",
-    "zero_arrays",
 ]
 
 
@@ -46,27 +45,14 @@ def start_state(
     estimator._terms = terms(estimator)
     engine, planes = get_engine(estimator.engine), n_planes(estimator, classes)
     columns = estimator.n_features_in_
-    if coef_init is intercept_init is previous is None:
-        return estimator._zero_state(engine, planes, columns)
     shapes = {"coef": (planes, columns), "intercept": (planes,)}
-    state = zero_arrays(estimator, planes, columns)
+    state = {}
     for name, given in (("coef", coef_init), ("intercept", intercept_init)):
         if given is not None:
             state[name] = start_value(given, f"{name}_init", shapes[name])
         elif previous is not None:
             state[name] = previous[name]
-    return estimator._owned(engine, state)
-
-
-def zero_arrays(estimator: Any, planes: int, columns: int) -> State:
-    """Return the state of a cold start from weights that are 0, as arrays."""
-    state: State = {}
-    for name in estimator._stored:
-        if name.startswith("coef"):
-            state[name] = zeros((planes, columns))
-        else:
-            state[name] = np.zeros(planes, dtype=np.int64 if name == "seen" else np.float64)
-    return state
+    return estimator._start(engine, planes, columns, **state)
 
 
 def publish(estimator: Any, state: Any) -> None:
@@ -89,7 +75,7 @@ def check_same_problem(estimator: Any, state: Any, classes: NDArray[Any]) -> Non
             found=classes.tolist(),
         )
     needed = (n_planes(estimator, classes), estimator.n_features_in_)
-    shape = estimator._shape(state)
+    shape = state.shape
     if shape != needed:
         raise ArgumentError(
             f"{{data}} need weights of the shape {needed}, but {{estimator}} continues with weights of the "
@@ -185,7 +171,7 @@ def learn(
         )
         weighs = weighs.without(others, n)
     observer = Observer(estimator, weighs.n_examples(n), task, publish)
-    estimator._begin(engine, data, state, seed)
+    begins = estimator._begin(engine, data, state, seed)
     settings = settings_of(
         estimator,
         positive,
@@ -203,7 +189,7 @@ def learn(
             ends = cuts(getattr(estimator, "n_partitions", 1) if settle else 1, n, weighs.rows)
             if len(ends) == 2:
                 whole = Data(data.rows, labels, weighs.sample)
-                report = drive(engine, whole, state, settings, schedule, watch, held_out)
+                report = drive(engine, whole, begins, settings, schedule, watch, held_out)
             else:
                 parts = partitions(engine, data, labels, weighs.sample, ends)
                 alone = replace(settings, threads=1)
@@ -231,7 +217,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
     classes = stream.facts.classes
     publish_columns(estimator, stream, reset=not goes_on)
     if goes_on:
-        state = estimator._read_state(engine)
+        state = estimator._model_of(engine)
         check_same_problem(estimator, state, classes)
     else:
         estimator.classes_, estimator._n_epochs = classes, 0

@@ -13,13 +13,13 @@ from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITION
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.options import PENALTY
-from perceptron_rs.linear.owner import ModelOwner
+from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(ModelOwner):
+class Perceptron(PassLearner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.
 
     The activation of an example x with label y (+1 or -1) is ``a = w.x + b``. If ``y a <= 0``, the example
@@ -211,7 +211,6 @@ class Perceptron(ModelOwner):
     """
 
     _learner: ClassVar[str] = "perceptron"
-    _stored: ClassVar[dict[str, str]] = {"coef": "coef_", "intercept": "intercept_", "seen": "n_seen_"}
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,

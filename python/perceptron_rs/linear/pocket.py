@@ -11,7 +11,7 @@ from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.parameters import CONSTRAINTS
 from perceptron_rs.common.progress import Callback
-from perceptron_rs.engines import Engine, EngineName, State
+from perceptron_rs.engines import EngineName
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.options import CHECK
 from perceptron_rs.typed import ClassWeight, Tie
@@ -22,7 +22,7 @@ _FEW = 300  #: examples of which ``check="auto"`` counts the errors after every 
 _SWAP = np.dtype(
     [("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64), ("average", np.bool_)]
 )
-_SWAP_PARTS = ("plane", "epoch", "t", "errors", "average")  #: in the order of these
+_SWAPS = ("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average")  #: in the order of these
 
 
 class _Absent:
@@ -233,35 +233,21 @@ class PocketPerceptron(LinearLearner):
     """
 
     _learner: ClassVar[str] = "pocket"
-    #: What a warm start goes on from is the pocket's.
-    _stored: ClassVar[dict[str, str]] = {"coef": "coef_", "intercept": "intercept_", "seen": "n_seen_"}
-    _kept: ClassVar[dict[str, tuple[Any, str]]] = {
-        "last_coef_": (np.float64, "Kd"),
-        "last_intercept_": (np.float64, "K"),
-        "pocket_errors_": (np.float64, "K"),
-        "pocket_run_": (np.int64, "K"),
-        "_swap_plane": (np.int64, "m"),
-        "_swap_epoch": (np.int64, "m"),
-        "_swap_t": (np.int64, "m"),
-        "_swap_errors": (np.float64, "m"),
-        "_swap_average": (np.int64, "m"),
+    _shown: ClassVar[dict[str, str]] = {
+        "n_seen_": "seen",
+        "pocket_errors_": "pocket_errors",
+        "pocket_run_": "pocket_run",
+        **{f"_{name}": name for name in _SWAPS},
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         **constraints(CHECK),
     }
 
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    last_coef_: NDArray[np.float64]
-    last_intercept_: NDArray[np.float64]
     pocket_errors_: NDArray[np.float64]
     pocket_run_: NDArray[np.int64]
     _swap_plane: NDArray[np.int64]
     _swap_epoch: NDArray[np.int64]
-    _swap_t: NDArray[np.int64]
-    _swap_errors: NDArray[np.float64]
-    _swap_average: NDArray[np.int64]
 
     partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
     fit_stream = _Absent("fit_stream: errors are counted on all examples; use fit on arrays that are mapped")
@@ -317,6 +303,22 @@ class PocketPerceptron(LinearLearner):
         self.audit_key = audit_key
 
     @property
+    def last_coef_(self) -> NDArray[np.float64]:
+        """Weights after the last update."""
+        coef: NDArray[np.float64] = self._last("coef")
+        return coef
+
+    @property
+    def last_intercept_(self) -> NDArray[np.float64]:
+        """Intercepts after the last update."""
+        intercept: NDArray[np.float64] = self._last("intercept")
+        return intercept
+
+    def _last(self, name: str) -> Any:
+        model = self._model
+        return model[f"last_{name}" if f"last_{name}" in model else name]  # weights that were set are both
+
+    @property
     def pocket_epoch_(self) -> NDArray[np.int64]:
         """Epochs in which the weights were put into the pocket."""
         found = np.full(len(self.pocket_run_), -1)
@@ -327,38 +329,10 @@ class PocketPerceptron(LinearLearner):
     def swaps_(self) -> NDArray[Any]:
         """What was put into the pocket."""
         found = np.empty(len(self._swap_plane), dtype=_SWAP)
-        for name, part in zip(_SWAP.names or (), _SWAP_PARTS, strict=True):
-            found[name] = getattr(self, f"_swap_{part}")
+        for name, part in zip(_SWAP.names or (), _SWAPS, strict=True):
+            found[name] = getattr(self, f"_{part}")
         return found
 
     def _own_settings(self, n_examples: int) -> dict[str, Any]:
         few = "update" if n_examples <= _FEW else "ratchet"
         return {"check": few if self.check == "auto" else str(self.check), "average": bool(self.average)}
-
-    def _answer(
-        self,
-        engine: Engine,  # noqa: ARG002
-        state: State,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return state["coef_pocket"], state["intercept_pocket"]
-
-    def _publish(self, state: State) -> None:
-        if "coef_pocket" in state:  # a fit's; of a model file the rest is set by name
-            self.last_coef_, self.last_intercept_ = state["coef"], state["intercept"]
-            self.pocket_errors_, self.pocket_run_ = state["pocket_errors"], state["pocket_run"]
-            for part in _SWAP_PARTS:
-                setattr(self, f"_swap_{part}", state[f"swap_{part}"])
-            state = state | {"coef": state["coef_pocket"], "intercept": state["intercept_pocket"]}
-        super()._publish(state)
-
-    @classmethod
-    def _check_kept(cls, tensors: dict[str, NDArray[Any]]) -> None:
-        plane, errors = tensors["swap_plane"], tensors["pocket_errors"]
-        if (plane >= len(errors)).any() or (np.diff(plane) < 0).any():
-            raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
-        last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
-        if (tensors["swap_errors"][last] != errors[plane[last]]).any():
-            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
-        average = tensors["swap_average"]
-        if ((average != 0) & (average != 1)).any():
-            raise ValueError("the tensor swap_average must hold 0 and 1 alone")

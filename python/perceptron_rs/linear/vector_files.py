@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import get_engine
-from perceptron_rs.linear.vectors import rows_of
+from perceptron_rs.linear.vectors import PREFIX, rows_of
 from perceptron_rs.models.values import LARGEST_COUNT
 
-__all__ = ["PREFIX", "check_vectors", "collect_vectors", "publish_vectors"]
+__all__ = ["PREFIX", "check_vectors"]
 
 Tensors = dict[str, NDArray[Any]]
 
-#: Of the names of these tensors.
-PREFIX = "vectors_"
 #: Kind of numbers, and shape in planes (K), columns (d), K + 1 (S), mistakes (M); see `estimators.vectors`.
 _ARRAYS: dict[str, tuple[Any, str]] = {
     "coef": (np.float64, "Kd"),
@@ -36,31 +34,10 @@ _ARRAYS: dict[str, tuple[Any, str]] = {
 _ROWS = ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"})
 
 
-def collect_vectors(estimator: Any) -> Tensors:
-    """Return the tensors of an estimator's vectors; none if it keeps none."""
-    if not keeps_vectors(estimator):
-        return {}
-    tensors = {PREFIX + name: np.ascontiguousarray(array) for name, array in estimator._vectors.items()}
-    return tensors | {f"{PREFIX}seed": np.array([estimator._seed], dtype=np.int64)}
-
-
-def publish_vectors(estimator: Any, tensors: Tensors) -> None:
-    """Put what ``collect_vectors`` returned on another estimator."""
-    if keeps_vectors(estimator):
-        vectors = _without_prefix(tensors)
-        estimator._seed = int(vectors.pop("seed")[0])
-        estimator._vectors = vectors
-
-
-def keeps_vectors(estimator: Any) -> bool:
-    """Whether a file of this learner holds its vectors."""
-    return bool(estimator._learner == "voted")
-
-
 def check_vectors(estimator: Any, tensors: Tensors) -> None:
     """Raise ValueError unless the vectors are those of a run that ended at the weights of the file."""
     vectors = _without_prefix(tensors)
-    if not keeps_vectors(estimator):
+    if estimator._learner != "voted":
         if vectors:
             raise ValueError(f"the tensor {PREFIX}{min(vectors)} belongs to another learner")
         return

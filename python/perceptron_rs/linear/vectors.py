@@ -13,45 +13,53 @@ They are a dict of arrays, and none of these is ever changed in place. For K pla
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State
-from perceptron_rs.settings import Data, are_zeros, zeros
+from perceptron_rs.settings import Data, zeros
 from perceptron_rs.stream.run import Block, Learner
 
 __all__ = [
+    "PREFIX",
     "Carried",
+    "Made",
     "Vectors",
-    "ballots",
+    "VotedModel",
+    "Weights",
     "begun",
     "carried",
     "collected",
-    "continued",
     "counts_of",
     "each",
-    "forgotten",
+    "last_of",
     "rows_of",
 ]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
 
-#: What their names begin with in the state of a run over a stream.
-_OF_STREAM = "vectors_"
+Weights: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+#: What their names begin with in the state of a model, and in that of a run over a stream.
+PREFIX = "vectors_"
+_OF_STREAM = "stream_"
+_LAST = ("coef", "intercept", "seen")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
 
 
-def begun(state: State) -> Vectors:
-    """Return the vectors of a cold start: those of the state, and an empty log."""
-    planes, columns = state["coef"].shape
+def begun(start: Any) -> Vectors:
+    """Return the vectors of a cold start: those of a model of an engine, and an empty log."""
+    planes, columns = start.shape
     whole = np.zeros(0, dtype=np.int64)
     return {
-        "coef": state["coef"] if are_zeros(state["coef"]) else state["coef"] + 0.0,
-        "intercept": state["intercept"] + 0.0,
+        "coef": zeros((planes, columns)) if start.is_zero else start["coef"],
+        "intercept": start["intercept"],
         "coef_u": zeros((planes, columns)),
         "intercept_u": np.zeros(planes),
         "first_t": np.ones(planes, dtype=np.int64),
@@ -66,25 +74,49 @@ def begun(state: State) -> Vectors:
     }
 
 
-def continued(
-    vectors: Vectors, log: State, data: Examples, *, fit_intercept: bool, first_row: int = 0
-) -> Vectors:
-    """Return the vectors with those that a run on these examples, from row ``first_row`` on, has added."""
-    if len(log["log_row"]) == 0:
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """The mistakes of a run: its log, and copies of the rows that it names."""
+
+    log: State
+    place: NDArray[np.int64]  # of each entry, among these rows
+    rows: Vectors
+    fit_intercept: bool
+    first_row: int
+
+    @classmethod
+    def of(cls, log: State, data: Examples, *, fit_intercept: bool, first_row: int = 0) -> Self:
+        """Return those of a run on these examples, from row ``first_row`` on."""
+        distinct, place = np.unique(log["log_row"], return_inverse=True)
+        rows = chosen(data.stored, distinct)
+        return cls(log, place.reshape(-1).astype(np.int64), rows, fit_intercept, first_row)
+
+    def entries(self, n_stored: int) -> Vectors:
+        """Return the entries, if so many rows are stored before these."""
+        step = self.log["log_step"]
+        return {
+            "log_row": self.place + n_stored,
+            "log_t": self.log["log_t"],
+            "log_step": step,
+            "log_bias": step if self.fit_intercept else np.zeros(len(step)),
+            "log_origin": self.log["log_row"] + self.first_row,
+        }
+
+
+def continued(vectors: Vectors, *runs: Made) -> Vectors:
+    """Return the vectors with those that some runs have added."""
+    runs = tuple(run for run in runs if len(run.place))
+    if not runs:
         return vectors
-    distinct, place = np.unique(log["log_row"], return_inverse=True)
-    added = {
-        "log_row": place.reshape(-1).astype(np.int64) + _n_stored(vectors),
-        "log_t": log["log_t"],
-        "log_step": log["log_step"],
-        "log_bias": log["log_step"] if fit_intercept else np.zeros(len(log["log_step"])),
-        "log_origin": log["log_row"] + first_row,
-    }
-    order = np.argsort(np.concatenate([_planes(vectors), _planes(log)]), kind="stable")
-    entries = {name: np.concatenate([vectors[name], added[name]])[order] for name in _ENTRIES}
-    rows = joined(_stored(vectors), chosen(data.stored, distinct))
+    before = np.cumsum([_n_stored(vectors), *(_n_stored(run.rows) for run in runs)]).tolist()
+    added = [vectors, *(run.entries(n) for run, n in zip(runs, before, strict=False))]
+    logs = [vectors, *(run.log for run in runs)]
+    order = np.argsort(np.concatenate([_planes(log) for log in logs]), kind="stable")
+    entries = {name: np.concatenate([part[name] for part in added])[order] for name in _ENTRIES}
+    rows = joined(_stored(vectors), *(run.rows for run in runs))
     kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
-    return kept | entries | rows | {"log_start": vectors["log_start"] + log["log_start"]}
+    start = np.add.reduce([log["log_start"] for log in logs])
+    return kept | entries | rows | {"log_start": start}
 
 
 def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
@@ -114,17 +146,12 @@ class Carried(Learner):
 
     def begin(self, block: Block, state: State) -> tuple[Data, State]:
         """Return what an engine starts with: a run begins with an empty log."""
-        return super().begin(block, {name: w for name, w in state.items() if not name.startswith(_OF_STREAM)})
+        return super().begin(block, {name: state[name] for name in _LAST})
 
     def end(self, block: Block, before: State, after: State) -> State:
         """Return the state with the mistakes of a block added to the log."""
-        vectors = continued(
-            taken_along(before),
-            after,
-            block.data,
-            fit_intercept=self.fit_intercept,
-            first_row=block.first,
-        )
+        made = Made.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
+        vectors = continued(taken_along(before), made)
         vectors = forgotten(vectors, self.engine, self.most)
         state = {name: w for name, w in after.items() if not name.startswith("log_")}
         return state | carried(vectors)
@@ -173,6 +200,137 @@ def each(
         entry = {name: vectors[name][k : k + 1] for name in ("log_row", "log_t", "log_step", "log_bias")}
         own = engine.replay(rows, own | sums | one | entry, upto=np.ones(1, dtype=np.int64))
         yield own["coef"][0], own["intercept"][0]
+
+
+class VotedModel:
+    """What a voted perceptron has learnt: all vectors, and a model of the engine with the last one.
+
+    It never changes. What runs have made is joined when somebody asks for the vectors, or has become more
+    than what is joined: a pass over a few examples costs what its own mistakes cost.
+    """
+
+    told = None
+
+    def __init__(self, engine: Engine, last: Any, vectors: Vectors, seed: int, made: Any = None) -> None:
+        self.engine, self.last, self.seed = engine, last, seed
+        #: What is joined, and what is not: the runs before and the last one, None: nothing.
+        self._parts: tuple[Vectors, Any] = vectors, made
+        self._weights: dict[str, Weights] = {}
+
+    @classmethod
+    def begun(cls, engine: Engine, start: Any) -> Self:
+        """Return the model of a cold start from the vectors of a model of the engine."""
+        return cls(engine, start, begun(start), 0)
+
+    @classmethod
+    def from_state(cls, engine: Engine, state: State) -> Self:
+        """Take over the arrays of a state."""
+        vectors = {name.removeprefix(PREFIX): w for name, w in state.items() if name.startswith(PREFIX)}
+        seed = int(vectors.pop("seed")[0])
+        return cls(engine, last_of(engine, state), vectors, seed)
+
+    def after(self, state: Any, made: Made, most: int | None, seed: int) -> Self:
+        """Return the model after a run that has ended in this state, with the last ``most`` vectors."""
+        known, before = self._parts
+        n_pending = len(made.place) + (before[2] if before else 0)
+        last = last_of(self.engine, state)
+        model = type(self)(self.engine, last, known, seed, (before, made, n_pending))
+        if most is not None:
+            model._parts = forgotten(model.vectors, self.engine, most), None
+        elif n_pending > len(known["log_row"]):
+            model._parts = model.vectors, None
+        return model
+
+    @property
+    def vectors(self) -> Vectors:
+        """All vectors."""
+        known, rest = self._parts
+        if rest is None:
+            return known
+        runs = []
+        while rest is not None:
+            rest, made, _ = rest
+            runs.append(made)
+        vectors = continued(known, *reversed(runs))
+        self._parts = vectors, None
+        return vectors
+
+    def state(self) -> State:
+        """Return all that it takes to go on."""
+        vectors = self.vectors | {"seed": np.array([self.seed], dtype=np.int64)}
+        return {name: self.last[name] for name in _LAST} | {
+            f"{PREFIX}{name}": w for name, w in vectors.items()
+        }
+
+    def keys(self) -> list[str]:
+        """Return the names of the numbers of the last vector."""
+        return list(_LAST)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        array: NDArray[Any] = self.last[name]
+        return array
+
+    def __contains__(self, name: object) -> bool:
+        return name in _LAST
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Planes and columns."""
+        shape: tuple[int, int] = self.last.shape
+        return shape
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all is as at a start from zeros."""
+        return bool(self.last.is_zero) and len(self.vectors["log_row"]) == 0
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Weights of the last vector."""
+        return self["coef"]
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts of the last vector."""
+        return self["intercept"]
+
+    def copy(self, *, told: bool = True) -> Self:  # noqa: ARG002
+        """Return the model, which never changes."""
+        return self
+
+    def scores(self, rows: Rows, prediction: str, threads: int) -> NDArray[np.float64]:
+        """Return what every row gets under a kind of prediction, (n, K)."""
+        if prediction == "vote":
+            return ballots(self.vectors, self["seen"], self.engine, rows, threads)
+        return self.engine.scores(rows, *self.weights(prediction), threads=threads)
+
+    def weights(self, prediction: str) -> Weights:
+        """Return the weights and intercepts of a kind of prediction that is no vote."""
+        if prediction == "last":
+            return self.coef, self.intercept
+        found = self._weights.get(prediction)
+        if found is None:
+            found = self._weights[prediction] = self._replayed(prediction)
+        return found
+
+    def _replayed(self, prediction: str) -> Weights:
+        vectors, seen = self.vectors, self["seen"]
+        counts = counts_of(vectors, seen)
+        if prediction == "average":
+            numbers = np.diff(vectors["log_start"])
+        elif prediction == "longest":
+            numbers = np.array([count.argmax() for count in counts], dtype=np.int64)
+        else:
+            numbers = drawn(counts, self.seed)
+        found = self.engine.replay(rows_of(vectors, self.engine), vectors, upto=numbers)
+        if prediction == "average":
+            return self.engine.average(found | {"seen": seen})
+        return found["coef"], found["intercept"]
+
+
+def last_of(engine: Engine, state: Any) -> Any:
+    """Return a model of the engine with the last vector of a state or a model."""
+    return engine.Model.from_state("voted", {name: state[name] for name in _LAST})
 
 
 def ballots(

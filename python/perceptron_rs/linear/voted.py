@@ -11,28 +11,28 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KeyGiven
-from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.parameters import CONSTRAINTS, NOISE, n_threads
+from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
-from perceptron_rs.common.turns import computed, consistent
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.options import VECTORS
 from perceptron_rs.linear.vectors import (
+    PREFIX,
     Carried,
+    Made,
     Vectors,
-    ballots,
+    VotedModel,
+    Weights,
     begun,
     carried,
     collected,
-    continued,
     counts_of,
     each,
-    forgotten,
-    rows_of,
+    last_of,
 )
 from perceptron_rs.stream.run import Learner
 from perceptron_rs.typed import ClassWeight, Prediction, Tie, check_is_fitted
@@ -40,20 +40,14 @@ from perceptron_rs.typed import ClassWeight, Prediction, Tie, check_is_fitted
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
 PREDICTIONS = ("vote", "average", "last", "random", "longest")
-Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
-_NOT_SET = (
-    "{name} of a VotedPerceptron is that of the last of its vectors and cannot be set; "
-    "start a fit from it by {name}init, or take Perceptron"
-)
 
 
 class _Run(NamedTuple):
-    """What a call of the engine started with."""
+    """What a call of the engine started with; of a stream the blocks say the rest."""
 
-    engine: Engine
-    data: Examples
-    vectors: Vectors
     seed: int
+    before: VotedModel | None = None
+    data: Examples | None = None
 
 
 class VotedPerceptron(LinearLearner):
@@ -236,7 +230,6 @@ class VotedPerceptron(LinearLearner):
     """
 
     _learner: ClassVar[str] = "voted"
-    _stored: ClassVar[dict[str, str]] = {"coef": "_coef", "intercept": "_intercept", "seen": "n_seen_"}
     _computed: ClassVar[tuple[str, ...]] = ("n_vectors_", "survival_", "support_")
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _draws: ClassVar[bool] = True
@@ -246,12 +239,8 @@ class VotedPerceptron(LinearLearner):
         **constraints(VECTORS),
     }
 
-    _coef: NDArray[np.float64]
-    _intercept: NDArray[np.float64]
-    _vectors: Vectors
-    _seed: int
+    _model: VotedModel
     _run: _Run  # while an engine learns
-    _answers: list[Any]  # of the kind of prediction that was asked for last
 
     def __init__(
         self,
@@ -309,22 +298,12 @@ class VotedPerceptron(LinearLearner):
         self.audit_key = audit_key
 
     @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights after the last update."""
-        return self._coef
-
-    @coef_.setter
-    def coef_(self, _: Any) -> None:
-        raise AttributeError(_NOT_SET.format(name="coef_"))
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts after the last update."""
-        return self._intercept
-
-    @intercept_.setter
-    def intercept_(self, _: Any) -> None:
-        raise AttributeError(_NOT_SET.format(name="intercept_"))
+    def _vectors(self) -> Vectors:
+        """All vectors of the run."""
+        try:
+            return self._model.vectors
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__!r} object has no vectors; fit it first") from None
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -420,19 +399,20 @@ class VotedPerceptron(LinearLearner):
         return super().decision_function(X)
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        vectors = {f"vectors_{name}": array for name, array in self._vectors.items()}
-        numbers = {name: getattr(self, name) for name in self._stored.values()}
+        model = self._model
+        vectors = {f"{PREFIX}{name}": array for name, array in model.vectors.items()}
+        numbers = {"_coef": model.coef, "_intercept": model.intercept, "n_seen_": self.n_seen_}
         return numbers | with_row_digests(vectors, self.n_features_in_), {
             "learner": self._learner,
             "tie": self.tie,
             "prediction": self.prediction,
-            "seed": int(self._seed),
+            "seed": model.seed,
         }
 
-    def _begin(self, engine: Engine, data: Examples, state: State, seed: int | None) -> None:
+    def _begin(self, engine: Engine, data: Examples, state: VotedModel, seed: int | None) -> Any:  # noqa: ARG002
         self._most()
-        vectors = self._vectors if state["seen"].any() else begun(state)
-        self._run = _Run(engine, data, vectors, int(seed or 0))
+        self._run = _Run(int(seed or 0), state, data)
+        return state.last
 
     def _begin_stream(self, engine: Engine, state: State, seed: int | None) -> tuple[Learner, State]:
         if self.warm_start:
@@ -442,9 +422,9 @@ class VotedPerceptron(LinearLearner):
                 cause="stream",
                 values={"warm_start": True},
             )
-        self._seed = int(seed or 0)
+        self._run = _Run(int(seed or 0))
         learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
-        return learner, state | carried(begun(state))
+        return learner, state | carried(begun(last_of(engine, state)))
 
     def _most(self) -> int | None:
         """Return ``max_vectors``, checked."""
@@ -453,56 +433,60 @@ class VotedPerceptron(LinearLearner):
             raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
         return None if most is None else int(most)
 
-    def _continued(self, state: State) -> Vectors:
-        """Return the vectors of the run so far."""
-        engine, data, vectors, _ = self._run
-        vectors = continued(vectors, state, data, fit_intercept=bool(self.fit_intercept))
-        return forgotten(vectors, engine, self._most())
+    def _start(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
+        return VotedModel.begun(engine, super()._start(engine, planes, columns, **numbers))
 
-    def _publish(self, state: State) -> None:
+    def _model_of(self, engine: Engine) -> VotedModel:
+        model = self._model
+        return model if model.engine is engine else self._model_from(engine, model.state())
+
+    def _model_from(self, engine: Engine, state: State) -> VotedModel:
+        return VotedModel.from_state(engine, state)
+
+    def _arrays(self, state: VotedModel) -> State:
+        return {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
+
+    def _owned(self, engine: Engine, state: Any) -> VotedModel:
+        if isinstance(state, VotedModel):
+            return state
+        if f"{PREFIX}seed" in state:  # of a file
+            return self._model_from(engine, state)
+        if "log_start" not in state:  # of a stream
+            return VotedModel(engine, last_of(engine, state), collected(state), self._run.seed)
+        seed, before, data = self._run
+        assert before is not None
+        assert data is not None
+        log = {name: state[name] for name in ("log_start", "log_row", "log_t", "log_step")}
+        made = Made.of(log, data, fit_intercept=bool(self.fit_intercept))
+        return before.after(state, made, self._most(), seed)
+
+    def _publish(self, state: Any) -> None:
         super()._publish(state)
-        self._answers = []
-        if found := collected(state):
-            self._vectors = found
-        elif "log_start" in state:
-            self._vectors, self._seed = self._continued(state), self._run.seed
-            del self._run
+        self.__dict__.pop("_run", None)
 
-    def _activations(self, engine: Engine, state: State, rows: Rows) -> NDArray[np.float64]:
-        vectors = self._continued(state)
-        if self.prediction == "vote":
-            return ballots(vectors, state["seen"], engine, rows, n_threads(self))
-        return engine.scores(
-            rows, *self._weights(engine, vectors, state, self._run.seed), threads=n_threads(self)
-        )
+    def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
+        return model.scores(rows, self.prediction, threads)
 
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
-        rows = data.rows
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
-        if self.prediction == "vote":
-            return ballots(self._vectors, self.n_seen_, engine, rows, n_threads(self))
-        return engine.scores(rows, *self._predicting(), threads=n_threads(self))
+        if self.prediction != "vote":
+            self._predicting()
+        return super()._judge(engine, data)
 
     @property
     @consistent
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
         if self.prediction == "vote":
-            return {f"vectors_{name}": array for name, array in self._vectors.items()} | {
+            return {f"{PREFIX}{name}": array for name, array in self._vectors.items()} | {
                 "n_seen": self.n_seen_
             }
         return dict(zip(("coef", "intercept"), self._predicting(), strict=True))
 
     def _predicting(self) -> Weights:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
-        names = ("prediction", "_vectors", *self._stored.values())
-        weights: Weights = computed(self, "_answers", names, type(self)._replayed)
-        return weights
-
-    def _replayed(self) -> Weights:
-        engine = get_engine(self.engine)
-        weights = self._weights(engine, self._vectors, self._read_state(engine), self._seed)
+        weights = self._model.weights(self.prediction)
         if not all(np.isfinite(numbers).all() for numbers in weights):
             raise ArgumentError(
                 "{prediction} needs weights that are not finite",
@@ -510,19 +494,3 @@ class VotedPerceptron(LinearLearner):
                 values={"prediction": self.prediction},
             )
         return weights
-
-    def _weights(self, engine: Engine, vectors: Vectors, state: State, seed: int) -> Weights:
-        """Return the weights and intercepts of a kind of prediction that is no vote."""
-        if self.prediction == "last":
-            return state["coef"], state["intercept"]
-        counts = counts_of(vectors, state["seen"])
-        if self.prediction == "average":
-            numbers = np.diff(vectors["log_start"])
-        elif self.prediction == "longest":
-            numbers = np.array([count.argmax() for count in counts], dtype=np.int64)
-        else:
-            numbers = drawn(counts, seed)
-        found = engine.replay(rows_of(vectors, engine), vectors, upto=numbers)
-        if self.prediction == "average":
-            return engine.average(found | {"seen": state["seen"]})
-        return found["coef"], found["intercept"]

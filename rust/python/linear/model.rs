@@ -57,8 +57,6 @@ const NAMES: [&str; 5] = ["coef", "intercept", "seen", "coef_u", "intercept_u"];
 
 /// What a pocket remembers, and whether it is whole numbers.
 const POCKET: [(&str, bool); 9] = [
-    ("coef_pocket", false),
-    ("intercept_pocket", false),
     ("pocket_errors", false),
     ("pocket_run", true),
     ("swap_plane", true),
@@ -66,6 +64,8 @@ const POCKET: [(&str, bool); 9] = [
     ("swap_t", true),
     ("swap_errors", false),
     ("swap_average", true),
+    ("last_coef", false),
+    ("last_intercept", false),
 ];
 
 impl Model {
@@ -136,7 +136,7 @@ impl Model {
         {
             model.put_under(strengths, &ages(state, planes, columns)?)?;
         }
-        if learner == "pocket" && state.contains("coef_pocket")? {
+        if learner == "pocket" && state.contains("last_coef")? {
             model = model.with_memory(pocket(state, shape)?);
         }
         Ok(Self::of(model))
@@ -325,7 +325,7 @@ impl Model {
 fn pocket(state: &Bound<'_, PyDict>, shape: [usize; 2]) -> PyResult<Memory> {
     let mut memory = Memory::default();
     for (name, is_whole) in POCKET {
-        let part = if name.starts_with("coef") {
+        let part = if name == "last_coef" {
             Part::Weights(table(name, state, shape)?)
         } else if is_whole {
             Part::Integers(Arc::new(vector_of(&get(name, state)?)?))

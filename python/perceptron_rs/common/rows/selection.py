@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -92,23 +93,33 @@ def chosen_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], column
     return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
 
-def joined(first: Arrays, second: Arrays) -> Arrays:
-    """Return the rows of both, in the form of the first (if it has any) and in a type that holds both."""
-    if "rows" in first and len(first["rows"]) == 0:
-        return second
+def joined(first: Arrays, *others: Arrays) -> Arrays:
+    """Return the rows of all, in the form of the first that has any and in a type that holds all."""
+    while others and "rows" in first and len(first["rows"]) == 0:
+        first, *others = others  # type: ignore[assignment]
+    if not others:
+        return first
     if "rows" in first:
-        return {"rows": np.concatenate([first["rows"], _dense(second, first["rows"].shape[1])])}
-    second = _sparse(second)
-    ends = first["rows_indptr"].astype(np.int64), second["rows_indptr"].astype(np.int64)
-    indptr = np.concatenate([ends[0], ends[0][-1] + ends[1][1:]])
-    index = np.result_type(first["rows_indices"], second["rows_indices"])
-    if indptr[-1] > np.iinfo(np.int32).max:
-        index = np.dtype(np.int64)
+        columns = first["rows"].shape[1]
+        return {"rows": _concatenated([first["rows"], *(_dense(other, columns) for other in others)])}
+    parts = [first, *map(_sparse, others)]
+    ends = [part["rows_indptr"].astype(np.int64) for part in parts]
+    before = np.cumsum([0, *(own[-1] for own in ends)])
+    indptr = np.concatenate(
+        [ends[0], *(own[1:] + start for own, start in zip(ends[1:], before[1:], strict=False))]
+    )
+    indices = _concatenated([part["rows_indices"] for part in parts])
+    index = np.dtype(np.int64) if indptr[-1] > np.iinfo(np.int32).max else indices.dtype
     return {
         "rows_indptr": indptr.astype(index),
-        "rows_indices": np.concatenate([first["rows_indices"], second["rows_indices"]]).astype(index),
-        "rows_values": np.concatenate([first["rows_values"], second["rows_values"]]),
+        "rows_indices": indices.astype(index, copy=False),
+        "rows_values": _concatenated([part["rows_values"] for part in parts]),
     }
+
+
+def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    # As if they were joined one by one: the type of three is another one at times.
+    return np.concatenate(arrays, dtype=reduce(np.promote_types, [array.dtype for array in arrays]))
 
 
 def _dense(stored: Arrays, columns: int) -> NDArray[Any]:

@@ -30,7 +30,7 @@ _NAMES = {
 }
 #: What a pocket has beside these, once a run has counted errors.
 _OF_POCKET = (
-    *("coef_pocket", "intercept_pocket", "pocket_errors", "pocket_run"),
+    *("last_coef", "last_intercept", "pocket_errors", "pocket_run"),
     *("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average"),
 )
 #: Learners of which no pass learns in place: what they have learnt is arrays by name.
@@ -96,7 +96,7 @@ class Model:
         for name, numbers in model.numbers.items():
             if not np.isfinite(numbers).all():
                 raise ValueError(f"{name} must hold finite numbers")
-        if learner == "pocket" and "coef_pocket" in state:
+        if learner == "pocket" and "last_coef" in state:
             model.numbers |= {name: _shown(state[name] + 0) for name in _OF_POCKET}
         if "strengths" in state:
             model.due = tuple(state["strengths"].tolist())
@@ -146,8 +146,6 @@ class Model:
 
     @standard()
     def _answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if "coef_pocket" in self.numbers:
-            return self["coef_pocket"], self["intercept_pocket"]
         if self.learner != "averaged":
             return self["coef"], self["intercept"]
         coef, intercept = average(self.numbers)
@@ -225,13 +223,8 @@ class ModelRun(Run):
 
 @standard()
 def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
-    """Begin a run with what a model has learnt: of a pocket, its weights.
-
-    Penalties of other strengths are applied before.
-    """
+    """Begin a run with what a model has learnt. Penalties of other strengths are applied before."""
     state = {name: array for name, array in model.numbers.items() if name in (*_NAMES[model.learner], "ages")}
-    if "coef_pocket" in model:
-        state |= {"coef": model["coef_pocket"], "intercept": model["intercept_pocket"]}
     strengths = None if settings.penalty is None else (settings.eta0, *settings.penalty)
     if model.due != strengths:
         state["coef"] = model["coef"]

@@ -151,8 +151,8 @@ def pocket_arrays(pockets: list[Pocket]) -> State:
     swaps = [(k, *swap) for k, pocket in enumerate(pockets) for swap in pocket.swaps]
     plane, epoch, t, average = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in (0, 1, 2, 4))
     return {
-        "coef_pocket": np.array([pocket.best[0] for pocket in pockets]),
-        "intercept_pocket": np.array([pocket.best[1] for pocket in pockets]),
+        "coef": np.array([pocket.best[0] for pocket in pockets]),
+        "intercept": np.array([pocket.best[1] for pocket in pockets]),
         "pocket_errors": np.array([pocket.errors for pocket in pockets]),
         "pocket_run": np.array([pocket.run for pocket in pockets], dtype=np.int64),
         "swap_plane": plane,

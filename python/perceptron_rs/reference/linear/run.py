@@ -227,7 +227,7 @@ def memory(found: list[Decision]) -> State:
     if logs := [learner.log for learner in learners if isinstance(learner, Voted)]:
         state |= log_arrays(logs)
     if pockets := [learner for learner in learners if isinstance(learner, Pocket)]:
-        state |= pocket_arrays(pockets)
+        state = {f"last_{name}": array for name, array in state.items()} | pocket_arrays(pockets)
     return state
 
 

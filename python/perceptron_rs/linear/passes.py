@@ -1,37 +1,31 @@
-"""Linear learners whose numbers a model of the engine owns: the estimator shows them, and hands them on.
-
-``_model`` is all that has been learnt, and what its last pass did. Its arrays are views that nobody writes
-to: those that a caller holds never change, and while nobody does, a pass learns where they stand.
-"""
+"""Passes: what the parameters say of one is worked out once, and kept with their values."""
 
 from __future__ import annotations
 
 import sys
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import next_record
-from perceptron_rs.common.owner import Owner
-from perceptron_rs.common.parameters import NOISE, are_accepted, n_threads
+from perceptron_rs.common.parameters import NOISE, are_accepted
 from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse, dense
+from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.told import OF_PASS, Told, attributes
+from perceptron_rs.common.told import attributes
 from perceptron_rs.common.turns import Turn, turns
-from perceptron_rs.common.weights import assert_same_planes, class_weights, sample_weights, start_value
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.common.weights import class_weights, sample_weights
+from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.fitting import settings_of, start_state
-from perceptron_rs.linear.penalty import with_ages, with_strengths
 
-__all__ = ["ModelOwner"]
+__all__ = ["PassLearner"]
 
 #: What the settings of a pass are made of, and whether there can be one; not every learner has the last ones.
 _PARAMETERS = (
@@ -45,24 +39,15 @@ _csr: set[type] = set()
 _IS_ATOMIC = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-class ModelOwner(Owner, SparseWeights, LinearLearner):
-    """A linear learner with a model of the engine."""
+class PassLearner(SparseWeights, LinearLearner):
+    """A linear learner that a pass over a few examples makes better where its numbers stand."""
 
-    callback: Any
-    verbose: int
-    class_weight: Any
-    _model: Any
     _values: ClassVar[itemgetter[Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         names = {*cls._parameter_constraints, "classes_"}
         cls._values = itemgetter(*(name for name in _PARAMETERS if name in names))
-
-    # What is shown.
-
-    if not TYPE_CHECKING:
-        locals().update({name: Told(name) for name in OF_PASS})
 
     @property
     def coef_(self) -> Any:
@@ -76,77 +61,12 @@ class ModelOwner(Owner, SparseWeights, LinearLearner):
     def coef_(self, coef: Any) -> None:
         self._start_from(coef=coef)
 
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts that predict."""
-        intercept: NDArray[np.float64] = self._model.intercept
-        return intercept
-
-    @intercept_.setter
-    def intercept_(self, intercept: Any) -> None:
-        self._start_from(intercept=intercept)
-
-    @property
-    def n_seen_(self) -> NDArray[np.int64]:  # type: ignore[override]  # counted by the engine alone
-        """Number of examples visited for each class since the last cold start."""
-        seen: NDArray[np.int64] = self._model["seen"]
-        return seen
-
-    def _start_from(self, **given: Any) -> None:
-        """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
-        known = vars(self).get("_model")
-        if known is not None:
-            given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
-        else:  # the others come next
-            planes = (
-                len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
-            )
-        coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
-        intercept = given.get("intercept", np.zeros(planes))
-        state: State = {
-            "coef": start_value(coef, "coef_", (planes, coef.shape[1])),
-            "intercept": start_value(intercept, "intercept_", (planes,)),
-            "seen": np.zeros(planes, dtype=np.int64),
-        }
-        if self._learner == "averaged":
-            state |= {"coef_u": np.zeros(coef.shape), "intercept_u": np.zeros(planes)}
-        self._begin_anew(state)
-
     def _show(self, coef: Any) -> None:
         object.__setattr__(self, "__dict__", attributes(self) | {"_as_sparse": is_sparse(coef)})
 
-    def _read_state(self, engine: Engine) -> Any:
-        return self._model_of(engine)
-
-    def _zero_state(self, engine: Engine, planes: int, columns: int) -> Any:
-        return engine.Model(self._learner, planes, columns)
-
-    def _shape(self, state: Any) -> tuple[int, int]:
-        shape: tuple[int, int] = state["coef"].shape if isinstance(state, dict) else state.shape
-        return shape
-
-    def _arrays(self, state: Any) -> State:
-        return with_ages(self, state)
-
-    def _owned(self, engine: Engine, state: Any) -> Any:
-        return super()._owned(engine, with_strengths(self, state) if isinstance(state, dict) else state)
-
     def _publish(self, state: Any) -> None:
-        vars(self).pop("_as_sparse", None)
+        self.__dict__.pop("_as_sparse", None)
         super()._publish(state)
-
-    def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = self._owned(engine, state).scores(rows, threads=n_threads(self))
-        return scores
-
-    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
-        model, (n, columns) = self._model_of(engine), data.rows.shape
-        if columns != model.shape[1]:
-            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
-        scores: NDArray[np.float64] = model.scores(data.rows, threads=n_threads(self, n))
-        return scores
-
-    # Passes: what the parameters say is worked out once, and kept with their values.
 
     def _rule_now(self) -> Any:
         """Return what the parameters say of a pass; None: more is asked for than that."""
