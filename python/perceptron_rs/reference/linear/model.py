@@ -22,17 +22,8 @@ __all__ = ["Model", "Rule", "start_model"]
 
 #: The numbers that a run begins with, by learner.
 _PLANES = ("coef", "intercept", "seen")
-_NAMES = {
-    "perceptron": _PLANES,
-    "averaged": (*_PLANES, "coef_u", "intercept_u"),
-    "pocket": _PLANES,
-    "voted": _PLANES,
-}
-#: What a pocket has beside these, once a run has counted errors.
-_OF_POCKET = (
-    *("last_coef", "last_intercept", "pocket_errors", "pocket_run"),
-    *("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average"),
-)
+_NAMES: dict[str, tuple[str, ...]] = dict.fromkeys(("perceptron", "pocket", "voted"), _PLANES)
+_NAMES["averaged"] = (*_PLANES, "coef_u", "intercept_u")
 #: Learners of which no pass learns in place: what they have learnt is arrays by name.
 _OF_ARRAYS = ("budget", "chain", "kernel", "network", "structured")
 
@@ -92,12 +83,11 @@ class Model:
             }
             return model
         model = cls(learner, 0, 0)
-        model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
+        others = sorted(state.keys() - {*model.numbers, "ages", "strengths"})  # what a run has told
+        model.numbers = {name: _shown(state[name] + 0) for name in (*model.numbers, *others)}
         for name, numbers in model.numbers.items():
             if not np.isfinite(numbers).all():
                 raise ValueError(f"{name} must hold finite numbers")
-        if learner == "pocket" and "last_coef" in state:
-            model.numbers |= {name: _shown(state[name] + 0) for name in _OF_POCKET}
         if "strengths" in state:
             model.due = tuple(state["strengths"].tolist())
             model.numbers["ages"] = _shown(state["ages"] + 0)
@@ -215,10 +205,7 @@ class ModelRun(Run):
         numbers, penalty = super().state(), self.settings.penalty
         if penalty is not None and numbers["ages"].any():
             numbers["strengths"] = np.array([self.settings.eta0, *penalty])
-        model = Model.from_state(self.learner, numbers)
-        if self.learner == "voted":  # the log is that of this run
-            model.numbers |= {name: _shown(array) for name, array in numbers.items() if name[:3] == "log"}
-        return model
+        return Model.from_state(self.learner, numbers)
 
 
 @standard()
