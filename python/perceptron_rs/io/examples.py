@@ -119,23 +119,27 @@ def read_labels(path: Path) -> NDArray[Any]:
 
 def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
     """Return float labels that are whole as integers, so that 1.0 in a file and 1 are one class."""
+    place = f"{where}: "
     if y.dtype.kind == "f":
         is_finite = np.isfinite(y)
         if not is_finite.all():
             row = int(np.argmin(is_finite))
-            raise ValueError(
-                f"{where}: row {row + 1}: the label is {y[row]}; labels must be finite, so drop this example"
+            raise ArgumentError(
+                f"row {row + 1}: the label is {y[row]}",
+                "labels must be finite, so drop this example",
+                place=place,
             )
         if not (np.trunc(y) == y).all():
             value = y[np.trunc(y) != y][0]
-            raise ValueError(
-                f"{where}: holds the label {value}; labels must be whole numbers or strings, "
-                f"so round or bin a regression target first"
+            raise ArgumentError(
+                f"holds the label {value}",
+                "labels must be whole numbers or strings, so round or bin a regression target first",
+                place=place,
             )
         if np.abs(y).max(initial=0.0) < _EXACT:
             return y.astype(np.int64)
     if y.dtype.kind not in "biufU":
-        raise ValueError(f"{where}: labels must be numbers or strings, got the type {y.dtype}")
+        raise ArgumentError(f"labels must be numbers or strings, got the type {y.dtype}", place=place)
     return y
 
 

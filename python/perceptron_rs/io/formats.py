@@ -180,11 +180,11 @@ def wrong_width(name: str, width: int, reading: Reading, zero_based: bool | None
     """Return the error for examples that have another number of features than an option or a model says."""
     counted = reading.base_of_model and zero_based is not None
     base = f", counted from {int(not zero_based)} as by the model" if counted else ""
-    remedy = ""
+    remedy, settings = "", {}
     if "features" in reading.given:
         remedy = "leave {n_features} out, or give another number"
     elif zero_based is not None:
         remedy = "to expect more features than the training file has, train with {n_features}"
-    return ArgumentError(
-        f"has {width} features{base}, but {reading.features} are expected", remedy, place=f"{name}: "
-    )
+        settings = {"n_features": "N"}
+    problem = f"has {width} features{base}, but {reading.features} are expected"
+    return ArgumentError(problem, remedy, place=f"{name}: ", settings=settings)

@@ -125,6 +125,13 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
         if option in reading.given and form not in forms:
             known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
             raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
+    of_table = reading.columns is not None or reading.drop  # of a model: an option was looked at already
+    if of_table and form not in TABLES:
+        raise OptionsError(
+            f"the columns of the model were chosen from a table, and {{name}} is {form}",
+            "name a table",
+            name=names_of(files),
+        )
     return form
 
 
