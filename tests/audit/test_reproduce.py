@@ -279,7 +279,11 @@ def test_other_numbers_are_named(learner):
         model._publish(numbers | {"seen": numbers["seen"] + 1})
         what = r"n_seen_ at index \(\d+,\)"
     elif hasattr(model, "_vectors"):
-        model.n_seen_ = model.n_seen_ + 1
+        if "_model" in vars(model):
+            numbers = model._model.state()
+            model._publish(numbers | {"seen": numbers["seen"] + 1})
+        else:
+            model.n_seen_ = model.n_seen_ + 1
         what = r"(n_seen_|seen|log_count) at index \(\d+,\)"
     else:
         change = 2**-50 * np.eye(3)[1]

@@ -83,7 +83,7 @@ def test_beginnings_of_the_log_are_the_shorter_runs(bench, three):
         assert np.array_equal(log["log_t"], short._vectors["log_t"])
         assert np.array_equal(log["log_start"], short._vectors["log_start"])
         # What a class that has stopped is given: its last vector goes on.
-        short.n_seen_ = np.full(3, len(X) * epochs)
+        short._publish(short._model.state() | {"seen": np.full(3, len(X) * epochs)})
         for (answer, name), row in zip(bench.ANSWERS.items(), errors, strict=False):
             kind = {"prediction": answer.split()[-1], "normalize": answer.startswith("normalised")}
             scores = short.set_params(**kind).predict(X_test)

@@ -24,7 +24,7 @@ def budgeted(**changes):
 
 def learnt(model):
     """Bytes of all that the model predicts with and goes on from, but for ``support_``."""
-    parts = {name: value for name, value in model._vectors.items() if name != "origin"} | model._kept
+    parts = {name: value for name, value in model._model.state().items() if name != "origin"}
     return {name: (value.dtype.str, value.shape, value.tobytes()) for name, value in parts.items()}
 
 
@@ -228,7 +228,7 @@ def test_memory_stays_flat_over_a_long_stream(policy, blocks):
             peaks.append(tracemalloc.get_traced_memory()[1] - before)
             whole.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # what the core allocates, too
             sizes.append(len(pickle.dumps(model)))
-            arrays = [*model._vectors.values(), *model._kept.values()]
+            arrays = [*model._model.state().values()]
             assert sum(array.nbytes for array in arrays) < 4000
     finally:
         tracemalloc.stop()

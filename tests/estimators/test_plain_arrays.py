@@ -19,6 +19,7 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
 )
+from tests.support import contents
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-9, 10, (60, 40)).astype(float)
@@ -91,11 +92,29 @@ def test_arrays_that_are_held_never_change(model, columns, engine_name):
         assert {each.decision_function(wide).tobytes() for each in (light, deep)} == {scores}
 
 
-STRIDES = pytest.mark.xfail(strict=True, reason="a deep copy has other strides in an axis of length 1")
-HASHED = [*ALL[:7], pytest.param(ALL[7], marks=STRIDES), ALL[8]]
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        (KernelPerceptron("linear"), ("intercept_", "n_vectors_", "survival_")),
+        (BudgetedKernelPerceptron(gamma=0.1, budget=9), ()),
+    ],
+    ids=str,
+)
+def test_what_a_kernel_learner_shows_cannot_be_set(model, names, engine_name):
+    """It has no weights to start from; and nobody writes to its arrays."""
+    model = clone(model).set_params(engine=engine_name).fit(X, Y)
+    before = contents(model)
+    for name in (*names, "n_seen_", "support_", "support_vectors_", "dual_coef_", "mistakes_per_support_"):
+        with pytest.raises(AttributeError, match=f"{name} shows what this .* cannot be set; fit it again"):
+            setattr(model, name, getattr(model, name))
+    assert contents(model) == before
+    for array in (model.n_seen_, model.support_, *model._model.state().values()):
+        if array.size:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 1
 
 
-@pytest.mark.parametrize("model", HASHED, ids=str)
+@pytest.mark.parametrize("model", ALL, ids=str)
 def test_equal_models_have_equal_hashes(model):
     """Of joblib, which looks at what is pickled; what has been read in between is no part of a model."""
     wide = np.hstack([X, np.zeros((60, 1200))]) if model in LINEAR else X

@@ -47,7 +47,7 @@ def problems(draw):
 
 def told(model, X):
     """All that a fit has learnt and says, as bytes."""
-    log = {name: array for name, array in model._vectors.items() if not name.startswith("rows")}
+    log = {name: array for name, array in model._model.state().items() if not name.startswith("rows")}
     log |= {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
     for prediction in ("vote", "average", "last", "random"):
         for normalize in (False, True):

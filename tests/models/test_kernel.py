@@ -26,7 +26,7 @@ KINDS = [
 
 def content(model):
     """All that an estimator holds, arrays as bits."""
-    return {name: bits(value) for name, value in vars(model).items()}
+    return {name: bits(value) for name, value in model.__getstate__().items()}
 
 
 def bits(value):

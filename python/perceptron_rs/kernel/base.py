@@ -15,6 +15,7 @@ from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
@@ -27,21 +28,21 @@ from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, learn
 from perceptron_rs.kernel.options import KERNEL
 from perceptron_rs.kernel.values import KERNELS, check_kernel
-from perceptron_rs.kernel.vectors import counts_of, state_of, stored
+from perceptron_rs.kernel.vectors import OF_VECTORS, counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
+from perceptron_rs.typed import check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
 
 _LEFT_OUT = ("fit_intercept", "added_feature")
 
 
-class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
+class KernelLearner(OnlineClassifier, Saved, Owner):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
-    (``_run``), what it keeps of the engine's state (``_keep``), with the log of mistakes in ``_vectors``,
-    and what predicts (``_answer``).
+    (``_run``), what it keeps of the engine's state (``_keep``), with the log of mistakes and the rows that it
+    names, and what predicts (``_answer``).
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -61,23 +62,21 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
     warm_start: bool
     shuffle: bool
     early_stopping: bool
-    n_seen_: NDArray[np.int64]
     validation_scores_: NDArray[np.float64]
-    _vectors: State
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
 
     @abstractmethod
-    def _begin(self, planes: int) -> None:
-        """Start from the vector 0."""
+    def _begin(self, planes: int) -> State:
+        """Return what this learner has, beside the log, at the vector 0."""
 
     @abstractmethod
     def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
         """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
 
     @abstractmethod
-    def _keep(self, data: Examples, state: State) -> None:
-        """Keep what has been learnt from these examples."""
+    def _keep(self, data: Examples, learnt: Any) -> None:
+        """Have learnt this from these examples: a model of a run, or its state."""
 
     @abstractmethod
     def _answer(self) -> str:
@@ -282,23 +281,35 @@ class KernelLearner(OnlineClassifier, Saved, BaseEstimator):
             )
 
     @property
+    def _vectors(self) -> State:
+        """The log of mistakes, and the rows that it names."""
+        return {name: array for name, array in self._model.state().items() if name.startswith(OF_VECTORS)}
+
+    @Shown
+    def n_seen_(self) -> NDArray[np.int64]:
+        """Number of examples visited for each class since the last cold start."""
+        seen: NDArray[np.int64] = self._model["seen"]
+        return seen
+
+    @Shown
     def support_(self) -> NDArray[np.int64]:
         """Indices of the misclassified examples."""
-        return self._vectors["origin"]
+        origin: NDArray[np.int64] = self._model["origin"]
+        return origin
 
-    @property
+    @Shown
     def support_vectors_(self) -> Any:
         """The misclassified examples."""
         if self.kernel == "precomputed":
             return np.zeros((0, 0))
         return matrix_of(stored(self._vectors), self.n_features_in_)
 
-    @property
+    @Shown
     def dual_coef_(self) -> NDArray[np.float64]:
         """Sum of the steps on each of the misclassified examples."""
         return self._per_support(self._vectors["log_step"])
 
-    @property
+    @Shown
     def mistakes_per_support_(self) -> NDArray[np.int64]:
         """Number of updates on each of the misclassified examples."""
         return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))

@@ -14,7 +14,7 @@ from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.planes import is_joint
+from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
@@ -221,7 +221,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     (30, 2)
     """
 
-    _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_")
+    _learner: ClassVar[str] = "budget"
+    _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "n_seen_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelLearner._parameter_constraints,
         **constraints(BUDGET),
@@ -229,7 +230,6 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     }
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
-    _kept: State  # what is kept, as the engines have it; ``_vectors`` are made of it
     _policy_seed: int | None  # of the first call of a run
 
     def __init__(
@@ -297,36 +297,42 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
         self.audit = audit
         self.audit_key = audit_key
 
-    def _begin(self, planes: int) -> None:
-        self._kept = nothing(planes, planes if is_joint(self) else 1)
+    @property
+    def _members(self) -> State:
+        """What is kept, as the engines have it; the log of mistakes is made of it."""
+        return {name: array for name, array in self._model.state().items() if name.startswith("kept")}
+
+    def _begin(self, planes: int) -> State:
         self._policy_seed = None
+        return nothing(planes, planes if is_joint(self) else 1)
 
     def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
         if self._policy_seed is None:
             self._policy_seed = seed
-        origin, given = self._vectors["origin"], self._kept
+        origin, given = self.support_, self._members
         if self.kernel == "precomputed":
             stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
             given = given | {"kept_row": origin[given["kept_row"]]}
         else:
             stored_rows = rows_of(engine, stored(self._vectors), self.n_features_in_)
-        report = train(stored_rows, given | {"seen": self.n_seen_}, self._settings(shared))
+        begin = self._owned(engine, given | {"seen": self.n_seen_})
+        report = train(stored_rows, begin, self._settings(shared))
         self._keep(data, report.state)
         return report
 
-    def _keep(self, data: Examples, state: State) -> None:
-        kept = {name: state[name] for name in self._kept}
+    def _keep(self, data: Examples, learnt: Any) -> None:
+        kept = {name: learnt[name] for name in self._members}
         if self.kernel == "precomputed":
             none = np.zeros(0, dtype=np.int64)
             rows = {"rows": np.zeros((data.rows.shape[0], 1), dtype=np.uint8)}
             found = taken_over(kept, {"rows": rows["rows"][:0]}, none, rows)
         else:
-            found = taken_over(kept, stored(self._vectors), self._vectors["origin"], data.stored)
-        self._hold(*found, state["seen"])
+            found = taken_over(kept, stored(self._vectors), self.support_, data.stored)
+        self._hold(*found, learnt["seen"])
 
     def _hold(self, kept: State, rows: State, origin: NDArray[np.int64], seen: NDArray[np.int64]) -> None:
-        self._kept, self.n_seen_ = kept, seen
-        self._vectors = log_of(kept, len(self.classes_)) | rows | {"origin": origin}
+        log = log_of(kept, n_planes(self, self.classes_))
+        self._publish(kept | log | rows | {"origin": origin, "seen": seen})
 
     @standard()
     def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
@@ -339,8 +345,8 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
     def _begin_stream(self, shared: dict[str, Any], seed: int) -> tuple[State, Budget]:
         """Return the first state of a run over a stream, and its settings."""
         self._policy_seed = seed
-        empty = stored(self._vectors) | {"origin": self._vectors["origin"], "seen": self.n_seen_}
-        return self._kept | empty, self._settings(shared)
+        empty = stored(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
+        return self._members | empty, self._settings(shared)
 
     def _keep_stream(self, state: State) -> None:
         self._hold(*collected(state), state["seen"])
@@ -357,7 +363,7 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         numbers, settings = super()._learnt()
-        numbers |= with_row_digests(self._kept | stored(self._vectors), self.n_features_in_)
+        numbers |= with_row_digests(self._members | stored(self._vectors), self.n_features_in_)
         return numbers, settings | {"learner": "budgeted-kernel"}
 
     def _answer(self) -> str:

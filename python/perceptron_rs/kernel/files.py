@@ -40,10 +40,10 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     spec: KernelSpec = estimator._spec
     check_terms(estimator)
-    vectors = {"origin": estimator._vectors["origin"]} | stored(estimator._vectors)
+    vectors = {"origin": estimator.support_} | stored(estimator._vectors)
     tensors = {f"vectors_{name}": np.ascontiguousarray(array) for name, array in vectors.items()}
     tensors |= _collect_members(estimator) if _on_budget(estimator) else _collect_log(estimator)
-    tensors["seen"] = _array(estimator, "n_seen_", np.int64)
+    tensors["seen"] = estimator.n_seen_
     for name in _REPORTS:
         if f"{name}_" in vars(estimator):
             tensors[name] = np.ascontiguousarray(getattr(estimator, f"{name}_"), dtype=np.int64)
@@ -61,7 +61,9 @@ def collect(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
 def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect`` returned on another estimator with those ``classes_``; ValueError if unsound."""
     history = document["history"]
-    vars(estimator).update(_checked(estimator, tensors, history))
+    state, attributes = _checked(estimator, tensors, history)
+    estimator._publish(state)
+    vars(estimator).update(attributes)
     for name in _REPORTS:
         if name in tensors:
             setattr(estimator, f"{name}_", tensors[name])
@@ -72,8 +74,8 @@ def publish(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
     estimator.converged_ = history["converged"]
 
 
-def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
-    """Return attributes of the estimator; ValueError unless all agrees as after a fit."""
+def _checked(estimator: Any, tensors: Tensors, history: Any) -> tuple[Tensors, dict[str, Any]]:
+    """Return what was learnt and attributes of the estimator; ValueError unless all agrees as after a fit."""
     if not isinstance(history, dict) or set(history) != {*_COUNTERS, "converged"}:
         raise ValueError(f"the history must hold {', '.join(_COUNTERS)} and converged")
     if not all(is_count(history[name]) for name in _COUNTERS) or type(history["converged"]) is not bool:
@@ -93,10 +95,12 @@ def _checked(estimator: Any, tensors: Tensors, history: Any) -> dict[str, Any]:
     spec = KernelSpec(estimator.kernel, gamma, coef0, int(degree))
     rows = _rows(left, history["n_features"], precomputed=spec.name == "precomputed")
     take_mistakes = _take_members if _on_budget(estimator) else _take_log
-    found = take_mistakes(estimator, left, seen, len(rows["origin"]))
+    learnt = take_mistakes(estimator, left, seen, len(rows["origin"]))
+    attributes = scores | {"_spec": spec, "_terms": terms(estimator)}
+    if _on_budget(estimator):  # the key of what "random" draws
+        attributes["_policy_seed"] = int(take_counts(left, "kept_seed", (1,))[0])
     refuse_left(left)
-    found["_vectors"] |= rows
-    return found | scores | {"_spec": spec, "_terms": terms(estimator), "n_seen_": seen}
+    return learnt | rows | {"seen": seen}, attributes
 
 
 def _on_budget(estimator: Any) -> bool:
@@ -127,12 +131,12 @@ def _rows(left: Tensors, columns: int, *, precomputed: bool) -> Tensors:
 def _collect_log(estimator: Any) -> Tensors:
     log = {name: array for name, array in estimator._vectors.items() if name.startswith("log")}
     return {f"vectors_{name}": np.ascontiguousarray(array) for name, array in log.items()} | {
-        "intercept": _array(estimator, "intercept_", np.float64),
-        "norm": _array(estimator, "_norm", np.float64),
+        "intercept": estimator.intercept_,
+        "norm": estimator._norm,
     }
 
 
-def _take_log(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> dict[str, Any]:  # noqa: ARG001
+def _take_log(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> Tensors:  # noqa: ARG001
     """Return the log of mistakes, with the intercepts and norms that it leads to; of so many stored rows."""
     planes = len(seen)
     intercept, norm = (take(left, name, np.float64, (planes,)) for name in ("intercept", "norm"))
@@ -155,24 +159,17 @@ def _take_log(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int)
         last_norm = np.concatenate([[0.0], log["log_norm"][plane]])[-1]
         if last_intercept != intercept[k] or last_norm != norm[k]:
             raise ValueError("the tensors vectors_... do not lead to the intercept and norm of the file")
-    return {"_vectors": log, "intercept_": intercept, "_norm": norm}
-
-
-def _array(estimator: Any, attribute: str, dtype: Any) -> NDArray[Any]:
-    array = np.asarray(getattr(estimator, attribute))
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{attribute} must hold numbers, got {array.dtype}; fit again before saving")
-    return np.ascontiguousarray(array, dtype=dtype)
+    return log | {"intercept": intercept, "norm": norm}
 
 
 def _collect_members(estimator: Any) -> Tensors:
     """Return the members of the sets."""
-    kept = {name: np.ascontiguousarray(array) for name, array in estimator._kept.items()}
+    kept = {name: np.ascontiguousarray(array) for name, array in estimator._members.items()}
     return kept | {"kept_seed": np.array([estimator._policy_seed], dtype=np.int64)}
 
 
-def _take_members(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> dict[str, Any]:
-    """Return what is kept, the key of what "random" draws, and the log of mistakes that is made of them."""
+def _take_members(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: int) -> Tensors:
+    """Return what is kept, and the log of mistakes that is made of it."""
     planes = len(seen)
     width = planes if is_joint(estimator) else 1
     kept: Tensors = {}
@@ -182,7 +179,6 @@ def _take_members(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: 
             kept[name] = take_counts(left, name, shape)
         else:
             kept[name] = take(left, name, np.float64, shape)
-    seed = int(take_counts(left, "kept_seed", (1,))[0])
     budget, policy = int(estimator.budget), estimator.budget_policy
     check_kept(kept, budget, policy, sets=planes // width, width=width, rows=rows)
     start = kept["kept_start"]
@@ -190,8 +186,4 @@ def _take_members(estimator: Any, left: Tensors, seen: NDArray[np.int64], rows: 
         numbers = kept["kept_number"][start[g] : start[g + 1]]
         if (np.diff(numbers, prepend=0) < 1).any() or not numbers.max(initial=0) <= mistakes <= seen[g]:
             raise ValueError("the tensor kept_number must rise within each set to the number of its mistakes")
-    return {
-        "_kept": kept,
-        "_policy_seed": seed,
-        "_vectors": log_of(kept, planes),
-    }
+    return kept | log_of(kept, planes)

@@ -23,26 +23,25 @@ from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import begun
-from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.settings import Data, Linear
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 from perceptron_rs.stream.run import Learner
 
 __all__ = ["Train", "learn", "learn_stream", "start"]
 
-#: Learns from examples, given other rows that the state names, a state and settings.
-Train: TypeAlias = Callable[[Rows | None, State, Linear], Report]
+#: Learns from examples, given other rows that a model names, the model and settings.
+Train: TypeAlias = Callable[[Rows | None, Any, Linear], Report]
 
 
 def start(model: Any, data: Examples) -> None:
     """Start from the vector 0; these examples settle gamma."""
     planes = n_planes(model, model.classes_)
     model._spec = kernel_spec(model, get_engine(model.engine), data.rows)
-    model._vectors = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
-    model.n_seen_ = np.zeros(planes, dtype=np.int64)
+    empty = begun(planes, None if model.kernel == "precomputed" else model.n_features_in_)
+    model._publish(empty | model._begin(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
     model._n_epochs = 0
     begin_record(model)
     model._terms = terms(model)
-    model._begin(planes)
 
 
 def learn(
@@ -91,9 +90,9 @@ def learn(
     schedule = Schedule(model._n_epochs if shuffle else 0, max_iter, tol, int(model.n_iter_no_change))
     watch = observer if observer.is_needed else None
 
-    def train(stored_rows: Rows | None, state: State, settings: Linear) -> Report:
+    def train(stored_rows: Rows | None, begin: Any, settings: Linear) -> Report:
         examples = Data(data.rows, labels, weighs.sample, stored_rows)
-        return drive(engine, examples, state, settings, schedule, watch, held_out)
+        return drive(engine, examples, begin, settings, schedule, watch, held_out)
 
     with recorded(model, method, data.stored, labels, of_call.sample):
         try:
@@ -109,9 +108,9 @@ def learn(
 def judge_of(model: Any, data: Examples, others: Examples) -> Judge:
     """Return what tells how the model would answer to the ``others``, as it is in a state of a run."""
 
-    def judge(state: State) -> NDArray[np.float64]:
+    def judge(learnt: Any) -> NDArray[np.float64]:
         then = copy.copy(model)
-        then._keep(data, state)
+        then._keep(data, learnt)
         return answers(then, get_engine(model.engine), others, then._answer())
 
     return judge

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.progress import Callback
@@ -244,8 +245,10 @@ class KernelPerceptron(KernelLearner):
     array([0, 0, 1, 1])
     """
 
-    _stored: ClassVar[dict[str, str]] = {"norm": "_norm"}
-    _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "survival_")
+    _learner: ClassVar[str] = "kernel"
+    _computed: ClassVar[tuple[str, ...]] = (
+        *("support_", "dual_coef_", "mistakes_per_support_", "survival_", "n_seen_", "intercept_", "_norm"),
+    )
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelLearner._parameter_constraints,
@@ -253,9 +256,6 @@ class KernelPerceptron(KernelLearner):
         "added_feature": NOISE["added_feature"],
         **constraints(VECTORS),
     }
-
-    intercept_: NDArray[np.float64]
-    _norm: NDArray[np.float64]
 
     def __init__(
         self,
@@ -326,20 +326,32 @@ class KernelPerceptron(KernelLearner):
         self.audit = audit
         self.audit_key = audit_key
 
-    @property
-    def n_vectors_(self) -> NDArray[np.int64]:
-        """Number of vectors, of each class."""
-        numbers: NDArray[np.int64] = np.diff(self._vectors["log_start"]) + 1
-        return numbers
+    @Shown
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts after the last update."""
+        intercept: NDArray[np.float64] = self._model["intercept"]
+        return intercept
 
     @property
+    def _norm(self) -> NDArray[np.float64]:
+        """Squared norms of the last vectors."""
+        norm: NDArray[np.float64] = self._model["norm"]
+        return norm
+
+    @Shown
+    def n_vectors_(self) -> NDArray[np.int64]:
+        """Number of vectors, of each class."""
+        numbers: NDArray[np.int64] = np.diff(self._model["log_start"]) + 1
+        return numbers
+
+    @Shown
     @consistent
     def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)
 
-    def _begin(self, planes: int) -> None:
-        self.intercept_, self._norm = np.zeros(planes), np.zeros(planes)
+    def _begin(self, planes: int) -> State:
+        return {"intercept": np.zeros(planes), "norm": np.zeros(planes)}
 
     def _run(
         self,
@@ -359,22 +371,22 @@ class KernelPerceptron(KernelLearner):
         )
         state = {
             "sums": self._sums(engine, data),
-            "intercept": np.asarray(self.intercept_, np.float64),
+            "intercept": self.intercept_,
             "norm": self._norm,
             "seen": self.n_seen_,
         }
-        report = train(None, state, settings)
+        report = train(None, self._owned(engine, state), settings)
         self._keep(data, report.state)
         return report
 
-    def _keep(self, data: Examples, learnt: State) -> None:
-        self._vectors = continued(
+    def _keep(self, data: Examples, learnt: Any) -> None:
+        vectors = continued(
             self._vectors,
             learnt,
             None if self.kernel == "precomputed" else data.stored,
             fit_intercept=bool(self.fit_intercept),
         )
-        self.intercept_, self._norm, self.n_seen_ = learnt["intercept"], learnt["norm"], learnt["seen"]
+        self._publish(vectors | {name: learnt[name] for name in ("intercept", "norm", "seen")})
 
     def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""

@@ -20,8 +20,10 @@ from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import State
 
-__all__ = ["begun", "continued", "counts_of", "state_of", "stored"]
+__all__ = ["OF_VECTORS", "begun", "continued", "counts_of", "state_of", "stored"]
 
+#: How the names of these arrays begin.
+OF_VECTORS = ("log", "origin", "rows")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")
 #: With precomputed kernel values, the number of stored rows alone matters.
 _NO_ROWS: dict[str, NDArray[Any]] = {"rows": np.zeros((0, 1), dtype=np.uint8)}
