@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.support import contents
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -19,7 +20,6 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
 )
-from tests.support import contents
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-9, 10, (60, 40)).astype(float)
