@@ -42,6 +42,7 @@ Check: TypeAlias = Callable[[Examples], None]
 Bad: TypeAlias = Callable[[ValueError, str, int], None]
 
 _SWITCH = (None, True, False)
+_NO_ROWS = np.zeros((0, 0))
 #: What does not change the examples that are read.
 _OF_NO_MATTER: dict[str, Any] = {
     "threads": None,
@@ -173,8 +174,8 @@ class ExampleFiles:
         self.form, self.name = format_of(self.files, reading), names_of(self.files)
         #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
         self.rows: int | None = None
-        #: What was read last.
-        self.last = Examples(np.zeros((0, 0)))
+        #: What was read last, without its rows.
+        self.last = Examples(_NO_ROWS)
         self._asks_base = self._holds_zero = False
 
     @property
@@ -200,7 +201,7 @@ class ExampleFiles:
                 raise ValueError(
                     f"{reading.beside or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
                 )
-        self.last = data
+        self.last = replace(data, rows=_NO_ROWS, y=None)
         return data
 
     def _read_several(self) -> Examples:
@@ -306,7 +307,7 @@ class ExampleFiles:
                     empty = False
                     first = first or (name, data)
                     same_columns(*first, name, data)
-                    self.last = data
+                    self.last = replace(data, rows=_NO_ROWS, y=None)
                     yield data
             if empty:
                 raise ValueError(f"{name}: contains no examples")

@@ -62,6 +62,7 @@ def run(arguments: Namespace) -> int:
         held = None if files.holdout is None else _judged(model, left_out())
         if held is not None:
             refuse_share(files.holdout or 0, held["n_samples"] + (files.rows or 0), held["n_samples"])
+    del learn, left_out  # and the examples with them
     times.append(time.perf_counter())
     keep_base(model, files.zero_based)
     keep_input(model, how)
