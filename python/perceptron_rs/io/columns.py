@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.memory import probe_memory
 
 __all__ = [
     "CellError",
@@ -25,9 +29,13 @@ __all__ = [
     "labels",
     "matrix",
     "numbers",
+    "room_for_arrow",
     "shown",
     "single",
 ]
+
+_OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
+_OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
 
 
 def arrow(name: str | None = None) -> Any:
@@ -36,6 +44,33 @@ def arrow(name: str | None = None) -> Any:
         return import_module("pyarrow" if name is None else f"pyarrow.{name}")
     except ImportError:
         raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
+
+
+@contextmanager
+def room_for_arrow(file: str | bytes = b"") -> Iterator[None]:
+    """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
+
+    Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
+    """
+    library, size = arrow(), len(file) if isinstance(file, bytes) else _size_of(Path(file))
+    threads = library.cpu_count() + library.io_thread_count()
+    probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
+    before = library.default_memory_pool()
+    library.set_memory_pool(library.system_memory_pool())
+    try:
+        yield
+    finally:
+        library.set_memory_pool(before)
+
+
+def _size_of(file: Path) -> int:
+    """Return how many bytes a file has; a gzip file as many as its last four bytes promise."""
+    size = file.stat().st_size
+    if file.suffix.lower() != ".gz" or size < 4:
+        return size
+    with file.open("rb") as opened:
+        opened.seek(-4, os.SEEK_END)
+        return max(size, int.from_bytes(opened.read(), "little"))
 
 
 class CellError(ArgumentError):

@@ -242,7 +242,7 @@ class ExampleFiles:
                     found = opened.read()
             return next(of_tables(name, reading, [parquet_table(found)]))
         if form in TEXT_TABLES:
-            from perceptron_rs.io.tables import room_for_arrow
+            from perceptron_rs.io.columns import room_for_arrow
 
             table = TableLines(name, form, reading)
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
@@ -330,7 +330,8 @@ class ExampleFiles:
 
     def _tables(self, file: Any, check: Check | None) -> Iterator[Examples]:
         """Give the examples of a Parquet file, some at a time."""
-        from perceptron_rs.io.tables import ParquetFile, room_for_arrow
+        from perceptron_rs.io.columns import room_for_arrow
+        from perceptron_rs.io.tables import ParquetFile
 
         with about(name_of(file)), room_for_arrow():
             for part in of_tables(name_of(file), self.reading, ParquetFile(file)):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from perceptron_rs.io.cells import CellKinds, LabelKind
-from perceptron_rs.io.columns import arrow
+from perceptron_rs.io.columns import arrow, room_for_arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
 from perceptron_rs.io.lines import BLOCK, text_blocks
 from perceptron_rs.io.reading import check_bits, check_delimiter
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
-from perceptron_rs.memory import probe_memory
 from perceptron_rs.packed import MAX_RATIO, check_ratio
 
 __all__ = [
@@ -29,12 +26,9 @@ __all__ = [
     "open_csv",
     "open_parquet",
     "parquet_table",
-    "room_for_arrow",
 ]
 
 _BLOCK = BLOCK
-_OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
-_OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
 
 
 def open_csv(
@@ -417,33 +411,6 @@ def parquet_table(file: str | bytes) -> Any:
     source = arrow().BufferReader(file) if isinstance(file, bytes) else file
     with room_for_arrow(file), arrow("parquet").ParquetFile(source) as opened:
         return opened.read()
-
-
-@contextmanager
-def room_for_arrow(file: str | bytes = b"") -> Iterator[None]:
-    """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
-
-    Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
-    """
-    library, size = arrow(), len(file) if isinstance(file, bytes) else _size_of(Path(file))
-    threads = library.cpu_count() + library.io_thread_count()
-    probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
-    before = library.default_memory_pool()
-    library.set_memory_pool(library.system_memory_pool())
-    try:
-        yield
-    finally:
-        library.set_memory_pool(before)
-
-
-def _size_of(file: Path) -> int:
-    """Return how many bytes a file has; a gzip file as many as its last four bytes promise."""
-    size = file.stat().st_size
-    if file.suffix.lower() != ".gz" or size < 4:
-        return size
-    with file.open("rb") as opened:
-        opened.seek(-4, os.SEEK_END)
-        return max(size, int.from_bytes(opened.read(), "little"))
 
 
 def _refuse_cut(sizes: dict[str, int]) -> None:
