@@ -19,6 +19,8 @@ from perceptron_rs import (
     StructuredPerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import Chain, Sequences
 
 RNG = np.random.default_rng(2)
 X = RNG.integers(-9, 10, (40, 3)).astype(float)
@@ -252,3 +254,42 @@ def test_a_stream_has_its_own_shuffle(model):
         for shuffle in (False, True)
     ]
     assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize("pairs", [True, False], ids=["pairs", "no pairs"])
+@pytest.mark.parametrize("name", ["coef_", "transition_", "start_", "end_"])
+def test_weights_of_sequences_that_are_assigned_are_a_cold_start(name, pairs, averaged, engine_name):
+    """From what is shown, with that part replaced: a run starts with these weights, no sums, no counts."""
+    model = SequencePerceptron(
+        engine=engine_name, max_iter=2, shuffle=False, averaged=averaged, transition_features=pairs
+    )
+    model.fit(X, Y, lengths=[10, 30])
+    before = contents(model)
+    for bad, words in ((np.full(getattr(model, name).shape, np.inf), "finite"), (np.zeros(9), "shape")):
+        with pytest.raises(ValueError, match=f"{name} .*{words}"):
+            setattr(model, name, bad)
+        assert contents(model) == before
+    shown = model.predictor_
+    given = getattr(model, name) / 2
+    given.flat[0] = -0.0
+    setattr(model, name, given)
+    assert getattr(model, name).tobytes() == (given + 0.0).tobytes()
+    assert (model.n_seen_, model._n_epochs) == (0, 0)
+    state = model._model.state()
+    assert not any(array.any() for array_name, array in state.items() if array_name.endswith("_u"))
+    kept = {"coef_": "emission"}.get(name, name[:-1])
+    for part, numbers in shown.items():
+        if not part.startswith(kept):
+            assert state[part].tobytes() == numbers.tobytes()
+    engine = get_engine(engine_name)
+    rows = engine.dense_rows(X)
+    data = Sequences(rows, Y.astype(np.uint32), lengths=np.array([10, 30], dtype=np.int64))
+    run = engine.start(data, engine.Model.from_state("chain", state), Chain(eta0=1.0))
+    run.epoch(0)
+    model.partial_fit(X, Y, lengths=[10, 30])
+    found, expected = model._model.state(), run.state().state()
+    assert {n: a.tobytes() for n, a in found.items()} == {n: a.tobytes() for n, a in expected.items()}
+    for read_only in ("n_seen_", "sparse_coef_"):
+        with pytest.raises(AttributeError, match=f"{read_only} shows what"):
+            setattr(model, read_only, 0)

@@ -21,7 +21,7 @@ SETTINGS = [{}, {"early_stopping": True, "validation_fraction": 0.3}, {"n_partit
 
 
 def bits(model):
-    return {name: values.tobytes() for name, values in model._state.items()}, model.n_iter_
+    return {name: values.tobytes() for name, values in model._model.state().items()}, model.n_iter_
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

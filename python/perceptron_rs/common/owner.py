@@ -90,10 +90,10 @@ class Owner(BaseEstimator):
         """Have learnt this: a model, or the arrays of its state."""
         self._model = self._owned(get_engine(self.engine), state)
 
-    def _begin_anew(self, state: Any) -> None:
-        """Start from numbers that are given, as if nothing had been learnt before."""
+    def _begin_anew(self, state: Any, **others: Any) -> None:
+        """Start from numbers that are given, as if nothing had been learnt before; set others, too."""
         changed = attributes(self)
         for name in ("_as_sparse", RECORD):  # what training would leave
             changed.pop(name, None)
-        changed |= {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
+        changed |= others | {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
         object.__setattr__(self, "__dict__", changed)

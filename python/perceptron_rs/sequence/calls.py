@@ -22,11 +22,10 @@ from perceptron_rs.common.labels import (
 from perceptron_rs.common.parameters import refuse_early_stopping, refuse_partitions
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.turns import learning
-from perceptron_rs.engines import State
 from perceptron_rs.errors import overflow
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
-from perceptron_rs.sequence.fitting import begin, learn, start_state
+from perceptron_rs.sequence.fitting import begin, learn, start_model
 from perceptron_rs.sequence.input import flat_labels, in_lists, is_nested, read_sequences
 
 __all__ = ["fit_sequences", "pass_over", "warn_of_interrupt"]
@@ -58,8 +57,8 @@ def fit_sequences(estimator: Model, X: Any, y: Any, lengths: Any, encoder: Attri
             labels = encode_again(labels, model.classes_, least=1)
         else:
             model.classes_, labels = encode_new(labels, least=1)
-        state = start_state(model, data.rows.shape[1], goes_on=goes_on)
-        _learn(model, data, labels, lengths[lengths > 0], state, one_pass=False)
+        start = start_model(model, data.rows.shape[1], goes_on=goes_on)
+        _learn(model, data, labels, lengths[lengths > 0], start, one_pass=False)
     return estimator
 
 
@@ -78,10 +77,10 @@ def pass_over(
         if first:
             model.classes_ = classes_like(given, y)
             begin_record(model)
-        state = start_state(model, data.rows.shape[1], goes_on=not first)
+        start = start_model(model, data.rows.shape[1], goes_on=not first)
         labels = encode(y, model.classes_, least=1)
         some = lengths[lengths > 0]
-        report = _learn(model, data, labels, some, state, one_pass=True, track_answers=track_answers)
+        report = _learn(model, data, labels, some, start, one_pass=True, track_answers=track_answers)
     return report, labels, lengths
 
 
@@ -101,11 +100,11 @@ def _learn(
     data: Examples,
     labels: NDArray[np.uint32],
     lengths: NDArray[np.int64],
-    state: State,
+    start: Any,
     **options: bool,
 ) -> Report:
     try:
-        report = learn(model, data, labels, lengths, state, **options)
+        report = learn(model, data, labels, lengths, start, **options)
     except OverflowError as error:
         data.assert_finite(model)
         raise overflow(error) from None

@@ -30,14 +30,14 @@ _EPOCHS = {
     "loss_curve": np.float64,
 }
 _NOT_ALWAYS = ("validation_scores", "loss_curve")  # files of early versions have no curve
-_HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}
+_HISTORY = {"n_iter": "n_iter_", "n_seen": "n_seen_"}  # the second is with the weights in memory
 
 
 def collect(estimator: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the arrays of a fitted estimator, and the parts of its description that only it has."""
     check_terms(estimator)
     tensors: dict[str, NDArray[Any]] = {}
-    for name, weights in estimator._state.items():
+    for name, weights in estimator._model.state().items():
         if not np.isfinite(weights).all():
             what = name.removesuffix("_u").removesuffix("_data")
             raise ValueError(f"the weights {what} hold a NaN or an infinity; fit again before saving")
@@ -94,13 +94,13 @@ def publish(estimator: Any, tensors: dict[str, NDArray[Any]], document: dict[str
         estimator.template_ = _template(document["template"])
     refuse_left(left)
     state["seen"] = np.array([history["n_seen"]], dtype=np.int64)
-    estimator._state, estimator._average, estimator._terms = state, [], terms(estimator)
+    estimator._average, estimator._terms = [], terms(estimator)
+    estimator._publish(state)
     if not all(np.isfinite(weights).all() for weights in estimator._weights.values()):
         raise ValueError("its average weights hold a NaN or an infinity")
     estimator.n_features_in_ = columns
     estimator.converged_, estimator._n_epochs = history["converged"], history["epochs"]
-    for name, attribute in _HISTORY.items():
-        setattr(estimator, attribute, history[name])
+    estimator.n_iter_ = history["n_iter"]
 
 
 def _weights(left: dict[str, NDArray[Any]], labels: int, u: str) -> dict[str, NDArray[Any]]:

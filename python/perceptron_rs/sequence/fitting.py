@@ -27,7 +27,7 @@ from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.settings import Chain, Sequences, State
 from perceptron_rs.stream.fit import Options, open_stream, publish_columns, refuse_in_stream, run_stream
 
-__all__ = ["beam_of", "begin", "cold", "dense", "learn", "learn_stream", "predicting", "start_state"]
+__all__ = ["beam_of", "begin", "cold", "dense", "learn", "learn_stream", "predicting", "start_model"]
 
 
 def learn(
@@ -35,7 +35,7 @@ def learn(
     data: Examples,
     labels: NDArray[np.uint32],
     lengths: NDArray[np.int64],
-    state: State,
+    begin: Any,
     *,
     one_pass: bool,
     track_answers: bool = False,
@@ -73,10 +73,12 @@ def learn(
     with recorded(model, method, data.stored, labels, lengths=lengths):
         ends = cuts(1 if one_pass else model.n_partitions, len(lengths), some)
         if len(ends) == 2:
-            run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), state, settings)
+            run = engine.start(Sequences(data.rows, labels, lengths=lengths, chosen=some), begin, settings)
         else:
             parts = partitions(engine, data, labels, lengths, some, ends)
-            run = Mixed(state, in_threads(engine, parts, settings, str(model.mixing), n_threads(model)))
+            run = Mixed(
+                begin.state(), in_threads(engine, parts, settings, str(model.mixing), n_threads(model))
+            )
         report = follow(run, settings, schedule, watch, held_out)
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish(model, report, n_sequences, is_fit=not one_pass)
@@ -106,7 +108,7 @@ def learn_stream(model: Any, given: Any, classes: Any, options: Options) -> Repo
     publish_columns(model, stream, reset=not goes_on)
     if not goes_on:
         model.classes_ = stream.facts.classes
-    state = start_state(model, stream.facts.n_features, goes_on=goes_on)
+    state = start_model(model, stream.facts.n_features, goes_on=goes_on).state()
     settings = Chain(
         eta0=float(model.eta0),
         seed=draw_seed(model.random_state) if options.shuffle else None,
@@ -133,14 +135,14 @@ def begin(model: Any) -> bool:
     return False
 
 
-def start_state(model: Any, columns: int, *, goes_on: bool) -> State:
+def start_model(model: Any, columns: int, *, goes_on: bool) -> Any:
     """Return what a run starts with: what was learnt before, or nothing."""
+    engine = get_engine(model.engine)
     if not goes_on:
         model._terms = terms(model)
-        return cold(columns, len(model.classes_), pair=bool(model.transition_features))
+        return model._owned(engine, cold(columns, len(model.classes_), pair=bool(model.transition_features)))
     check_terms(model)
-    state: State = model._state
-    return state
+    return model._model_of(engine)
 
 
 def source_of(given: Any) -> Source:
@@ -190,11 +192,11 @@ def _holds_nothing(batch: Any) -> bool:
     return isinstance(batch, tuple) and len(batch) > 1 and isinstance(batch[0], list) and not batch[0]
 
 
-def publish_state(model: Any, state: State) -> None:
+def publish_state(model: Any, learnt: Any) -> None:
     """Put what was learnt on the model."""
-    model._state, model._average = state, []
+    model._publish(learnt)
+    model._average = []
     model._weights  # noqa: B018  an average that is not finite is an error of the fit
-    model.n_seen_ = int(state["seen"][0])
 
 
 def publish(model: Any, report: Report, n_sequences: float | None = None, *, is_fit: bool = True) -> None:
@@ -262,8 +264,9 @@ class HeldOutPart:
         self.rows = rows_of(engine, stored, data.rows.shape[1])
         self.scores: list[float] = []
 
-    def __call__(self, state: State) -> NDArray[np.float64]:
+    def __call__(self, learnt: Any) -> NDArray[np.float64]:
         """Return the number of wrong tokens."""
+        state = learnt if isinstance(learnt, dict) else learnt.state()
         path, _ = self.engine.sequence_decode(
             self.rows,
             self.lengths,

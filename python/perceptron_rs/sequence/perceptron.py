@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.key import KeyGiven
@@ -17,14 +17,16 @@ from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.options.ranges import LARGEST
 from perceptron_rs.common.options.shared import STOPPING
+from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import OF_ALL, PARTITIONS
 from perceptron_rs.common.turns import computed, consistent
+from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import EngineName, State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
-from perceptron_rs.sequence.fitting import beam_of, dense, learn_stream, predicting
+from perceptron_rs.sequence.fitting import beam_of, cold, dense, learn_stream, predicting
 from perceptron_rs.sequence.input import (
     check_encoder,
     flat_labels,
@@ -37,14 +39,14 @@ from perceptron_rs.sequence.progress import Callback
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.typed import BaseEstimator, Mixing, fit_context
+from perceptron_rs.typed import Mixing, fit_context
 
 __all__ = ["SequencePerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(StreamFit, Saved, BaseEstimator):
+class SequencePerceptron(StreamFit, Saved, Owner):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -126,6 +128,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         Labels, sorted.
     coef_ : ndarray of shape (n_classes, n_features)
         Emission weights. They are stored sparse, because most are 0; this array is made when it is read.
+        Setting these, ``transition_``, ``start_`` or ``end_`` starts training anew from what is shown with
+        that part replaced.
     sparse_coef_ : csc_matrix of shape (n_classes, n_features)
         Emission weights as they are stored.
     transition_ : ndarray of shape (n_classes, n_classes)
@@ -201,17 +205,16 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         "callback": [callable, None],
     }
 
+    _learner: ClassVar[str] = "chain"
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
     n_features_in_: int
     n_iter_: int
-    n_seen_: int
     converged_: bool
     validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
     loss_curve_: list[float]
-    _state: State  # what learning goes on from
     _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _average: list[Any]  # what is made of it to predict, when it is first read
     _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
@@ -516,7 +519,7 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        last = {f"last {name}": array for name, array in self._state.items()}
+        last = {f"last {name}": array for name, array in self._model.state().items()}
         return self.predictor_ | last, {"learner": "sequence", "beam": beam_of(self)}
 
     @property
@@ -531,8 +534,8 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         weights: State = computed(
             self,
             "_average",
-            ("_state", "averaged"),
-            lambda model: predicting(get_engine(model.engine), model._state, bool(model.averaged)),
+            ("_model", "averaged"),
+            lambda model: predicting(get_engine(model.engine), model._model.state(), bool(model.averaged)),
         )
         return weights
 
@@ -541,12 +544,42 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
         return dict(self._weights)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_average" in state:
+            state["_average"] = []  # what has been read is no part of a model
+        return state
+
+    def _start_from(self, name: str, weights: Any) -> None:
+        """Start anew from what is shown and these weights instead; they may be sparse."""
+        shown, labels = dict(self._weights), len(self.classes_)
+        columns = len(shown["emission_indptr"]) - 1
+        shape = {"emission": (labels, columns), "transition": (labels, labels)}.get(name, (labels,))
+        numbers = start_value(weights, "coef_" if name == "emission" else f"{name}_", shape)
+        if name == "emission":
+            rows = csr_matrix(numbers.T)
+            shown["emission_indptr"] = rows.indptr.astype(np.int64)
+            shown["emission_indices"], shown["emission_data"] = rows.indices.astype(np.int32), rows.data
+        else:
+            shown[name] = numbers
+        state = cold(columns, labels, pair="pair_indptr" in shown)
+        self._begin_anew(state | shown, _average=[])
+
+    @Shown
+    def n_seen_(self) -> int:
+        """Number of sequences that the weights have seen."""
+        return int(self._model["seen"][0])
+
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Emission weights."""
         return dense(self._weights, "emission", len(self.classes_)).T
 
-    @property
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        self._start_from("emission", coef)
+
+    @Shown
     def sparse_coef_(self) -> csc_matrix:
         """Emission weights, sparse."""
         indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
@@ -557,17 +590,29 @@ class SequencePerceptron(StreamFit, Saved, BaseEstimator):
         """Weight of each label (column) after each other label (row)."""
         return self._weights["transition"]
 
+    @transition_.setter
+    def transition_(self, transition: Any) -> None:
+        self._start_from("transition", transition)
+
     @property
     def start_(self) -> NDArray[np.float64]:
         """Weights of the first label."""
         return self._weights["start"]
+
+    @start_.setter
+    def start_(self, start: Any) -> None:
+        self._start_from("start", start)
 
     @property
     def end_(self) -> NDArray[np.float64]:
         """Weights of the last label."""
         return self._weights["end"]
 
-    @property
+    @end_.setter
+    def end_(self, end: Any) -> None:
+        self._start_from("end", end)
+
+    @Shown
     def transition_coef_(self) -> NDArray[np.float64]:
         """Weights of a token's features for the label before it and its own."""
         if "pair_indptr" not in self._weights:
