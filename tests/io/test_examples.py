@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.io import open_examples
+from perceptron_rs.io import open_arrow, open_csv, open_examples, open_parquet
 
 rng = np.random.default_rng(3)
 X = rng.integers(-3, 4, (60, 4)) / 2
@@ -105,3 +105,33 @@ def test_options_that_do_not_go(tmp_path, name, options, text):
     (table if name == "a.csv" else svmlight)(tmp_path / name)
     with pytest.raises(ValueError, match=text):
         open_examples(tmp_path / name, **options)
+
+
+@pytest.mark.parametrize(
+    ("opener", "name", "option"),
+    [
+        *((open_examples, "a.csv", option) for option in ("columns", "drop", "missing")),
+        *((open_csv, "a.csv", option) for option in ("columns", "drop", "missing")),
+        *((open_parquet, "a.parquet", option) for option in ("columns", "drop")),
+        *((open_arrow, "a.feather", option) for option in ("columns", "drop")),
+    ],
+)
+def test_a_string_is_no_list_of_strings(tmp_path, opener, name, option):
+    """Its letters would be taken for names, and those of a missing value for missing values."""
+    feather = pytest.importorskip("pyarrow.feather")
+    parquet(tmp_path / "a.parquet")
+    table(tmp_path / "a.csv")
+    feather.write_feather(
+        pytest.importorskip("pyarrow").table({"c": [1.0], "y": [1]}), tmp_path / "a.feather"
+    )
+    with pytest.raises(
+        TypeError, match=rf"{option} must be a list of strings, got 'NA'; write {option}=\['NA'\]"
+    ):
+        opener(tmp_path / name, target="y", **{option: "NA"})
+
+
+@pytest.mark.parametrize("n_features", [0, "3", 2.5])
+def test_numbers_of_features_that_are_none(tmp_path, n_features):
+    svmlight(tmp_path / "a.svm")
+    with pytest.raises((ValueError, TypeError), match="n_features must be"):
+        open_examples(tmp_path / "a.svm", n_features=n_features)

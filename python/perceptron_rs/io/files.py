@@ -25,6 +25,7 @@ from perceptron_rs.io.reading import (
     Reading,
     check_bits,
     check_delimiter,
+    check_names,
     format_of,
 )
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
@@ -41,7 +42,6 @@ Check: TypeAlias = Callable[[Examples], None]
 #: Is told what is wrong with an example, of which file and line; raises an error, or has it left out.
 Bad: TypeAlias = Callable[[ValueError, str, int], None]
 
-_SWITCH = (None, True, False)
 _NO_ROWS = np.zeros((0, 0))
 #: What does not change the examples that are read.
 _OF_NO_MATTER: dict[str, Any] = {
@@ -128,6 +128,11 @@ def open_examples(
     >>> model.classes_
     array([-1,  1])
     """
+    from perceptron_rs.io.svmlight import check_options
+
+    check_options(n_features, zero_based, "ignore")
+    for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):
+        check_names(name, values)
     options: dict[str, Any] = {
         "format": format,
         "target": target,
@@ -139,9 +144,9 @@ def open_examples(
         "hash_bits": None if hash_bits is None else check_bits(hash_bits),
         "beside": None if labels is None else Path(labels),
         "features": n_features,
-        "zero_based": None if zero_based == "auto" else zero_based,
+        "zero_based": None if isinstance(zero_based, str) else bool(zero_based),
     }
-    for name, known in (("format", (None, *FORMATS)), ("header", _SWITCH), ("zero_based", _SWITCH)):
+    for name, known in (("format", (None, *FORMATS)), ("header", (None, True, False))):
         if options[name] not in known:
             raise ValueError(f"{name} must be one of {known}, got {options[name]!r:.80}")
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}

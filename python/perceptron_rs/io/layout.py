@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +27,8 @@ from perceptron_rs.io.columns import (
     single,
 )
 from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
+from perceptron_rs.io.reading import Reading, check_names
 from perceptron_rs.io.source import Batch, Source
-
-if TYPE_CHECKING:
-    from perceptron_rs.io.reading import Reading
 
 __all__ = ["Layout", "hasher", "layout_of", "located", "refuse_unnamed"]
 
@@ -76,6 +74,8 @@ class Layout:
             raise ArgumentError(
                 "{columns} says which columns are features, so {drop} has no effect", "leave one out"
             )
+        check_names("columns", columns)
+        check_names("drop", drop)
         found = list(columns) if columns is not None else self._features(schema, drop)
         lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
         self.is_sparse = set(found) == {"indices", "values"} and all(map(is_lists, lists.values()))

@@ -14,7 +14,17 @@ from perceptron_rs.packed import SUFFIXES as PACKED
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
 
-__all__ = ["BITS", "TABLES", "TEXTS", "TEXT_TABLES", "Reading", "check_bits", "check_delimiter", "format_of"]
+__all__ = [
+    "BITS",
+    "TABLES",
+    "TEXTS",
+    "TEXT_TABLES",
+    "Reading",
+    "check_bits",
+    "check_delimiter",
+    "check_names",
+    "format_of",
+]
 
 #: Of the columns of a hashed text, as vw has them.
 BITS = 18
@@ -99,6 +109,14 @@ def check_bits(bits: Any) -> int:
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
         raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {bits!r:.80}")
     return bits
+
+
+def check_names(name: str, values: Any) -> None:
+    """Raise TypeError for a string where a list of strings belongs: its letters would be taken for names."""
+    if isinstance(values, str | bytes):
+        raise TypeError(
+            f"{name} must be a list of strings, got {values!r:.80}; write {name}=[{values!r:.80}]"
+        )
 
 
 def check_delimiter(delimiter: Any) -> str:

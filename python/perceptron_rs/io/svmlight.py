@@ -31,7 +31,7 @@ from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.text import open_text
 
-__all__ = ["load_svmlight", "load_with_base", "open_svmlight"]
+__all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
 
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
 Arrays: TypeAlias = tuple[
@@ -146,7 +146,7 @@ def load_with_base(
 ) -> tuple[Any, NDArray[np.float64], bool]:
     """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""
     files = _files(path)
-    base = _check_options(n_features, zero_based, query_id)
+    base = check_options(n_features, zero_based, query_id)
     for name, value in (("n_jobs", n_jobs), ("offset", offset), ("length", length)):
         if value is not None:
             _check_integer(name, value)
@@ -241,7 +241,7 @@ def open_svmlight(
     array([-1.,  1.])
     """
     files = _files(path)
-    base = _check_options(n_features, zero_based, query_id)
+    base = check_options(n_features, zero_based, query_id)
     max_ratio = check_ratio(max_ratio)
     if labelled not in (True, False, "auto"):
         raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
@@ -388,7 +388,7 @@ def _files(path: Any) -> list[Any]:
     return files if files else paths_of(path)
 
 
-def _check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | None:
+def check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | None:
     """Return whether columns are counted from 0; None: that is to be found out."""
     if isinstance(zero_based, np.bool_):
         zero_based = bool(zero_based)

@@ -13,7 +13,7 @@ from perceptron_rs.io.columns import arrow, room_for_arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
 from perceptron_rs.io.lines import BLOCK, text_blocks
-from perceptron_rs.io.reading import check_bits, check_delimiter
+from perceptron_rs.io.reading import check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.packed import MAX_RATIO, check_ratio
@@ -111,6 +111,7 @@ def open_csv(
     if header not in (None, True, False):
         raise ValueError(f"header must be True, False or None, got {header!r:.80}")
     check_delimiter(delimiter)
+    check_names("missing", missing)
     if hash_bits is not None:
         check_bits(hash_bits)
 
