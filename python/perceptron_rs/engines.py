@@ -32,6 +32,7 @@ __all__ = [
     "Model",
     "Rows",
     "Run",
+    "RunInPlace",
     "Solution",
     "State",
     "get_engine",
@@ -74,6 +75,16 @@ class Run(Protocol):
         Of planes "mistakes_per_example" (n, D) and "activations" (n, K), those of the last visit of each
         example, NaN where there was none; of a chain "answers" uint32 (n,), the labels of each token at its
         last visit.
+        """
+
+
+class RunInPlace(Run, Protocol):
+    """A run that began with a model of planes."""
+
+    def put(self, note: object) -> None:
+        """Put what has been learnt into that model, which nobody has changed since; the run is over.
+
+        ``told.note`` of the model is ``note`` then; both change in one step, or neither does.
         """
 
 

@@ -316,6 +316,17 @@ impl Work for Planes {
         Ok(Model::of(model))
     }
 
+    fn put(&mut self, py: Python<'_>, model: &Model, note: Py<PyAny>) -> PyResult<()> {
+        let Self { home: Some(home), core, learner, settings, .. } = self else {
+            return Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"));
+        };
+        let signals = Signals::new();
+        let done = py.detach(|| Ok((core.state(&signals)?, learner.sums(&signals)?)));
+        let (state, sums) = signals.settle(done, py, false)?;
+        home.model = online::Model::zero([0, 0], false)?; // now the numbers are the model's alone
+        model.put(py, note, |model| model.put(state, sums, settings, home.chosen.as_ref(), &()))
+    }
+
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
         self.with_problem(py, signals, |run, problem, learner| run.epoch(problem, learner, number, signals))
     }

@@ -1,6 +1,7 @@
 //! Where a run begins, whatever its learner: data, state and settings are read once, and the arrays of the
 //! data are borrowed during each call.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -26,6 +27,11 @@ pub(super) trait Work: Send + Sync {
         model_of_arrays(self, py)
     }
 
+    /// Puts what has been learnt into the model that the run began with; `note` is told with it.
+    fn put(&mut self, _py: Python<'_>, _model: &Model, _note: Py<PyAny>) -> PyResult<()> {
+        Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
+    }
+
     /// Writes a copy of all that has been learnt.
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
 
@@ -45,7 +51,7 @@ pub(super) fn model_of_arrays(work: &mut (impl Work + ?Sized), py: Python<'_>) -
 pub struct Run {
     work: Box<dyn Work>,
     keep_on_interrupt: bool,
-    of_model: bool,
+    model: Option<Py<Model>>,
 }
 
 /// Begin a run of the learner of these settings; `state` is not modified.
@@ -54,7 +60,6 @@ fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_,
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
     let model = state.cast::<Model>();
-    let of_model = model.is_ok();
     let is_linear = matches!(&*learner, "perceptron" | "averaged" | "pocket" | "voted");
     let work: Box<dyn Work> = if let (true, Ok(model)) = (is_linear, &model) {
         Box::new(start_model(data, model.get(), settings)?)
@@ -70,7 +75,7 @@ fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_,
             _ => Box::new(Planes::start(data, state, settings)?),
         }
     };
-    Ok(Run { work, keep_on_interrupt, of_model })
+    Ok(Run { work, keep_on_interrupt, model: model.ok().map(|model| model.clone().unbind()) })
 }
 
 #[pymethods]
@@ -100,12 +105,21 @@ impl Run {
 
     /// Return a copy of the weights and of all else that the learner keeps.
     fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.of_model {
+        if self.model.is_some() {
             return Ok(Bound::new(py, self.work.model(py)?)?.into_any());
         }
         let out = PyDict::new(py);
         self.work.state(&out)?;
         Ok(out.into_any())
+    }
+
+    /// Put what has been learnt into the model that the run began with, which nobody has changed since; its
+    /// `told.note` is `note`. The run is over.
+    fn put(&mut self, py: Python<'_>, note: Py<PyAny>) -> PyResult<()> {
+        let Some(model) = &self.model else {
+            return Err(PyValueError::new_err("the run began with no model; use state"));
+        };
+        self.work.put(py, model.get(), note)
     }
 
     /// Return what the settings track.

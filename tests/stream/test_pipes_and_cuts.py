@@ -165,15 +165,14 @@ def test_arrays_in_files_that_are_cut_are_an_error(form, tmp_path):
         given = np.load(files["X"], mmap_mode="r")
     source, model, asked = open_arrays(given, files["y"]), Perceptron(max_iter=4, tol=None), []
 
-    def between(first, last):  # in the midst of the first epoch
+    def between(first, last):  # before a block is read; later, the engine could be reading another one
         asked.append(first)
-        if len(asked) == 5:
-            os.truncate(cut, 1000)
+        os.truncate(cut, 1000)
         return source.between(first, last)
 
     with pytest.raises(ValueError, match=r"npy was cut to 1000 bytes while it was in use"):
         model.fit_stream(replace(source, between=between), classes=[0, 1], block_size=1000)
-    assert len(asked) == 5
+    assert len(asked) == 1
     assert not hasattr(model, "coef_")
 
 

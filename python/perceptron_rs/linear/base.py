@@ -402,11 +402,11 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     def _begin_stream(
         self,
         engine: Engine,  # noqa: ARG002
-        state: State,
+        model: Any,
         seed: int | None,  # noqa: ARG002
-    ) -> tuple[StreamLearner, State]:
+    ) -> tuple[StreamLearner, Any]:
         """Return what a run over a stream carries from block to block, and its first state."""
-        return StreamLearner(), state
+        return StreamLearner(), model.copy(told=False)
 
     def _start(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
         """Return the model of a cold start; numbers that are not given are 0."""

@@ -229,7 +229,7 @@ def learn_stream(estimator: Any, given: Any, classes: Any, options: Options) -> 
 
     seed = draw_seed(estimator.random_state) if options.shuffle or estimator._draws else None
     settings = settings_of(estimator, positive, planes, seed if options.shuffle else None, settle=False)
-    learner, state = estimator._begin_stream(engine, estimator._arrays(state), seed)
+    learner, state = estimator._begin_stream(engine, state, seed)
     report = run_stream(
         estimator,
         engine,

@@ -414,7 +414,7 @@ class VotedPerceptron(LinearLearner):
         self._run = _Run(int(seed or 0), state, data)
         return state.last
 
-    def _begin_stream(self, engine: Engine, state: State, seed: int | None) -> tuple[Learner, State]:
+    def _begin_stream(self, engine: Engine, model: Any, seed: int | None) -> tuple[Learner, State]:
         if self.warm_start:
             raise ArgumentError(
                 "{warm_start} is not available with {fit_stream} of this learner",
@@ -424,6 +424,7 @@ class VotedPerceptron(LinearLearner):
             )
         self._run = _Run(int(seed or 0))
         learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
+        state = self._arrays(model)
         return learner, state | carried(begun(last_of(engine, state)))
 
     def _most(self) -> int | None:

@@ -112,7 +112,8 @@ class Checkpoint:
 
     def write(self, place: Place, ended: Sequence[str] = ()) -> None:
         """Write the file; ``ended`` says why each decision has ended, if all have."""
-        tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in place.state.items()}
+        arrays = arrays_of(place.state)
+        tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
         for name, kind in (("mistakes", np.int64), ("losses", np.float64), ("objectives", np.float64)):
             epochs = [getattr(epoch, name) for epoch in place.done]
             tensors[name] = np.array(epochs, dtype=kind).reshape(len(epochs), -1 if epochs else 0)
@@ -147,12 +148,19 @@ def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
     return watch
 
 
-def start_of(state: State, vocabulary: Iterable[str] | None = None) -> str:
+def arrays_of(state: Any) -> State:
+    """Return the arrays of a state, or of a model."""
+    arrays: State = state if isinstance(state, dict) else state.state()
+    return arrays
+
+
+def start_of(state: Any, vocabulary: Iterable[str] | None = None) -> str:
     """Say in short what a run starts from: its state, and the attributes that its columns stand for."""
     said = "nothing learnt"
-    if any(map(np.any, state.values())):
+    is_zero = not isinstance(state, dict) and state.is_zero  # so that nobody need look at all zeros
+    if not is_zero and any(map(np.any, arrays_of(state).values())):
         found = hashlib.blake2b(digest_size=16)
-        for name, array in sorted(state.items()):
+        for name, array in sorted(arrays_of(state).items()):
             found.update(repr((name, array.dtype.str, array.shape)).encode())
             found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         said = f"weights with the digest {found.hexdigest()}"

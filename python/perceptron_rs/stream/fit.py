@@ -22,7 +22,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.registry import name_of
-from perceptron_rs.settings import Settings, State
+from perceptron_rs.settings import Settings
 from perceptron_rs.stream.blocks import (
     Facts,
     Stream,
@@ -195,7 +195,7 @@ def run_stream(
     estimator: Any,
     engine: Engine,
     stream: Stream,
-    state: State,
+    state: Any,
     settings: Settings,
     schedule: Schedule,
     observer: Observer,
@@ -211,6 +211,8 @@ def run_stream(
             options.checkpoint, float(options.checkpoint_every), identity, stream.sums, resume=options.resume
         )
         place, ended = checkpoint.load() or (place, ended)
+        if not (isinstance(state, dict) or place.state is state):
+            place = replace(place, state=type(state).from_state(settings.learner, place.state))
         if not stream.goes_on_from(checkpoint.seen):
             raise ValueError(
                 f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
@@ -262,7 +264,7 @@ def run_stream(
 def _identity(
     estimator: Any,
     stream: Stream,
-    state: State,
+    state: Any,
     settings: Settings,
     schedule: Schedule,
     options: Options,

@@ -2,7 +2,8 @@
 
 - Problem: learn in epochs from examples that are not in memory at once.
 - Rule: an engine starts on a block with the state that the last block has left, makes one epoch, and gives
-  its state. What it keeps of the examples themselves (a log, the members of a budget) a `Learner` carries.
+  its state; of a model of planes, it puts that into the model. What it keeps of the examples themselves (a
+  log, the members of a budget) a `Learner` carries.
 - Result: in stored order the bits of a run over all examples at once: updates do not know of blocks, and
   losses are added up here in the order of the visits (rule 5).
 """
@@ -11,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.rows.examples import Examples, read
@@ -23,6 +25,9 @@ from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings, State
 from perceptron_rs.stream.blocks import Stream, ahead
+
+if TYPE_CHECKING:
+    from perceptron_rs.engines import RunInPlace
 
 __all__ = ["Block", "Learner", "Place", "StreamRun"]
 
@@ -58,22 +63,25 @@ class Learner:
     This one is for learners whose state knows no examples.
     """
 
-    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+    def begin(self, block: Block, state: Any) -> tuple[Data, Any]:
         """Return what an engine starts with."""
         if block.lengths is not None:
             return Sequences(block.data.rows, block.labels, lengths=block.lengths), state
         return Data(block.data.rows, block.labels, block.weights), state
 
-    def end(self, block: Block, before: State, after: State) -> State:  # noqa: ARG002
+    def end(self, block: Block, before: Any, after: Any) -> Any:  # noqa: ARG002
         """Return the state of the run, of what it was and of that of the engine."""
         return after
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a run stands: all that another process needs to go on, beside the source."""
+    """Where a run stands: all that another process needs to go on, beside the source.
 
-    state: State
+    A model is learnt in place, block by block; other states are arrays.
+    """
+
+    state: Any
     #: The epochs that are done.
     done: tuple[Epoch, ...] = ()
     #: Blocks of the next one that are done, and what it has come to: mistakes, sums of losses, and of how
@@ -130,15 +138,7 @@ class StreamRun:
             with ahead(self._blocks(order, skip)) as blocks:
                 for block in blocks:
                     self.stream.source.assert_whole()
-                    state, so_far, interrupted = self._learn(number, block, so_far)
-                    # At once: Ctrl-C finds what was learnt and what is told of it in step.
-                    self.place = replace(
-                        self.place,
-                        state=state,
-                        blocks=self.place.blocks + 1,
-                        so_far=so_far,
-                        examples=self.n_examples,
-                    )
+                    so_far, interrupted = self._learn(number, block, so_far)
                     if self.stream.source.advise is not None:
                         self.stream.source.advise(*self.stream.ends(block.number), False)
                     if interrupted:
@@ -148,7 +148,8 @@ class StreamRun:
         except KeyboardInterrupt:
             if not self.settings.keep_on_interrupt:
                 raise
-            interrupted = True
+            self._catch_up()
+            so_far, interrupted = so_far if self.place.so_far is None else self.place.so_far, True
         if self.place.blocks == 0 and not interrupted:
             raise ValueError(
                 f"{self.stream.source.name} contains no examples; check that it is the right one"
@@ -158,7 +159,7 @@ class StreamRun:
         mistakes, losses, visits = so_far
         if isinstance(self.settings, Linear):
             losses = losses / np.maximum(visits, 1.0)
-        state = self.settled(self.place.state)
+        self.n_examples, state = self.place.examples, self.settled(self.place.state)
         done = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
         self.place = Place(state, (*self.place.done, done))
         self.told += 1
@@ -172,26 +173,34 @@ class StreamRun:
             self.last.epoch(self.first_epoch + self.told - 1)  # which it names in an error
         self.last.end(decision)
 
-    def state(self) -> State:
+    def state(self) -> Any:
         """Return a copy of what has been learnt."""
-        return {name: array.copy() for name, array in self.settled(self.place.state).items()}
+        state = self.settled(self.place.state)
+        if not isinstance(state, dict):
+            return state.copy(told=False)
+        return {name: array.copy() for name, array in state.items()}
 
     def tracked(self) -> State:
         """Return nothing: what is recorded of each example would need memory for all."""
         return {}
 
-    def settled(self, state: State) -> State:
+    def settled(self, state: Any) -> Any:
         """Return a state without pending penalties, as it is at the end of an epoch."""
         settings = self.settings
-        if not isinstance(settings, Linear) or settings.penalty is None or not state["ages"].any():
+        if not isinstance(settings, Linear) or settings.penalty is None:
+            return state
+        if not isinstance(state, dict):
+            arrays = {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
+            return self.engine.Model.from_state(settings.learner, arrays)
+        if not state["ages"].any():
             return state
         coef = self.engine.settled(state, eta0=settings.eta0, penalty=settings.penalty)
         return state | {"coef": coef, "ages": np.zeros_like(state["ages"])}
 
     def _learn(
         self, number: int, block: Block, so_far: NDArray[np.float64]
-    ) -> tuple[State, NDArray[np.float64], bool]:
-        """Learn from a block; return the state, what the epoch has come to, and whether Ctrl-C ended it."""
+    ) -> tuple[NDArray[np.float64], bool]:
+        """Learn from a block; return what the epoch has come to, and whether Ctrl-C ended it."""
         settings = self._settings(block)
         before = self.place.state
         run = self._start(block, settings)
@@ -211,9 +220,28 @@ class StreamRun:
                 losses, run.tracked()["activations"][order], block.labels[order], settings
             )
             visits = visits + n_visits
-        self.n_examples += block.n_visited
-        state = self.learner.end(block, before, run.state())
-        return state, np.array([mistakes + done.mistakes, losses, visits]), done.interrupted
+        so_far = np.array([mistakes + done.mistakes, losses, visits])
+        after = replace(
+            self.place,
+            blocks=self.place.blocks + 1,
+            so_far=so_far,
+            examples=self.n_examples + block.n_visited,
+        )
+        # At once: Ctrl-C finds what was learnt and what is told of it in step.
+        if isinstance(before, dict) or not isinstance(settings, Linear):
+            self.place = replace(after, state=self.learner.end(block, before, run.state()))
+        else:
+            cast("RunInPlace", run).put(replace(after, state=None))
+            self.place = after
+        self.n_examples = self.place.examples
+        return so_far, done.interrupted
+
+    def _catch_up(self) -> None:
+        """Find what a block has put into the model before Ctrl-C came."""
+        state = self.place.state
+        note = None if isinstance(state, dict) or state.told is None else state.told.note
+        if note is not None and len(note.done) == len(self.place.done) and note.blocks > self.place.blocks:
+            self.place = replace(note, state=state)
 
     def _visits(self, number: int, block: Block, settings: Linear) -> Any:
         """Return the examples of a block in the order in which they were visited; or all, in their own order.
@@ -233,7 +261,7 @@ class StreamRun:
 
     def _nothing(self) -> Block:
         """Return a block of no examples."""
-        rows = np.zeros((0, self.stream.facts.n_features), dtype=np.uint8)
+        rows = csr_matrix((0, self.stream.facts.n_features), dtype=np.uint8)  # over no columns at all
         lengths = np.zeros(0, dtype=np.int64) if isinstance(self.settings, Chain) else None
         return Block(0, 0, read(self.engine, rows), np.zeros(0, dtype=np.uint32), None, lengths)
 

@@ -10,8 +10,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::rule::{Pass, Rule, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
+use crate::error;
 use crate::memory::{Grow, collected};
-use crate::online::{self, Memory, Part, Pending, Planes, Strengths};
+use crate::online::{self, Memory, Part, Passed, Pending, Planes, Strengths};
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -87,6 +88,20 @@ impl Model {
 
     pub fn cloned(&self, py: Python<'_>) -> PyResult<online::Model> {
         Ok(self.content(py).planes()?.clone())
+    }
+
+    /// Has numbers of planes put into it, told with a note.
+    pub fn put(
+        &self,
+        py: Python<'_>,
+        note: Py<PyAny>,
+        put: impl FnOnce(&mut online::Model) -> error::Result<()>,
+    ) -> PyResult<()> {
+        let told = Py::new(py, Pass { passed: Passed::default(), planes: 0, note: Some(note) })?;
+        let inner = &mut *self.lock(py);
+        put(inner.content.planes()?)?;
+        inner.told = Some(Arc::new(told));
+        Ok(())
     }
 
     /// Weights and intercepts that predict.

@@ -199,6 +199,13 @@ class ModelRun(Run):
     """A run whose state is a model."""
 
     learner: str
+    model: Model
+
+    def put(self, note: object) -> None:
+        """Put what has been learnt into the model that the run began with."""
+        learnt = self.state()
+        told = Pass(np.zeros((1, 0), dtype=np.int64), None, None, note)
+        self.model.__dict__.update(numbers=learnt.numbers, due=learnt.due, told=told)
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
@@ -220,7 +227,7 @@ def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
         state["ages"] = np.zeros(model.shape, dtype=np.int64)
     run = start_linear(data, state, settings, ModelRun)
     assert isinstance(run, ModelRun)
-    run.learner = model.learner
+    run.learner, run.model = model.learner, model
     return run
 
 
