@@ -124,53 +124,63 @@ class StreamRun:
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, block by block."""
-        self.last = None
-        if self.told < len(self.place.done):
+        told = self.told
+        if told < len(self.place.done):
             self.told += 1
-            return self.place.done[self.told - 1]
-        so_far = self.place.so_far
-        if so_far is None:
-            so_far = np.zeros((3, self.settings.decisions))
-        interrupted, self.n_examples, self.n_before = False, self.place.examples, self.place.examples
-        order = self._order(number)
-        skip = self.place.blocks
+            return self.place.done[told]
         try:
-            with ahead(self._blocks(order, skip)) as blocks:
-                for block in blocks:
-                    self.stream.source.assert_whole()
-                    so_far, interrupted = self._learn(number, block, so_far)
-                    if self.stream.source.advise is not None:
-                        self.stream.source.advise(*self.stream.ends(block.number), False)
-                    if interrupted:
-                        break
-                    if self.save is not None:
-                        self.save(self.place)
+            return self._close(told, interrupted=self._visit(number))
         except KeyboardInterrupt:
             if not self.settings.keep_on_interrupt:
                 raise
             self._catch_up()
-            so_far, interrupted = so_far if self.place.so_far is None else self.place.so_far, True
-        if self.place.blocks == 0 and not interrupted:
+            return self._close(told, interrupted=True)
+
+    def _visit(self, number: int) -> bool:
+        """Learn from the blocks of an epoch that are left; return whether Ctrl-C ended it."""
+        self.last = None
+        skip = self.place.blocks
+        self.n_before = self.place.examples
+        with ahead(self._blocks(self._order(number), skip)) as blocks:
+            for block in blocks:
+                self.stream.source.assert_whole()
+                interrupted = self._learn(number, block)
+                if self.stream.source.advise is not None:
+                    self.stream.source.advise(*self.stream.ends(block.number), False)
+                if interrupted:
+                    return True
+                if self.save is not None:
+                    self.save(self.place)
+        if self.place.blocks == 0:
             raise ValueError(
                 f"{self.stream.source.name} contains no examples; check that it is the right one"
             )
-        if self.n_examples == 0 and skip == 0 and not interrupted:
+        if self.place.examples == 0 and skip == 0:
             raise nothing_to_learn()
-        mistakes, losses, visits = so_far
-        if isinstance(self.settings, Linear):
-            losses = losses / np.maximum(visits, 1.0)
-        self.n_examples, state = self.place.examples, self.settled(self.place.state)
-        done = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
-        self.place = Place(state, (*self.place.done, done))
-        self.told += 1
-        return done
+        return False
+
+    def _close(self, number: int, *, interrupted: bool) -> Epoch:
+        """Add an epoch to so many that are done, unless that has been done."""
+        if len(self.place.done) == number:
+            mistakes, losses, visits = self._so_far()
+            if isinstance(self.settings, Linear):
+                losses = losses / np.maximum(visits, 1.0)
+            state, self.n_examples = self.settled(self.place.state), self.place.examples
+            epoch = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
+            self.place = Place(state, (*self.place.done, epoch))
+        self.told = number + 1
+        return self.place.done[number]._replace(interrupted=interrupted)
+
+    def _so_far(self) -> NDArray[np.float64]:
+        found = self.place.so_far
+        return np.zeros((3, self.settings.decisions)) if found is None else found
 
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more."""
         self.ended.append(decision)
         if self.last is None:
             self.last = self._start(self._nothing(), self._settings(None))
-            self.last.epoch(self.first_epoch + self.told - 1)  # which it names in an error
+            self.last.epoch(self.first_epoch + max(self.told - 1, 0))  # which it names in an error
         self.last.end(decision)
 
     def state(self) -> Any:
@@ -197,10 +207,8 @@ class StreamRun:
         coef = self.engine.settled(state, eta0=settings.eta0, penalty=settings.penalty)
         return state | {"coef": coef, "ages": np.zeros_like(state["ages"])}
 
-    def _learn(
-        self, number: int, block: Block, so_far: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], bool]:
-        """Learn from a block; return what the epoch has come to, and whether Ctrl-C ended it."""
+    def _learn(self, number: int, block: Block) -> bool:
+        """Learn from a block; return whether Ctrl-C ended that."""
         settings = self._settings(block)
         before = self.place.state
         run = self._start(block, settings)
@@ -211,7 +219,7 @@ class StreamRun:
         except OverflowError:
             block.data.assert_finite(self.estimator)
             raise
-        mistakes, losses, visits = so_far
+        mistakes, losses, visits = self._so_far()
         if not isinstance(settings, Linear):
             losses = losses + done.losses  # whole numbers
         else:
@@ -220,12 +228,11 @@ class StreamRun:
                 losses, run.tracked()["activations"][order], block.labels[order], settings
             )
             visits = visits + n_visits
-        so_far = np.array([mistakes + done.mistakes, losses, visits])
         after = replace(
             self.place,
             blocks=self.place.blocks + 1,
-            so_far=so_far,
-            examples=self.n_examples + block.n_visited,
+            so_far=np.array([mistakes + done.mistakes, losses, visits]),
+            examples=self.place.examples + block.n_visited,
         )
         # At once: Ctrl-C finds what was learnt and what is told of it in step.
         if isinstance(before, dict) or not isinstance(settings, Linear):
@@ -233,8 +240,7 @@ class StreamRun:
         else:
             cast("RunInPlace", run).put(replace(after, state=None))
             self.place = after
-        self.n_examples = self.place.examples
-        return so_far, done.interrupted
+        return done.interrupted
 
     def _catch_up(self) -> None:
         """Find what a block has put into the model before Ctrl-C came."""
