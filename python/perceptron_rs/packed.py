@@ -217,8 +217,11 @@ class Unpacked(io.RawIOBase):
         return self.count
 
     def close(self) -> None:
-        if self.owns and not self.closed:
-            self.packed.file.close()
+        if not self.closed:
+            if self.packing is not None:
+                self.file.close()  # of the library, which leaves the file below open
+            if self.owns:
+                self.packed.file.close()
         super().close()
 
 

@@ -5,6 +5,7 @@ It is tried in a fit, in one where what it needs is at its default, and where a 
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from typing import Any
@@ -258,7 +259,7 @@ def test_where_it_does_nothing_its_documentation_names_what_it_needs(learner, na
     ):
         return
     assert needs
-    text = re.search(rf"\n    {name} : .*?(?=\n    \w+ : |\n\n)", learner.__doc__, re.DOTALL)
+    text = re.search(rf"\n{name} : .*?(?=\n\w+ : |\n\n)", inspect.getdoc(learner), re.DOTALL)
     assert text is not None
     assert any(need in text[0] or str(given) in text[0] for need, given in needs.items()), text[0]
 
@@ -328,7 +329,7 @@ def test_threads_are_used_by_fit_or_its_documentation_says_by_what(learner, monk
     monkeypatch.setattr("perceptron_rs.margins.problem.effective_n_jobs", effective_n_jobs)
     model = learn(made(learner, n_jobs=3))
     if 3 not in asked:
-        text = re.search(r"\n    n_jobs : .*?(?=\n    \w+ : )", learner.__doc__, re.DOTALL)
+        text = re.search(r"\nn_jobs : .*?(?=\n\w+ : )", inspect.getdoc(learner), re.DOTALL)
         assert text is not None
         assert re.search(r"threads (that predict|of predictions)", text[0])
     asked.clear()

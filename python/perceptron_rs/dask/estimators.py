@@ -232,7 +232,7 @@ class Perceptron(LinearOnDask, LocalPerceptron):  # type: ignore[misc]
     >>> from sklearn.utils import shuffle
     >>> from perceptron_rs.dask import Perceptron
     >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
-    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
     ...     model = Perceptron(client=client, max_iter=10, tol=None)
     ...     model = model.fit(da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50))
     >>> [report.rows for report in model.partition_report_]
@@ -288,7 +288,7 @@ class SequencePerceptron(DaskLearner, LocalSequencePerceptron):  # type: ignore[
     ...     Batch([[["w=the"], ["w=dog"], ["w=barks"]]], [["DET", "NOUN", "VERB"]]),
     ...     Batch([[["w=the"], ["w=bark"]], [["w=dogs"]]], [["DET", "NOUN"], ["NOUN"]]),
     ... ]
-    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
     ...     model = SequencePerceptron(client=client).fit(blocks)
     >>> model.predict([[["w=the"], ["w=dog"]]])
     [['DET', 'NOUN']]
