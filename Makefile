@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick test-deep mutants test-oldest test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind clean
+.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ QUICK = arith rows online kernel/test_train.py kernel/test_budget.py mlp structu
 test-quick: $(VENV)/quick $(VENV)/test  ## within a minute: both engines against their oracles
 	$(SIDE_BY_SIDE) --ignore-glob='*memory.py' --ignore-glob='*parity.py' $(addprefix tests/,$(QUICK))
 
+quick-tests:  # for the workflow, which runs them with a wheel
+	@echo $(addprefix tests/,$(QUICK))
+
 test-deep: $(VENV)/quick $(VENV)/test  ## all tests with many more generated cases, and half a minute of each fuzz target
 	CARGO_PROFILE_TEST_OPT_LEVEL=3 cargo test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
@@ -56,6 +59,18 @@ test-oldest: $(VENV)/quick $(VENV)/oldest/ready  ## the package's tests on Pytho
 	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --out $(VENV)/oldest/wheel
 	$(VENV)/oldest/bin/pip install --no-deps --force-reinstall $(VENV)/oldest/wheel/*.whl
 	$(VENV)/oldest/bin/python -m pytest
+
+# The compiled module is the same for all Pythons, so it is not built anew.
+OTHER_PYTHON ?= python3.13
+test-other: $(VENV)/quick $(VENV)/test  ## the package's tests on another Python, without a build (OTHER_PYTHON=python3.13, TESTS=files)
+	@command -v $(OTHER_PYTHON) > /dev/null || { echo "$(OTHER_PYTHON) is not installed; name another one: make OTHER_PYTHON=path test-other"; exit 1; }
+	rm -rf $(VENV)/other/wheel
+	test -d $(VENV)/other/bin || $(OTHER_PYTHON) -m venv $(VENV)/other
+	$(BIN)/maturin build --profile quick --quiet --interpreter $(BIN)/python --out $(VENV)/other/wheel
+	$(VENV)/other/bin/pip install --requirement $(VENV)/test.txt --constraint constraints.txt
+	$(VENV)/other/bin/pip install $(VENV)/other/wheel/*.whl --constraint constraints.txt
+	$(VENV)/other/bin/pip install --force-reinstall --no-deps $(VENV)/other/wheel/*.whl
+	$(VENV)/other/bin/python -m pytest --numprocesses auto --dist worksteal $(TESTS)
 
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
 lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation

@@ -37,17 +37,19 @@ class Platform(NamedTuple):
     tag: str  # of the wheel
     target: str  # Rust's name
     options: tuple[str, ...]  # of maturin
-    libraries: tuple[str, ...] = ()  # that every such system has; those of Linux are known to auditwheel
+    libraries: tuple[str, ...] = ()  # that every such system has; auditwheel knows those of glibc
 
 
 ZIG = ("--zig", "--compatibility")
-WINDOWS = ("api-ms-win-", "kernel32.dll", "ntdll.dll", "bcryptprimitives.dll", "msvcrt.dll", "python3.dll")
-MAC = ("/usr/lib/libSystem.B.dylib", "/usr/lib/libiconv.2.dylib")
+WINDOWS = ("api-ms-win-", "bcryptprimitives.dll", "kernel32.dll", "msvcrt.dll", "ntdll.dll", "userenv.dll")
+WINDOWS += ("ws2_32.dll", "python3.dll")
+MUSL = ("libc.so",)  # auditwheel asks the machine's own for versions, and few machines have it
+MAC = ("/usr/lib/", "/System/Library/")
 PLATFORMS = (
     Platform("manylinux_2_17_x86_64", "x86_64-unknown-linux-gnu", (*ZIG, "manylinux_2_17")),
     Platform("manylinux_2_17_aarch64", "aarch64-unknown-linux-gnu", (*ZIG, "manylinux_2_17")),
-    Platform("musllinux_1_2_x86_64", "x86_64-unknown-linux-musl", (*ZIG, "musllinux_1_2")),
-    Platform("musllinux_1_2_aarch64", "aarch64-unknown-linux-musl", (*ZIG, "musllinux_1_2")),
+    Platform("musllinux_1_2_x86_64", "x86_64-unknown-linux-musl", (*ZIG, "musllinux_1_2"), MUSL),
+    Platform("musllinux_1_2_aarch64", "aarch64-unknown-linux-musl", (*ZIG, "musllinux_1_2"), MUSL),
     Platform("win_amd64", "x86_64-pc-windows-gnu", (), WINDOWS),
     Platform("macosx_11_0_arm64", "aarch64-apple-darwin", ("--zig",), MAC),
     Platform("macosx_10_12_x86_64", "x86_64-apple-darwin", ("--zig",), MAC),
@@ -82,8 +84,8 @@ def reproducible() -> dict[str, str]:
     return environment
 
 
-def build(platform: Platform) -> Path:
-    """Build the wheel for a platform into dist/, and return it."""
+def build(platform: Platform, *python: str) -> Path:
+    """Build the wheel for a platform into dist/, and return it; ``python`` are options of maturin."""
     maturin = Path(sys.executable).parent / "maturin"
     if shutil.which("rustup"):
         run("rustup", "target", "add", platform.target)
@@ -91,7 +93,8 @@ def build(platform: Platform) -> Path:
     environment = reproducible() | {"PATH": f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"}
     options = ("--release", "--locked", "--target", platform.target, *platform.options)
     before = set(DIST.glob("*.whl"))
-    run(maturin, "build", *options, "--interpreter", "python3.11", "--out", DIST, environment=environment)
+    python = python or ("--interpreter", "python3.11")
+    run(maturin, "build", *options, *python, "--out", DIST, environment=environment)
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
 
@@ -117,11 +120,17 @@ def libraries_of(wheel: Path, archive: zipfile.ZipFile, platform: Platform) -> l
         from pefile import PE
 
         found = [entry.dll.decode().lower() for entry in PE(data=archive.read(name)).DIRECTORY_ENTRY_IMPORT]
+    elif platform.libraries is MUSL:
+        from elftools.elf.elffile import ELFFile
+
+        tags = ELFFile(BytesIO(archive.read(name))).get_section_by_name(".dynamic").iter_tags("DT_NEEDED")
+        found = [tag.needed for tag in tags]
     else:
         from macholib.mach_o import LC_LOAD_DYLIB
-        from macholib.MachO import MachOHeader
+        from macholib.MachO import MachO
 
-        header = MachOHeader(None, BytesIO(archive.read(name)), 0, 0, 0, None)
+        with tempfile.TemporaryDirectory() as folder:
+            (header,) = MachO(archive.extract(name, folder)).headers
         loads = [data for load, _, data in header.commands if load.cmd == LC_LOAD_DYLIB]
         found = [data.rstrip(b"\0").decode() for data in loads]
     return [library for library in found if not library.startswith(platform.libraries)]
@@ -131,7 +140,10 @@ def check_wheel(wheel: Path) -> None:
     """Check that the wheel is small, runs on old systems, has all it needs, and no path of the build."""
     size = wheel.stat().st_size
     need(size < LARGEST, f"{wheel.name} has {size:,} bytes, {LARGEST:,} are allowed: see what has grown")
-    need("-cp311-abi3-" in wheel.name, f"{wheel.name} is not built for the stable ABI of CPython 3.11")
+    need(
+        "-cp311-abi3-" in wheel.name or "-cp314-cp314t-" in wheel.name,
+        f"{wheel.name} is neither for the stable ABI of CPython 3.11 nor for free-threaded CPython 3.14",
+    )
     tags = wheel.stem.rsplit("-", 1)[1].split(".")
     platforms = [platform for platform in PLATFORMS if platform.tag in tags]
     need(bool(platforms), f"{wheel.name} is for none of {', '.join(p.tag for p in PLATFORMS)}")
@@ -168,9 +180,9 @@ def check_sdist(sdist: Path) -> None:
     print(f"{sdist.name}: {sdist.stat().st_size:,} bytes, {len(found)} files")
 
 
-def smoke(package: Path, folder: Path) -> None:
+def smoke(package: Path, folder: Path, interpreter: str = sys.executable) -> None:
     """Install a package into an empty environment, and run the smoke test outside of the source tree."""
-    venv.create(folder / "venv", with_pip=True)
+    run(interpreter, "-m", "venv", folder / "venv")
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     run(python, "-m", "pip", "install", "--quiet", package, cwd=folder)
     shutil.copy(ROOT / "tests" / "smoke.py", folder)
@@ -204,6 +216,12 @@ def main() -> None:
         if platform in here:
             with tempfile.TemporaryDirectory() as folder:
                 smoke(wheel, Path(folder))
+            # Free-threaded CPython 3.14 has no stable ABI: a wheel of its own, with the bindings alone.
+            if sys.argv[1:] and (free := shutil.which("python3.14t")):
+                wheel = build(platform, "--interpreter", free, "--features", "python")
+                check_wheel(wheel)
+                with tempfile.TemporaryDirectory() as folder:
+                    smoke(wheel, Path(folder), free)
     sdist = build_sdist()
     check_sdist(sdist)
     with tempfile.TemporaryDirectory() as folder:
