@@ -137,6 +137,13 @@ def test_structures_are_learnt_from_weights_that_were_set(engine_name, averaged)
     expected = (coef + total) / (len(XS) + 1) if averaged else last
     np.testing.assert_allclose(model.coef_, expected, rtol=1e-12, atol=1e-12)
     assert not np.shares_memory(coef, model.last_coef_)
+    for bad, words in ((coef[1:], "has the shape"), (np.full(6, np.inf), "must be finite")):
+        before = contents(model)
+        with pytest.raises(ValueError, match=f"coef_ {words}"):
+            model.coef_ = bad
+        with pytest.raises(AttributeError, match="last_coef_ shows what this"):
+            model.last_coef_ = coef
+        assert contents(model) == before
 
 
 WARM = [

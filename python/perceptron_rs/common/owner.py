@@ -53,6 +53,8 @@ class Owner(BaseEstimator):
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
         state.pop("_rule", None)
+        if "_average" in state:
+            state["_average"] = []  # what has been read is no part of a model
         if "_model" in state:  # arrays: every library knows how to store, share and compare them
             state["_model"] = canonical(dict(state["_model"].state()))
         return state

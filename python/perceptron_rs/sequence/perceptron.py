@@ -544,12 +544,6 @@ class SequencePerceptron(StreamFit, Saved, Owner):
         """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
         return dict(self._weights)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        if "_average" in state:
-            state["_average"] = []  # what has been read is no part of a model
-        return state
-
     def _start_from(self, name: str, weights: Any) -> None:
         """Start anew from what is shown and these weights instead; they may be sparse."""
         shown, labels = dict(self._weights), len(self.classes_)

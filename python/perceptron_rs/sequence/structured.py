@@ -15,14 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
+from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.turns import computed, consistent, learning
+from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import Answers, listed
 from perceptron_rs.settings import Epoch, Settings, State
-from perceptron_rs.typed import BaseEstimator, fit_context
+from perceptron_rs.typed import fit_context
 
 __all__ = ["StructuredPerceptron"]
 
@@ -30,7 +32,7 @@ _LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(FittedAttributes, BaseEstimator):
+class StructuredPerceptron(FittedAttributes, Owner):
     """Structured perceptron with user-defined features and inference.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
@@ -149,11 +151,9 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
         "engine": [StrOptions(set(ENGINES))],
     }
 
+    _learner: ClassVar[str] = "structured"
     _average: list[Any]  # what is computed from the rest when it is first read
-    last_coef_: NDArray[np.float64]
-    _u: NDArray[np.float64]  # the sum that the average is computed from
     n_iter_: int
-    n_seen_: int
     mistakes_per_epoch_: NDArray[np.int64]
     loss_per_epoch_: NDArray[np.float64]
     loss_curve_: list[float]
@@ -293,10 +293,10 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
                     f"now; give the same features, or begin anew by fit"
                 )
             # The engine changes them in place; + 0.0 makes a copy.
-            w, u, seen = self.last_coef_ + 0.0, self._u + 0.0, self.n_seen_
+            w, u, seen = self.last_coef_ + 0.0, self._model["coef_u"] + 0.0, self.n_seen_
         run = _Structures(self, engine, X, y, seed, (w, u, seen))
         report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
-        self.last_coef_, self._u, self.n_seen_ = run.w, run.u, run.t
+        self._publish(report.state)
         self._average = []
         if not np.isfinite(self.coef_).all():
             raise ValueError("training overflowed: an average is not finite; scale the features")
@@ -309,20 +309,37 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
     def coef_(self) -> NDArray[np.float64]:
         """Weights that predict: the averaged ones, or the last ones."""
         if not self.averaged:
-            return self.last_coef_
+            last: NDArray[np.float64] = self._model["coef"]
+            return last
         average: NDArray[np.float64] = computed(
             self,
             "_average",
-            ("last_coef_", "_u", "n_seen_"),
-            lambda model: _average(get_engine(model.engine), model.last_coef_, model._u, model.n_seen_),
+            ("_model",),
+            lambda model: _average(get_engine(model.engine), model._model),
         )
         return average
 
     @coef_.setter
     def coef_(self, coef: Any) -> None:
         """Start anew from weights that are given."""
-        self.last_coef_ = np.array(coef, dtype=np.float64)
-        self._u, self.n_seen_, self._average = np.zeros(self.last_coef_.shape), 0, []
+        shape = np.shape(coef) if "_model" not in vars(self) else self.last_coef_.shape
+        weights = start_value(coef, "coef_", shape)
+        seen = np.zeros(1, dtype=np.int64)
+        self._begin_anew({"coef": weights, "coef_u": np.zeros(shape), "seen": seen}, _average=[])
+
+    @Shown
+    def last_coef_(self) -> NDArray[np.float64]:
+        """Weights after the last update."""
+        coef: NDArray[np.float64] = self._model["coef"]
+        return coef
+
+    @Shown
+    def n_seen_(self) -> int:
+        """Number of examples that the weights have seen."""
+        return int(self._model["seen"][0])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in vars(self)
 
     @property
     def predictor_(self) -> dict[str, NDArray[Any]]:
@@ -331,7 +348,11 @@ class StructuredPerceptron(FittedAttributes, BaseEstimator):
 
     def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {name: getattr(self, name) for name in ("last_coef_", "_u", "n_seen_")}
+        numbers = {
+            "last_coef_": self.last_coef_,
+            "_u": self._model["coef_u"],
+            "n_seen_": np.array(self.n_seen_),
+        }
         return self.predictor_ | numbers, {"learner": "structured", "inference": self.inference}
 
     @consistent
@@ -449,10 +470,10 @@ class _Structures:
         return {}
 
 
-def _average(engine: Engine, w: NDArray[np.float64], u: NDArray[np.float64], t: int) -> NDArray[np.float64]:
-    """Return the average of the weights after each of t examples, of which u is the sum."""
-    zero, seen = np.zeros(1), np.array([t], dtype=np.int64)
-    state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": seen}
+def _average(engine: Engine, model: Any) -> NDArray[np.float64]:
+    """Return the average of the weights after each example."""
+    zero, w, u = np.zeros(1), model["coef"], model["coef_u"]
+    state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": model["seen"]}
     average: NDArray[np.float64] = engine.average(state | {"intercept": zero, "intercept_u": zero})[0][0]
     return average
 
