@@ -212,7 +212,7 @@ test-wasm: private TARGET = wasm32-wasip1
 test-wasm: private RUNNER = $(abspath $(BIN))/python $(abspath scripts/wasm.py)
 test-wasm: $(OWN_RUST) $(VENV)/wasm  ## the core's tests on WebAssembly, under wasmtime
 	$(ELSEWHERE) -- $(foreach test,$(NOT_ON_WASM),--skip $(test))
-NOT_ON_WASM = threads text:: fuzzed::svmlight a_set_that_the_machine_lacks
+NOT_ON_WASM = threads text:: fuzzed::tests::svmlight a_set_that_the_machine_lacks
 
 # Wine 8 lacks the one function of a library that Rust's programs call: one that has it stands beside the program.
 test-windows: private TARGET = x86_64-pc-windows-gnu
