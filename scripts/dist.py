@@ -93,7 +93,9 @@ def build(platform: Platform, *python: str) -> Path:
     environment = reproducible() | {"PATH": f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"}
     options = ("--release", "--locked", "--target", platform.target, *platform.options)
     before = set(DIST.glob("*.whl"))
-    python = python or ("--interpreter", "python3.11")
+    # For other machines, maturin knows what the interpreter would say.
+    is_here = platform.tag == f"manylinux_2_17_{machine()}"
+    python = python or ("--interpreter", sys.executable if is_here else "python3.11")
     run(maturin, "build", *options, *python, "--out", DIST, environment=environment)
     (wheel,) = set(DIST.glob("*.whl")) - before
     return wheel
