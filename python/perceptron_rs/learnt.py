@@ -165,7 +165,7 @@ def arrays(model: Any) -> Arrays:
     """Return what predictions depend on, and the other attributes of a fit."""
     found = learnt(model)
     names = {name for name in attributes(model) if name.endswith("_")}
-    names |= {*getattr(model, "_stored", {}).values(), *getattr(model, "_shown", ())}
+    names |= set(getattr(model, "_shown", ()))
     names |= set(getattr(model, "_computed", ()))
     names -= {name.partition("[")[0] for name in (*found.numbers, *found.settings)}
     others = {name: getattr(model, name) for name in sorted(names) if hasattr(model, name)}

@@ -163,13 +163,6 @@ impl Model {
         &self.memory
     }
 
-    /// What a run goes on from: what is remembered is of the last run alone.
-    #[must_use]
-    pub fn begun(mut self) -> Self {
-        self.memory = Arc::default();
-        self
-    }
-
     /// Columns outside of which a run begins without weights.
     pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
         match &self.memory.columns {
@@ -208,15 +201,12 @@ impl Model {
                 (name, part) => memory.parts.try_push((name, part))?,
             }
         }
-        if let (Some(coef), Some(intercept)) = (&coef, &intercept) {
+        if let (Some(coef), Some(intercept)) = (coef, intercept) {
             memory.parts.try_push(("last_coef", Part::Weights(self.coef.clone())))?;
             memory.parts.try_push(("last_intercept", Part::Floats(self.intercept.clone())))?;
-            (self.coef, self.intercept) = (coef.clone(), intercept.clone());
-        }
-        if learner.one_plane_at_a_time()
-            && let Some(chosen) = chosen
-        {
-            memory.columns = Some(collected(chosen.columns.iter().map(|(column, _)| *column))?);
+            let columns = chosen.map(|chosen| collected(chosen.columns.iter().map(|(column, _)| *column)));
+            memory.columns = columns.transpose()?;
+            (self.coef, self.intercept) = (coef, intercept);
         }
         self.memory = Arc::new(memory);
         Ok(())
@@ -345,7 +335,7 @@ impl Model {
         }
         let due = self.due_after(ages, &seen, settings, chosen)?;
         // Nothing fails from here on.
-        (self.answer, self.due) = (Arc::default(), due);
+        (self.answer, self.due, self.memory) = (Arc::default(), due, Arc::default());
         (self.intercept, self.seen) = (Arc::new(intercept), Arc::new(seen));
         self.coef.put(coef, chosen)?;
         if let (Some((to, to_intercept)), Some((u, intercept))) = (&mut self.sums, sums) {

@@ -116,7 +116,7 @@ pub(super) fn start_model(
     } else {
         Vec::new()
     };
-    let (mut model, signals, mut chosen) = (model.begun(), Signals::new(), None);
+    let (mut model, signals, mut chosen) = (model, Signals::new(), None);
     if (is_pocket || model.is_local_in_epochs(&settings, n))
         && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &weighted)?
     {

@@ -154,7 +154,8 @@ class PocketPerceptron(LinearLearner):
         Intercepts after the last update.
     pocket_errors_ : ndarray of shape (1,) or (n_classes,), float64
         Errors of the weights in the pocket on all examples of the last ``fit``, each counted with its
-        weight. They are whole numbers if no weights are given.
+        weight. They are whole numbers if no weights are given. Only available after ``fit``, as the next
+        three, and not of weights that were assigned.
     pocket_run_ : ndarray of shape (1,) or (n_classes,), int64
         Number of examples in the run of the weights in the pocket when they were put there; 0 for an
         average.

@@ -151,7 +151,8 @@ class VotedPerceptron(LinearLearner):
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features), float64
         Weights after the last update, whatever ``prediction`` is. Training continues from them. With two
-        classes, there is one row, for ``classes_[1]``.
+        classes, there is one row, for ``classes_[1]``. Weights that are assigned are the only vector, which
+        has no votes yet.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts after the last update.
     n_vectors_ : ndarray of shape (1,) or (n_classes,), int64
