@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from tests.support import contents
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, reproduce
+from perceptron_rs import AveragedPerceptron, Perceptron, reproduce
 
 LEARNERS = [Perceptron, AveragedPerceptron]
 rng = np.random.default_rng(11)
@@ -574,18 +574,6 @@ def test_other_classes_are_seen(check_input, engine_name):
     before = contents(model)
     with pytest.raises(ValueError, match=r"shape \(3, 9\)"):
         model.partial_fit(X[:1], np.array([0]), check_input=check_input)
-    assert contents(model) == before
-
-
-@pytest.mark.parametrize("seen", [-3, 2**63 - 1])
-@pytest.mark.parametrize("check_input", [True, False])
-@pytest.mark.parametrize("learner", [VotedPerceptron])
-def test_counts_that_no_call_can_have_left(learner, check_input, seen, engine_name):
-    model = begun(learner, KINDS["two"], engine=engine_name)
-    model.n_seen_ = np.array([seen])
-    before = contents(model)
-    with pytest.raises(ValueError, match="n_seen_ must be from 0 to"):
-        model.partial_fit(X[:2], KINDS["two"][:2], check_input=check_input)
     assert contents(model) == before
 
 
