@@ -22,7 +22,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.registry import name_of
-from perceptron_rs.settings import Settings
+from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.stream.blocks import (
     Facts,
     Stream,
@@ -211,7 +211,7 @@ def run_stream(
             options.checkpoint, float(options.checkpoint_every), identity, stream.sums, resume=options.resume
         )
         place, ended = checkpoint.load() or (place, ended)
-        if not (isinstance(state, dict) or place.state is state):
+        if place.state is not state and isinstance(settings, Linear) and not isinstance(state, dict):
             place = replace(place, state=type(state).from_state(settings.learner, place.state))
         if not stream.goes_on_from(checkpoint.seen):
             raise ValueError(
