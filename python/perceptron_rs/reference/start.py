@@ -43,7 +43,9 @@ class OfArrays:
 
     def __init__(self, run: Run, learner: str) -> None:
         self.run, self.learner = run, learner
-        self.epoch, self.end, self.tracked = run.epoch, run.end, run.tracked
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.run, name)
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
