@@ -22,6 +22,7 @@ from perceptron_rs.io.reading import (
     TABLES,
     TEXT_TABLES,
     TEXTS,
+    Format,
     Reading,
     check_bits,
     check_delimiter,
@@ -55,7 +56,7 @@ _OF_NO_MATTER: dict[str, Any] = {
 def open_examples(
     path: PathLike | Sequence[PathLike],
     *,
-    format: str | None = None,  # noqa: A002  as the option of the command is called
+    format: Format | None = None,  # noqa: A002  as the option of the command is called
     target: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.lines import is_read_once, name_of, names_of
@@ -19,6 +19,7 @@ __all__ = [
     "TABLES",
     "TEXTS",
     "TEXT_TABLES",
+    "Format",
     "Reading",
     "check_bits",
     "check_delimiter",
@@ -40,6 +41,7 @@ SUFFIXES = {
     ".npy": "npy",
     ".parquet": "parquet",
 }
+Format: TypeAlias = Literal["svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet"]
 TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
