@@ -46,7 +46,7 @@ def everything(learner, engine, threads, X, y, weights):
         pieces.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=weights[rows])
     for model in (balanced, pieces):
         yield from (model.coef_, model.intercept_, model.decision_function(X), model.mistakes_per_epoch_)
-        yield from (getattr(model, name) for name in model._stored.values())
+        yield from model.__getstate__()["_model"].values()
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

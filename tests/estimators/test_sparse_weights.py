@@ -51,8 +51,7 @@ def pair(learner, engine_name, y):
 
 def learnt(model):
     """Return the bits of all that a model has learnt."""
-    names = {"coef_", "intercept_", *model._stored.values()}
-    arrays = {name: getattr(model, name) for name in sorted(names)}
+    arrays = {"coef_": model.coef_, "intercept_": model.intercept_} | model.__getstate__()["_model"]
     return {name: (a.toarray() if sp.issparse(a) else a).tobytes() for name, a in arrays.items()}
 
 
