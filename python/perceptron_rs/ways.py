@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import lasting
 from perceptron_rs.common.rows.storage import STORED, to_stored
 from perceptron_rs.common.told import attributes
@@ -261,7 +262,8 @@ def _weighted(weights: Any) -> dict[str, Any]:
 def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
-    is_one_decision = len(np.unique(y)) == 2 or getattr(estimator, "multi_class", "joint") == "joint"
+    # Of several planes, each has weights of its own; a network has one decision.
+    is_one_decision = len(np.unique(y)) == 2 or is_joint(estimator) or hasattr(type(estimator), "coefs_")
     if is_one_decision and getattr(estimator, "class_weight", None) is not None:
         total = total * compute_sample_weight(estimator.class_weight, y)
     return np.flatnonzero(total)

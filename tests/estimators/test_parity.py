@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 from tests.support import BASELINE
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import (
+    AveragedPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+)
 from perceptron_rs.testing import assert_parity
 
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
@@ -143,3 +149,16 @@ def test_instruction_set_is_automatic_again():
 def test_bad_arguments_are_no_difference():
     with pytest.raises(ValueError, match="NaN"):
         assert_parity(Perceptron(), [[np.nan], [1.0]], [0, 1])
+
+
+def test_a_class_that_weighs_nothing_is_learnt_from_by_the_other_planes():
+    X, y = np.random.default_rng(4).normal(size=(12, 3)), np.arange(12) % 3
+    for model in (VotedPerceptron(class_weight={0: 0.0}), Perceptron(class_weight={0: 0.0})):
+        assert_parity(model, X, y, batch_sizes=(3,), threads=(1,))
+    assert_parity(
+        MultilayerPerceptron(class_weight={0: 0.0}, batch_size=1, max_iter=2, tol=None),
+        X,
+        y,
+        batch_sizes=(2,),
+        threads=(1,),
+    )
