@@ -1,9 +1,11 @@
 """The reference engine: the specification that the compiled core must match to the last bit.
 
-Written to be read, like a lecture: the loop of the textbook in ``linear/perceptron.py``, what other learners
-make of its mistakes in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, one file for each option; the
-loop on label sequences in ``structured/chain.py``, that of layers of neurons in ``mlp/train.py``. What is not
-the algorithm is in the ``run.py`` of each folder. ``arith/`` and ``order.py`` are the contract.
+Written to be read, like a lecture. ``lessons/`` has the algorithms as textbooks print them: whole loops on
+dense rows, without options. ``linear/perceptron.py`` has the loop with all that an engine adds; what other
+learners make of its mistakes is in ``linear/averaged.py``, ``voted.py`` and ``pocket.py``, and each option
+has one file. ``structured/chain.py`` has the loop on label sequences, ``mlp/train.py`` that of layers of
+neurons. What is not the algorithm is in the ``run.py`` of each folder. ``arith/`` and ``order.py`` are the
+contract.
 """
 
 from perceptron_rs.reference.arith import elementary
