@@ -118,7 +118,7 @@ def test_a_pass_over_other_layers_is_refused_with_a_remedy_that_works():
     X, y = [[0.0, 1], [1, 0]], [0, 1]
     few = {"tol": None, "max_iter": 2}
     model = MultilayerPerceptron((4,), **few).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(3,))
-    with pytest.raises(ValueError, match="set the sizes of the last fit, or begin anew by fit"):
+    with pytest.raises(ValueError, match="set it back, or start again by fit"):
         model.partial_fit(X, y)
     assert model.fit(X, y).coefs_[0].shape == (2, 3)
     model = MultilayerPerceptron((4,)).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(4,))
@@ -132,7 +132,7 @@ def test_warm_start_continues_the_epochs():
     parts.set_params(max_iter=3).fit(X, y)
     assert all(np.array_equal(a, b) for a, b in zip(whole.coefs_, parts.coefs_, strict=True))
     assert whole.loss_curve_[2:] == parts.loss_curve_
-    with pytest.raises(ValueError, match="hidden_layer_sizes need layers"):
+    with pytest.raises(ValueError, match=r"hidden_layer_sizes=\(5,\) differs from the fit"):
         parts.set_params(hidden_layer_sizes=(5,)).fit(X, y)
     with pytest.raises(ValueError, match="not in classes_"):
         parts.fit(X, y + 1)

@@ -310,6 +310,8 @@ def _has_seed(estimator: Any) -> bool:
 
 def _start(state: Any) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
+    if "coef" not in state:  # only linear learners are given weights
+        return {}
     if not isinstance(state, dict) and state.is_zero:  # a model, whose zeros need not be looked at
         return {}
     given = {name: state[name] for name in ("coef", "intercept") if name in state}

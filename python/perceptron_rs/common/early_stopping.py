@@ -136,8 +136,8 @@ class Validation:
         return -self.scores[-1]
 
 
-def publish_scores(estimator: Any, held_out: Validation | None) -> None:
+def publish_scores(estimator: Any, scores: list[Any] | None) -> None:
     """Put the accuracies of each epoch on the estimator, or take those of an earlier fit away."""
     vars(estimator).pop("validation_scores_", None)
-    if held_out is not None:
-        estimator.validation_scores_ = np.array(held_out.scores)
+    if scores is not None:
+        estimator.validation_scores_ = np.array(scores).reshape(len(scores), -1)

@@ -1,14 +1,19 @@
-"""Errors that name their argument, and those of an estimator before its first fit."""
+"""Errors that name their argument, those of an estimator before its first fit, and warnings of a call."""
 
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.typed import NotFittedError
 
-__all__ = ["FittedAttributes", "naming"]
+__all__ = ["FittedAttributes", "naming", "warn_caller"]
+
+#: Packages whose frames stand between a warning and the line that it is about.
+_NOT_CALLERS = ("perceptron_rs", "sklearn", "contextlib", "functools")
 
 
 class naming:  # noqa: N801  called like a function
@@ -53,3 +58,11 @@ class FittedAttributes:
                     f"this {kind} instance is not fitted yet and has no {name}; call fit before you read it"
                 )
             return object.__getattribute__(self, name)  # raises what it raised before
+
+
+def warn_caller(text: str, category: type[Warning]) -> None:
+    """Warn of a line of the caller: the first one outside of this package and of what wraps its methods."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_CALLERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

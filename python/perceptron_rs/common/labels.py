@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, cast
@@ -11,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.errors import naming
+from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
 
@@ -221,11 +220,10 @@ def encode_new(
         return classes, labels
     n = len(y) if n_samples is None else n_samples
     if len(classes) > 2 and n > 20 and len(classes) > round(0.5 * n):
-        warnings.warn(
+        warn_caller(
             "The number of unique classes is greater than 50% of the number of samples. "
             "`y` could represent a regression problem, not a classification problem.",
             UserWarning,
-            stacklevel=4,
         )
     return classes, labels
 

@@ -249,7 +249,7 @@ def are_valid(estimator: Any) -> bool:
 
 
 def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
-    if estimator.callback is not None:
+    if vars(estimator).get("callback") is not None:
         return False  # it would be kept alive
     kind: Any = type(estimator)
     try:

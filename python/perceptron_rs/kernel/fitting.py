@@ -101,7 +101,7 @@ def learn(
             raise overflow(error) from None
     note_end(model, report.stopped, int(report.n_iter.max()))
     publish_report(model, report, is_fit=method == "fit")
-    publish_scores(model, held_out)
+    publish_scores(model, held_out and held_out.scores)
     return report
 
 

@@ -201,7 +201,7 @@ def learn(
     note_end(estimator, report.stopped, int(report.n_iter.max()))
     publish(estimator, report.state)
     publish_report(estimator, report, is_fit=settle)
-    publish_scores(estimator, held_out)
+    publish_scores(estimator, held_out and held_out.scores)
     return report
 
 

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import warnings
+import math
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from perceptron_rs.audit.key import KeyGiven
-from perceptron_rs.audit.record import Method, begin_record
-from perceptron_rs.common.labels import (
-    check_classes,
-    classes_like,
-    encode,
-    encode_again,
-    encode_new,
-    label_array,
-    new_classes,
-)
+from perceptron_rs.common.early_stopping import publish_scores
+from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.options.ranges import LARGEST
-from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import (
     OF_ALL,
-    draw_seed,
     n_threads,
     refuse_balanced,
     refuse_early_stopping,
+    validated,
 )
-from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.terms import check_terms, terms
-from perceptron_rs.common.turns import consistent, learning
-from perceptron_rs.common.weights import start_value
-from perceptron_rs.engines import Engine, EngineName, get_engine
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.terms import check_terms
+from perceptron_rs.common.train import Feeder, Learner, train
+from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.weights import Weighed, start_value
+from perceptron_rs.engines import EngineName, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import check_same_problem, learn, sizes_of
+from perceptron_rs.multilayer.network import report_mistakes, sizes_of
 from perceptron_rs.multilayer.options import OPTIONS
+from perceptron_rs.settings import Network
 from perceptron_rs.typed import ClassWeight, check_is_fitted, fit_context
 
 __all__ = ["MultilayerPerceptron"]
@@ -50,7 +46,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
+class MultilayerPerceptron(Exported, Saved, Scoring, Learner):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -193,6 +189,8 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
 
     _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
     _learner: ClassVar[str] = "network"
+    _rate: ClassVar[str] = "learning_rate_init"
+    _until_clean: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **constraints(OPTIONS["multilayer"]),
         **OF_ALL,
@@ -207,8 +205,6 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
     converged_: bool
     loss_: float
     loss_curve_: list[float]
-    validation_scores_: NDArray[np.float64]
-    _n_epochs: int  # run by ``fit`` since the last cold start: the next one's number
 
     def __init__(
         self,
@@ -285,50 +281,10 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
         sklearn.exceptions.ConvergenceWarning
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None.
         """
-        with learning(self) as model, standard():
-            engine = get_engine(model.engine)
-            going_on = model.warm_start and hasattr(model, "classes_")
-            data = examples(model, engine, X, reset=not going_on)
-            y = label_array(model, y, data.rows.shape[0])
-            seed = draw_seed(model.random_state)
-            if going_on:
-                labels = encode_again(y, model.classes_)
-                check_same_problem(model)
-            else:
-                model.classes_, labels = encode_new(y)
-                model._start(engine, seed)
-            stopped = learn(
-                model,
-                engine,
-                data,
-                labels,
-                sample_weight,
-                method="fit",
-                seed=seed,
-                shuffle=bool(model.shuffle),
-                max_iter=int(model.max_iter),
-                tol=model.tol,
-                early_stopping=bool(model.early_stopping),
-                keep_on_interrupt=bool(model.keep_on_interrupt),
-            )
-            model._n_epochs += model.n_iter_
-        if self.tol is not None and stopped == "max_iter":
-            warnings.warn(
-                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
-                "max_iter, or set tol=None to use a fixed number of epochs",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if stopped == "interrupt":
-            warnings.warn(
-                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        train(self, InMemory("fit", X, y, sample_weight))
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
@@ -358,22 +314,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        with learning(self) as model, standard():
-            engine = get_engine(model.engine)
-            refuse_balanced(model.class_weight)
-            refuse_early_stopping(model.early_stopping)
-            first = not hasattr(model, "classes_")
-            given = new_classes(classes, model)
-            data = examples(model, engine, X, reset=first)
-            y = label_array(model, y, data.rows.shape[0])
-            if first:
-                model.classes_ = classes_like(given, y)
-                model._start(engine, draw_seed(model.random_state))
-            check_same_problem(model)
-            labels = encode(y, model.classes_)
-            method: Method = "partial_fit"
-            once: dict[str, Any] = {"seed": 0, "shuffle": False, "max_iter": 1, "tol": None}
-            learn(model, engine, data, labels, sample_weight, method=method, **once)
+        train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
         return self
 
     @consistent
@@ -496,18 +437,80 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Owner):
         """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
         return self.predictor_, {"learner": "multilayer", "activation": self.activation}
 
-    def _start(self, engine: Engine, seed: int) -> None:
-        """Draw the start weights."""
-        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
+    def _start(self, feeder: Feeder) -> Any:
+        """Return the layers to go on from, or layers with weights that are drawn."""
+        if feeder.goes_on:
+            return self._model_of(feeder.engine)
+        self.n_outputs_ = self._n_planes(feeder.classes)
         self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
-        drawn = engine.mlp_start(
-            self.n_features_in_, sizes_of(self), self.n_outputs_, activation=self.activation, seed=seed
+        sizes = sizes_of(self)
+        self.n_layers_ = len(sizes) + 2
+        drawn = feeder.engine.mlp_start(
+            self.n_features_in_, sizes, self.n_outputs_, activation=self.activation, seed=feeder.seed
         )
-        self._publish(drawn)
-        self.n_layers_ = len(sizes_of(self)) + 2
-        self._n_epochs = 0
-        self._terms = terms(self)
-        begin_record(self)
+        return self._owned(feeder.engine, drawn)
+
+    def _settings(self, feeder: Feeder) -> Network:
+        seed = None if feeder.is_pass else feeder.seed
+        return Network(
+            activation=str(self.activation),
+            rate=float(self.learning_rate_init),
+            alpha=float(self.alpha),
+            batch_size=int(self.batch_size),
+            seed=seed if feeder.shuffles else None,
+            keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.is_pass,
+        )
+
+    def _is_one_decision(self) -> bool:
+        return len(self.classes_) > 2
+
+    def _n_planes(self, classes: NDArray[Any]) -> int:
+        return 1 if len(classes) == 2 else len(classes)
+
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+        """Return the weight of each example times that of its class."""
+        if sample is None and self.class_weight is None:
+            return Weighed(None, np.ones((self._n_planes(feeder.classes), 2)), None)
+        weighed = super()._weigh(feeder, sample)
+        planes, given = weighed.planes, 1.0 if sample is None else sample
+        of_classes = planes[0] if len(planes) == 1 else planes[:, 1]
+        with np.errstate(over="ignore", under="ignore"):
+            together: NDArray[np.float64] = of_classes[feeder.labels] * given
+            total = np.add.accumulate(together)[-1]
+        if not total < math.inf:
+            raise ArgumentError("{weights} are too large together", "scale them")
+        return replace(weighed, sample=together)
+
+    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+        return feeder.engine.mlp_scores(
+            examples.rows,
+            state.state(),
+            activation=str(self.activation),
+            probabilities=False,
+            threads=n_threads(self),
+        )
+
+    def _observer(self, feeder: Feeder, task: FitTask | None) -> None:
+        """Return nothing: it has no callback."""
+
+    def _publish_report(self, feeder: Feeder) -> None:
+        report = feeder.report
+        if not len(report.losses):
+            raise KeyboardInterrupt  # nothing was learnt that could be kept
+        self.loss_curve_ = report.losses[:, 0].tolist()
+        self.loss_ = self.loss_curve_[-1]
+        self.n_iter_ = len(self.loss_curve_)
+        report_mistakes(self, report.mistakes)
+        publish_scores(self, feeder.scores)
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        if for_partial_fit:
+            refuse_balanced(self.class_weight)
+            refuse_early_stopping(self.early_stopping)
+        for name in ("alpha", "learning_rate_init"):
+            value = getattr(self, name)
+            if not math.isfinite(value):
+                raise ValueError(f"{name} must be a finite number, got {value!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

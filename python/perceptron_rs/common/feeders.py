@@ -1,0 +1,158 @@
+"""Examples in memory, as `train` takes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from numpy.typing import NDArray
+
+from perceptron_rs.audit.record import Method, recorded
+from perceptron_rs.common.driver import Report, Schedule, drive, follow
+from perceptron_rs.common.early_stopping import Validation, selected, split
+from perceptron_rs.common.labels import (
+    classes_like,
+    encode,
+    encode_again,
+    encode_new,
+    label_array,
+    new_classes,
+)
+from perceptron_rs.common.mixing import Mixed, cuts, in_threads
+from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import as_array, examples, unchecked
+from perceptron_rs.common.rows.selection import part, rows_of
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.weights import sample_weights
+from perceptron_rs.settings import Data, Linear, Settings
+from perceptron_rs.typed import CallbackSupportMixin
+
+__all__ = ["InMemory"]
+
+
+class InMemory(Feeder):
+    """Rows of a matrix: for a fit, or for one pass in their order.
+
+    Parameters
+    ----------
+    method : {"fit", "partial_fit"}
+    X, y, sample_weight
+        The examples, as they were given.
+    classes : array-like, default=None
+        All classes that will ever occur, as a pass is given them.
+    start : dict, default=None
+        Weights to start from.
+    checked : bool, default=True
+        Whether X and y are looked at; if not, the estimator is fitted.
+    tracks : bool, default=False
+        Whether to note the activations of the examples.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        classes: Any = None,
+        start: dict[str, Any] | None = None,
+        checked: bool = True,
+        tracks: bool = False,
+    ) -> None:
+        super().__init__(method, start)
+        self.X, self.y, self.sample_weight, self.given_classes = X, y, sample_weight, classes
+        self.checked, self.tracks = checked, tracks
+
+    def open(self) -> None:
+        """Read X and y."""
+        model = self.model
+        if not self.is_pass:
+            y = self.read()
+            if self.goes_on:
+                self.classes = model.classes_
+                self.labels = encode_again(y, self.classes)
+            else:
+                self.classes, self.labels = encode_new(y)
+            return
+        if not self.checked:
+            self.data, self.classes = unchecked(model, self.engine, self.X), model.classes_
+            n = self.data.rows.shape[0]
+            self.labels = encode(self.y, self.classes)
+            if self.labels.shape != (n,):
+                self.labels = encode(label_array(model, self.y, n), self.classes)
+            return
+        given = new_classes(self.given_classes, model)
+        y = self.read()
+        self.classes = model.classes_ if self.goes_on else classes_like(given, y)
+        self.labels = encode(y, self.classes)
+
+    def read(self) -> NDArray[Any]:
+        """Read X, and return the labels as they are."""
+        if not self.is_pass:
+            self.X = as_array(self.X)
+        self.data = examples(self.model, self.engine, self.X, reset=not self.goes_on)
+        return label_array(self.model, self.y, self.data.rows.shape[0])
+
+    def weigh(self) -> None:
+        """Find the weights of examples and classes; look at the rows that the engine does not meet."""
+        self.sample = sample_weights(self.sample_weight, self.labels)
+        self.weighed = self.model._weigh(self, self.sample)
+        if self.weighed.idle is not None:
+            self.data.assert_finite_in(self.weighed.idle, self.model)
+        self.n_examples = self.weighed.n_examples(len(self.labels))
+
+    def hold_out(self) -> None:
+        """Set aside the validation part of a fit that has one."""
+        model, labels = self.model, self.labels
+        if self.is_pass or not model.early_stopping:
+            return
+        others = split(self.engine, labels, self.weighed.rows, model.validation_fraction, self.seed)
+        validation = selected(self.engine, self.data, others)
+        held_out = self.held_out = Validation(
+            lambda state: model._activations(self, state, validation),
+            labels[others],
+            None if self.sample is None else self.sample[others],
+            None if model._is_one_decision() else self.positive,
+            str(vars(model).get("tie", "mistake")),
+        )
+        self.scores = held_out.scores
+        self.weighed = self.weighed.without(others, len(labels))
+        self.n_examples = self.weighed.n_examples(len(labels))
+
+    def task(self) -> FitTask | None:
+        """Return the fit as scikit-learn's callbacks see it."""
+        if self.is_pass or not isinstance(self.model, CallbackSupportMixin):
+            return None
+        return FitTask(self.model, self.X, self.y, self.sample_weight)
+
+    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+        """Learn in one run, or in partitions on threads."""
+        model, data, labels, weights = self.model, self.data, self.labels, self.weighed.sample
+        watch = observer if observer is not None and observer.is_needed else None
+        with recorded(model, self.method, data.stored, labels, self.sample, state):
+            number = 1 if self.is_pass else vars(model).get("n_partitions", 1)
+            is_one = type(number) is int and number == 1  # the usual case, at once
+            ends = None if is_one else cuts(number, len(labels), self.weighed.rows)
+            if ends is None or len(ends) == 2:
+                whole = Data(data.rows, labels, weights, self.stored_rows)
+                return drive(self.engine, whole, state, settings, schedule, watch, self.held_out)
+            parts = [
+                Data(
+                    rows_of(self.engine, part(data.stored, begin, end), data.rows.shape[1]),
+                    labels[begin:end],
+                    None if weights is None else weights[begin:end],
+                )
+                for begin, end in pairwise(ends.tolist())
+            ]
+            assert isinstance(settings, Linear)
+            alone, mixing = replace(settings, threads=1), str(vars(model)["mixing"])
+            rounds = in_threads(self.engine, parts, alone, mixing, n_threads(model))
+            return follow(Mixed(model._arrays(state), rounds), settings, schedule, watch, self.held_out)
+
+    def assert_finite(self) -> None:
+        """Raise if there is a NaN or an infinity in X."""
+        self.data.assert_finite(self.model)

@@ -1,0 +1,287 @@
+"""A call that learns, whatever learns and wherever the examples are: from the arguments to what it leaves.
+
+`train` alone knows the steps and their order. A feeder has the examples (`InMemory`, sequences in memory,
+blocks of a stream, partitions of a cluster). A learner has its start, its settings, and what it keeps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.audit.record import Method, begin_record, note_end
+from perceptron_rs.common.driver import HeldOut, Report, Schedule, publish_report
+from perceptron_rs.common.early_stopping import publish_scores
+from perceptron_rs.common.errors import warn_caller
+from perceptron_rs.common.owner import Owner
+from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
+from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.terms import check_terms, terms
+from perceptron_rs.common.turns import Turn
+from perceptron_rs.common.weights import Weighed, class_counts, class_weights, unvisited
+from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.errors import overflow
+from perceptron_rs.float_mode import standard
+from perceptron_rs.settings import Settings, State
+from perceptron_rs.typed import CallbackSupportMixin, ConvergenceWarning, with_callbacks
+
+__all__ = ["Feeder", "Learner", "train"]
+
+
+class Feeder(ABC):
+    """The examples of a call, and what is known of that call: the more, the further it is.
+
+    Parameters
+    ----------
+    method : {"fit", "partial_fit", "fit_stream"}
+    start : dict, default=None
+        Weights that the caller gives to start from, by name; None among them is not given.
+    """
+
+    #: The estimator that learns: a twin of the caller's, or that itself.
+    model: Learner
+    engine: Engine
+    #: Whether it goes on from what was learnt before.
+    goes_on: bool
+    classes: NDArray[Any]
+    #: Those of a stream or a cluster hold no examples.
+    data: Examples
+    labels: NDArray[np.uint32]
+    weighed: Weighed
+    #: How many are visited in an epoch; 0: nobody has counted them.
+    n_examples: int = 0
+    held_out: HeldOut | None = None
+    #: Accuracies of the validation part, epoch by epoch, if there is one.
+    scores: list[Any] | None = None
+    #: Further rows that the start state names.
+    stored_rows: Rows | None = None
+    report: Report
+    #: Whether the caller is told what each example was taken for before it was learnt from.
+    tracks: bool = False
+    #: What that was, (n, K), unless all weights are above 0.
+    activations: NDArray[np.float64] | None = None
+
+    def __init__(self, method: Method, start: dict[str, Any] | None = None) -> None:
+        self.method: Method = method
+        self.is_pass = method == "partial_fit"
+        self.start = {} if start is None else {name: w for name, w in start.items() if w is not None}
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether examples are visited in an order that is drawn."""
+        return not self.is_pass and bool(self.model.shuffle)
+
+    @cached_property
+    def seed(self) -> int:
+        """Of all that is drawn in this call; it is taken from ``random_state`` when it is first asked for."""
+        return draw_seed(self.model.random_state)
+
+    @property
+    def order(self) -> int | None:
+        """Seed of the orders."""
+        return self.seed if self.shuffles else None
+
+    @property
+    def positive(self) -> NDArray[np.uint32]:
+        """The class that each plane tells from the others, (K,)."""
+        return positive_labels(len(self.weighed.planes))
+
+    @abstractmethod
+    def open(self) -> None:
+        """Find the classes and the columns; put the columns on the model."""
+
+    @abstractmethod
+    def weigh(self) -> None:
+        """Find the weights of examples and classes."""
+
+    def hold_out(self) -> None:  # noqa: B027  most feeders have none
+        """Set examples aside that say when to stop."""
+
+    def task(self) -> FitTask | None:
+        """Return the fit as scikit-learn's callbacks see it."""
+        return None
+
+    @abstractmethod
+    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+        """Learn from the examples, and add that to the record."""
+
+    def assert_finite(self) -> None:  # noqa: B027  not where blocks are looked at one by one
+        """Raise if there is a NaN or an infinity in the examples."""
+
+
+class Learner(Owner):
+    """An estimator that `train` teaches; a subclass gives its start, its settings and what it keeps."""
+
+    tol: float | None
+    max_iter: int
+    n_iter_no_change: int
+    warm_start: bool
+    shuffle: bool
+    random_state: int | np.random.RandomState | None
+    class_weight: Any
+    early_stopping: bool
+    validation_fraction: float
+    classes_: NDArray[Any]
+    n_iter_: int
+    validation_scores_: NDArray[np.float64]
+    _n_epochs: int  # run by fits since the last cold start: the next one's number
+    _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
+    #: The parameter that an overflow asks to lower.
+    _rate: ClassVar[str] = "eta0"
+    #: Whether an epoch without a mistake ends a fit.
+    _until_clean: ClassVar[bool] = True
+
+    @abstractmethod
+    def _start(self, feeder: Feeder) -> Any:
+        """Return what a run starts with: what was learnt before, or a cold start."""
+
+    @abstractmethod
+    def _settings(self, feeder: Feeder) -> Settings:
+        """Return the settings of a run."""
+
+    def _keep(self, feeder: Feeder, state: Any) -> None:  # noqa: ARG002
+        """Keep what has been learnt; in the midst of a run, on a copy."""
+        self._publish(state)
+
+    def _learn_at_once(self, feeder: Feeder) -> bool:  # noqa: ARG002
+        """Make a pass in one call of the engine; False: that cannot be, and nothing has been learnt."""
+        return False
+
+    def _is_one_decision(self) -> bool:
+        """Whether all planes judge an example together."""
+        return is_joint(self)
+
+    def _n_planes(self, classes: NDArray[Any]) -> int:
+        """Return the number of weight vectors, or of output neurons."""
+        return n_planes(self, classes)
+
+    def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:
+        """Return the weights (K, 2) of the planes, where the classes have so many examples."""
+        return class_weights(self.class_weight, feeder.classes, counts, self._n_planes(feeder.classes))
+
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+        """Return what examples weigh that have these weights."""
+        labels = feeder.labels
+        planes = self._class_weights(
+            feeder, class_counts(self.class_weight, labels, sample, len(feeder.classes))
+        )
+        return Weighed(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
+
+    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+        """Return what examples get in a state of a run, (m, K): activations or votes."""
+        raise NotImplementedError
+
+    def _arrays(self, state: Any) -> State:
+        """Return a state as arrays, for runs over blocks and partitions."""
+        arrays: State = state if isinstance(state, dict) else state.state()
+        return arrays
+
+    def _tolerance(self, feeder: Feeder) -> float | None:  # noqa: ARG002
+        """Return the improvement that keeps a fit going; None: any number of epochs is made."""
+        return None if self.tol is None else float(self.tol)
+
+    def _schedule(self, feeder: Feeder) -> Schedule:
+        """Return how long to learn."""
+        if feeder.is_pass:
+            return Schedule(until_clean=self._until_clean)
+        return Schedule(
+            self._n_epochs,
+            int(self.max_iter),
+            self._tolerance(feeder),
+            int(self.n_iter_no_change),
+            self._until_clean,
+        )
+
+    def _observer(self, feeder: Feeder, task: FitTask | None) -> Observer | None:
+        """Return what is told of each epoch."""
+        return Observer(self, feeder.n_examples, task, lambda model, state: model._keep(feeder, state))
+
+    def _publish_report(self, feeder: Feeder) -> None:
+        """Put the story of the run on the estimator."""
+        publish_report(self, feeder.report, is_fit=not feeder.is_pass)
+        publish_scores(self, feeder.scores)
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
+
+    def _warn(self, feeder: Feeder) -> None:
+        """Warn the caller of a fit that did not end by its stopping rule."""
+        if feeder.is_pass:
+            return
+        if self.tol is not None and "max_iter" in feeder.report.stopped:
+            warn_caller(
+                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
+                "max_iter, or set tol=None to use a fixed number of epochs",
+                ConvergenceWarning,
+            )
+        if "interrupt" in feeder.report.stopped:
+            warn_caller(
+                f"ctrl-c ended the fit in epoch {self._n_epochs} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+            )
+
+
+def train(learner: Learner, feeder: Feeder) -> None:
+    """Let an estimator learn from examples; after an exception it is what it was before."""
+    with Turn(learner) as turn:
+        if feeder.is_pass:
+            _learn(learner, feeder, turn)
+        elif isinstance(learner, CallbackSupportMixin):
+            _learn_with_callbacks(turn.twin(), feeder, turn)
+        else:
+            _learn(turn.twin(), feeder, turn)
+        if turn.model is not None:
+            turn.model._warn(feeder)
+            turn.publish()
+
+
+@standard()
+def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
+    if not feeder.is_pass:  # a pass has looked at them before: see `validated`
+        learner._check_parameters()
+    is_fitted = hasattr(learner, "classes_")
+    feeder.goes_on = is_fitted and len(feeder.start) < 2 and (feeder.is_pass or bool(learner.warm_start))
+    # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
+    feeder.model = model = learner if feeder.goes_on and feeder.is_pass else turn.twin()
+    feeder.engine = get_engine(model.engine)
+    feeder.open()
+    if not feeder.goes_on:
+        model.classes_ = feeder.classes
+    if not feeder.goes_on or feeder.start:
+        model._n_epochs = 0
+        begin_record(model)
+    if not feeder.goes_on:
+        model._terms = terms(model)
+    if feeder.is_pass and model._learn_at_once(feeder):
+        return
+    feeder.model = model = turn.twin()
+    if feeder.goes_on:
+        check_terms(model)
+    feeder.weigh()
+    try:
+        state = model._start(feeder)
+        feeder.hold_out()
+        task = feeder.task()
+        settings, schedule = model._settings(feeder), model._schedule(feeder)
+        report = feeder.report = feeder.learn(state, settings, schedule, model._observer(feeder, task))
+    except OverflowError as error:
+        feeder.assert_finite()
+        raise overflow(error, model._rate) from None
+    note_end(model, report.stopped, int(report.n_iter.max()))
+    model._keep(feeder, report.state)
+    model._publish_report(feeder)
+    if not feeder.is_pass:
+        model._n_epochs += model.n_iter_
+    if task is not None:
+        task.end()
+
+
+_learn_with_callbacks = with_callbacks(_learn)
