@@ -1,15 +1,15 @@
-"""Rows of bytes beside the same rows in float32: a byte may never be slower.
+"""Rows of bytes beside the same rows in float32: how much faster a byte is.
 
 Ratios are medians of alternating runs in one process, on one thread; answers are compared first.
 
-    python benches/bytes.py [--runs 9] [--columns 4 8 16 32 64 128 784]
+    python benches/bytes.py [--runs 9] [--columns 4 8 16 32 64 128 784] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 
+import bars
 import numpy as np
 from alternate import alternate
 from threadpoolctl import threadpool_limits
@@ -30,11 +30,11 @@ def drawn(d: int, classes: int):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--columns", type=int, nargs="+", default=COLUMNS)
     options = parser.parse_args()
-    missed = 0
+    figures = bars.Figures("bytes", write=options.write)
     print(f"{'case':44} {'float32 ns/row':>14} {'bytes ns/row':>13} {'ratio':>6}")
     for classes in (1, 10):
         for d in options.columns:
@@ -57,15 +57,13 @@ def main() -> int:
                         lambda: call(given, y),  # noqa: B023
                     )
                     visits = len(y) * passes
-                    ratio = wide / narrow
-                    missed += ratio < 1
+                    case = f"{name} d={d}, planes={classes}, {method}"
                     print(
-                        f"{name} d={d}, planes={classes}, {method}".ljust(44),
-                        f"{wide / visits * 1e9:14.1f} {narrow / visits * 1e9:13.1f} {ratio:5.2f}x"
-                        + ("  BELOW BAR" if ratio < 1 else ""),
+                        f"{case:44} {wide / visits * 1e9:14.1f} {narrow / visits * 1e9:13.1f}",
+                        figures.hold(case, wide / narrow),
                         flush=True,
                     )
-    return int(missed > 0)
+    return figures.end()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import statistics
 import sys
 import warnings
 
+import bars
 import data
 import numpy as np
 from alternate import alternate
@@ -29,8 +30,8 @@ RUNS = 7
 EPOCHS = 10, 20, 40
 
 
-def report(case, peer, ours, bar):
-    print(f"{case:58} {peer * 1e3:9.2f} {ours * 1e3:9.2f} {peer / ours:7.2f}x  bar {bar}")
+def report(figures, case, peer, ours):
+    print(f"{case:58} {peer * 1e3:9.2f} {ours * 1e3:9.2f}", figures.hold(case, peer / ours), flush=True)
 
 
 def spam(part):
@@ -40,7 +41,7 @@ def spam(part):
     return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape), y
 
 
-def joint():
+def joint(figures):
     X, y = data.news20()
     floats = X.astype(np.float64)
     options = {"max_iter": 10, "tol": None}
@@ -50,8 +51,8 @@ def joint():
         lambda: Perceptron(multi_class="joint", **options).fit(X, y),
         lambda: Perceptron(multi_class="joint", eta0=0.7, **options).fit(X, y),
     )
-    report("news20, joint, counts (exact), to one-vs-rest", peer, exact, 6)
-    report("news20, joint, eta0=0.7 (float64), to one-vs-rest", peer, inexact, 3.5)
+    report(figures, "news20, joint, counts (exact), to one-vs-rest", peer, exact)
+    report(figures, "news20, joint, eta0=0.7 (float64), to one-vs-rest", peer, inexact)
 
 
 def news20_accuracy():
@@ -108,7 +109,7 @@ def spam_errors():
             print(f"spam test error over 10 orders, {epochs:2} epochs, {name:10} {found}")
 
 
-def penalties():
+def penalties(figures):
     for name, (X, y) in {"census": data.census(), "spam": spam("train")}.items():
         options = {"penalty": "l2", "max_iter": 10, "tol": None}
         floats = X.astype(np.float64)
@@ -117,7 +118,7 @@ def penalties():
             lambda: Peer(**options).fit(floats, y),  # noqa: B023  called in this turn of the loop
             lambda: Perceptron(**options).fit(X, y),  # noqa: B023
         )
-        report(f"{name}, penalty='l2', 10 epochs", peer, ours, 1.2)
+        report(figures, f"{name}, penalty='l2', 10 epochs", peer, ours)
 
 
 def check_answers(X, y, rows):
@@ -129,7 +130,7 @@ def check_answers(X, y, rows):
     assert model.coef_.tobytes() == whole.coef_.tobytes()
 
 
-def online():
+def online(figures):
     random = np.random.default_rng(0)
     X = random.standard_normal((20_000, 20))
     y = (X[:, 0] > 0).astype(np.int64)
@@ -151,7 +152,7 @@ def online():
 
     check_answers(X, y, rows)
     peer, checked = alternate(RUNS, single(Peer()), single(Perceptron()))
-    report("1000 rows, partial_fit of one row", peer, checked, 1)
+    report(figures, "1000 rows, partial_fit of one row", peer, checked)
     unchecked = single(Perceptron(), check_input=False)
     averaged = single(AveragedPerceptron(), check_input=False)
     try:
@@ -178,19 +179,21 @@ def online():
     learnt, both, one, mean, progressive = alternate(
         RUNS, learn_one, predict_and_learn_one, unchecked, averaged, blocks
     )
-    report("1000 rows, check_input=False, to river's learn_one", learnt, one, 2)
-    report("the same, AveragedPerceptron", learnt, mean, 2)
-    report("predict_then_learn, blocks of 1000, to river's two calls", both, progressive / 20, 60)
+    report(figures, "1000 rows, check_input=False, to river's learn_one", learnt, one)
+    report(figures, "the same, AveragedPerceptron", learnt, mean)
+    report(figures, "predict_then_learn, blocks of 1000, to river's two calls", both, progressive / 20)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", ConvergenceWarning)
-    online()
+    found = bars.Figures("family", write=bars.parser(__doc__).parse_args().write)
+    online(found)
     if data.folder() is None:
         print("PERCEPTRON_RS_DATA names no folder: the cases on real data are left out")
-        sys.exit()
+        sys.exit(found.end())
     COLUMNS = load_svmlight(data.folder() / "spam.train.svm.gz")[0].shape[1]
-    joint()
-    penalties()
+    joint(found)
+    penalties(found)
     news20_accuracy()
     spam_errors()
+    sys.exit(found.end())

@@ -1,6 +1,6 @@
 """The kernel perceptron beside NumPy with BLAS, scikit-learn's SVC, and the speed of the processor.
 
-    PERCEPTRON_RS_DATA=folder python benches/kernel.py [digits] [rbf] [gram] [budget] [--epochs 10]
+    PERCEPTRON_RS_DATA=folder python benches/kernel.py [digits] [rbf] [gram] [budget] [--epochs 10] [--write]
 
 digits  the ten digits of MNIST, raw pixels, (1 + x.z)^2: training and the answers vote, average and last on
         10,000 more images, on all threads; NumPy learns the same in blocks of 500 rows, on one. Both make the
@@ -12,12 +12,12 @@ budget  one epoch over 4,000 dense rows, of which 500 are kept; as sparse rows t
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
 from functools import partial
 
+import bars
 import data
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -40,8 +40,8 @@ def seconds(work):
     return time.perf_counter() - begin, found
 
 
-def report(case, peer, ours, bar):
-    print(f"{case:58} {peer:9.2f} {ours:9.2f} {peer / ours:7.2f}x  bar {bar}", flush=True)
+def report(figures, case, peer, ours):
+    print(f"{case:68} {peer:9.2f} {ours:9.2f}", figures.hold(case, peer / ours), flush=True)
 
 
 def answers(model, X):
@@ -86,7 +86,7 @@ def by_blas(X, y, epochs):
     return np.array(mistakes)
 
 
-def digits(epochs):
+def digits(figures, epochs):
     X, y = data.mnist()
     X_train, y_train, X_test = X[:50_000], y[:50_000], X[50_000:]
     model = KernelPerceptron(
@@ -111,10 +111,10 @@ def digits(epochs):
     assert np.array_equal(mistakes, model.mistakes_per_epoch_), "NumPy makes other mistakes"
     errors = [100 * (row != y[50_000:]).mean() for row in found.T]
     print("digits: errors of vote, average, last: {:.2f}, {:.2f}, {:.2f} %".format(*errors))
-    report(f"digits, (1 + x.z)^2, {epochs} epochs (NumPy: training alone)", peer, took, 5)
+    report(figures, f"digits, (1 + x.z)^2, {epochs} epochs (NumPy: training alone)", peer, took)
 
 
-def rbf(_epochs):
+def rbf(figures, _epochs):
     X, y = data.mnist_floats()
     X_train, y_train, X_test, y_test = X[:10_000], y[:10_000], X[10_000:20_000], y[10_000:20_000]
     model = KernelPerceptron("rbf", max_iter=3, tol=None, prediction="vote", n_jobs=1, random_state=0)
@@ -122,10 +122,10 @@ def rbf(_epochs):
     machine = SVC(kernel="rbf")
     peer, _ = seconds(lambda: machine.fit(X_train, y_train))
     print(f"rbf: accuracy {model.score(X_test, y_test):.4f}, SVC {machine.score(X_test, y_test):.4f}")
-    report("rbf, 10,000 digits, 3 epochs, fit on one thread", peer, took, 3)
+    report(figures, "rbf, 10,000 digits, 3 epochs, fit on one thread", peer, took)
 
 
-def gram(_epochs):
+def gram(figures, _epochs):
     engine, rows = get_engine("rust"), 1500
     X = np.ascontiguousarray(data.mnist()[0][:rows])
     times = {}
@@ -140,10 +140,10 @@ def gram(_epochs):
         times["BLAS"] = min(seconds(lambda: values @ values.T)[0] for _ in range(7))
     for name, time_ in times.items():
         print(f"gram, {name:8} {2e-9 * rows * rows * X.shape[1] / time_:8.1f} GFLOP/s")
-    report("gram, uint8 to float64", times["float64"], times["uint8"], 2.5)
+    report(figures, "gram, uint8 to float64", times["float64"], times["uint8"])
 
 
-def budget(_epochs):
+def budget(figures, _epochs):
     X, members = data.mnist_floats()[0][:4000], 500
     y = np.random.default_rng(0).integers(0, 2, len(X))  # half of all are mistakes, so members come and go
     options = {"gamma": 1e-3, "budget": members, "max_iter": 1, "tol": None, "shuffle": False}
@@ -156,13 +156,13 @@ def budget(_epochs):
     assert scores[0] == scores[1], "lists of entries give other scores"
     with threadpool_limits(1):
         peer = min(seconds(lambda: X @ X[:members].T)[0] for _ in range(5))
-    report("budget of 500, 4,000 dense rows, to BLAS's products alone", peer, took[0], 0.3)
+    report(figures, "budget of 500, 4,000 dense rows, to BLAS's products alone", peer, took[0])
 
 
 CASES = {"digits": digits, "rbf": rbf, "gram": gram, "budget": budget}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("cases", nargs="*", help="digits, rbf, gram, budget; all if none is named")
     parser.add_argument("--epochs", type=int, default=10)
     options = parser.parse_args()
@@ -171,6 +171,8 @@ if __name__ == "__main__":
     if data.folder() is None:
         print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
         sys.exit()
-    print(f"{'case':58} {'peer s':>9} {'ours s':>9} {'ratio':>8}")
+    print(f"{'case':68} {'peer s':>9} {'ours s':>9}  ratio")
+    found = bars.Figures("kernel", write=options.write)
     for case in options.cases or CASES:
-        CASES[case](options.epochs)
+        CASES[case](found, options.epochs)
+    sys.exit(found.end())

@@ -12,7 +12,6 @@ else by scoring all rows again; peers must agree on separability.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import sys
@@ -24,9 +23,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import bars
 import data
 import numpy as np
-from compare import about
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.preprocessing import StandardScaler
@@ -287,13 +286,14 @@ def show(r: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("parts", nargs="*", default=[], help="gaps, peers, real; all if none is named")
     parser.add_argument("--only", default="", help="peers whose name contains this")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller cases")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", help="also write the results to this file")
     options = parser.parse_args()
+    if options.write and (options.parts or options.only or options.quick):
+        parser.error("--write keeps the figures of a whole run; leave out parts, --only and --quick")
     parts = options.parts or ["gaps", "peers", "real"]
     warnings.simplefilter("ignore")
     results: dict[str, list[dict[str, Any]]] = {}
@@ -317,10 +317,10 @@ def main() -> int:
                 results["real"] = real(options.quick)
                 decided = [r for r in results["real"] if r["reached"]]
                 print(f"real: {len(decided)} of {len(results['real'])} decided in 5 minutes")
-    if options.json:
-        written = {"about": about(options.runs), **results}
-        Path(options.json).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    return 0
+    if options.write:
+        written = {"about": bars.about() | {"runs": options.runs}, **results}
+        (bars.RESULTS / "margin.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    return int(not all(result["reached"] for part in results.values() for result in part))
 
 
 if __name__ == "__main__":

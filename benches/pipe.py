@@ -2,14 +2,14 @@
 
 The text is the spam set from the folder named by PERCEPTRON_RS_DATA, many times over. ``cat`` writes it to
 the pipe; the time of a process that reads one line is taken off. The labels are compared with those of the
-estimator first. The bars are 150 MB/s, and 0.3 s for ``predict big.svm | head -1``.
+estimator first. Figures: the time of ``wc`` for the same text beside ours; that of a process that imports
+NumPy beside the first answer of ``predict big.svm | head -1``.
 
-    python benches/pipe.py [--copies 60] [--runs 3]
+    python benches/pipe.py [--copies 60] [--runs 3] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import shlex
 import subprocess
@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bars
 import data
 from alternate import alternate
 
@@ -30,7 +31,7 @@ def shell(line: str) -> bytes:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("--copies", type=int, default=60)
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
@@ -48,17 +49,23 @@ def main() -> int:
         command = f"{shlex.quote(sys.executable)} -m perceptron_rs predict {model}"
         expected = "".join(f"{label}\n" for label in learnt.predict(X)).encode()
         assert shell(f"cat {one} | {command} -") == expected
-        whole, start, first = alternate(
+        whole, start, first, words, numpy = alternate(
             arguments.runs,
             lambda: shell(f"cat {big} | {command} - > {folder}/out"),
             lambda: shell(f"head -1 {one} | {command} -"),
             lambda: shell(f"{command} {big} | head -1"),
+            lambda: shell(f"cat {big} | wc"),
+            lambda: shell(f"{shlex.quote(sys.executable)} -c 'import numpy'"),
         )
         assert Path(folder, "out").read_bytes() == expected * arguments.copies
         size = big.stat().st_size / 1e6
-        print(f"{size:.0f} MB of text on a pipe: {size / (whole - start):.0f} MB/s (bar: 150)")
-        print(f"first answer of a file: {first:.2f} s (bar: 0.3)")
-    return 0
+        figures = bars.Figures("pipe", write=arguments.write)
+        ratio = figures.hold("text on a pipe, to wc", words / (whole - start))
+        print(f"{size:.0f} MB of text on a pipe: {size / (whole - start):.0f} MB/s, {ratio}")
+        print(
+            f"first answer of a file: {first:.2f} s,", figures.hold("first answer, to NumPy", numpy / first)
+        )
+    return figures.end()
 
 
 if __name__ == "__main__":

@@ -5,24 +5,23 @@ printed the answer is checked: the last weights are the plain perceptron's, and 
 that the pocket's weights make, counted by NumPy. Real data is read from the folder named by
 PERCEPTRON_RS_DATA.
 
-    python benches/pocket.py [--runs 5] [--check CHECK ...]
+    python benches/pocket.py [--runs 5] [--write]
 """
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import sys
-import time
 import warnings
 
+import bars
 import data
 import numpy as np
+from alternate import alternate
 
 from perceptron_rs import Perceptron, PocketPerceptron
 
 EPOCHS = 10
-BAR = 3.0  # for check="run" on the census set
+CHECKS = "run", "epoch"  # the ratchet counts all examples at each good run: hundreds of times a fit
 
 
 def digit():
@@ -45,13 +44,12 @@ def checked(plain, pocket, X, y):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--check", nargs="*", default=["run", "ratchet", "epoch"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    missed = 0
-    print(f"{'case':28} {'check':8} {'plain s':>9} {'pocket s':>9} {'ratio':>7}  errors (of last), swaps")
+    figures = bars.Figures("pocket", write=options.write)
+    print(f"{'case':28} {'check':8} {'plain s':>9} {'pocket s':>9}  ratio; errors (of last), swaps")
     for name, load in CASES.items():
         if data.folder() is None and not name.startswith("dense"):
             print(f"{name:28} skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
@@ -59,25 +57,18 @@ def main() -> int:
         X, y = load()
         parameters = {"max_iter": EPOCHS, "tol": None, "shuffle": False}
         models = {"plain": Perceptron(**parameters)}
-        models |= {check: PocketPerceptron(check=check, **parameters) for check in options.check}
-        times: dict[str, list[float]] = {model: [] for model in models}
-        for _ in range(options.runs):
-            for key, model in models.items():
-                start = time.perf_counter()
-                model.fit(X, y)
-                times[key].append(time.perf_counter() - start)
-        plain = statistics.median(times["plain"])
-        for check in options.check:
+        models |= {check: PocketPerceptron(check=check, **parameters) for check in CHECKS}
+        fits = [lambda model=model: model.fit(X, y) for model in models.values()]  # noqa: B023
+        plain, *pockets = alternate(options.runs, *fits)
+        for check, pocket in zip(CHECKS, pockets, strict=True):
             errors, last = checked(models["plain"], models[check], X, y)
-            pocket = statistics.median(times[check])
-            below = check == "run" and name == "CSR census int8" and pocket > BAR * plain
-            missed += below
+            ratio = figures.hold(f"{name}, {check}", pocket / plain, at_most=True)
             print(
-                f"{name:28} {check:8} {plain:9.4f} {pocket:9.4f} {pocket / plain:6.2f}x  {errors} ({last}), "
-                f"{len(models[check].swaps_)}{'  ABOVE BAR' if below else ''}",
+                f"{name:28} {check:8} {plain:9.4f} {pocket:9.4f}  {ratio}; {errors} ({last}), "
+                f"{len(models[check].swaps_)}",
                 flush=True,
             )
-    return int(missed > 0)
+    return figures.end()
 
 
 if __name__ == "__main__":

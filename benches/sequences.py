@@ -3,41 +3,31 @@
 The same attributes, the same sentences, the same number of epochs, one thread (CPU time). Training is
 timed from encoded data, tagging from encoded data and from strings; memory is the peak of a training in a
 process of its own, data and all, as a multiple of the encoded data. PERCEPTRON_RS_DATA names the folder
-with brown_pos.tsv.gz. Accuracy is only held against its bar on the whole corpus.
+with brown_pos.tsv.gz. Figures are only held against their bars on the whole corpus.
 
-    python benches/sequences.py [--epochs 5] [--part 1.0] [--template] [--peer] [--json FILE]
+    python benches/sequences.py [--epochs 5] [--part 1.0] [--template] [--peer] [--write]
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import os
 import pickle
-import platform
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import bars
 import numpy as np
 from sequence_peers import crfsuite, seqlearn, timed
 
-from perceptron_rs import SequencePerceptron, __version__
+from perceptron_rs import SequencePerceptron
 from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 
 N_TRAIN = 52_000
-#: Accuracy: crfsuite's 96.56 % less 0.1; tokens a second; times as fast; times the encoded data.
-BARS = {
-    "accuracy": 0.9646,
-    "accuracy, template": 0.97,
-    "rows": 250_000,
-    "strings": 110_000,
-    "crfsuite": 4,
-    "seqlearn": 10,
-    "memory": 2,
-}
 
 
 def brown(path):
@@ -132,41 +122,36 @@ def ours(X, y, X_test, y_test, epochs):
     return figures, (matrix, labels, lengths, test, truth, test_lengths)
 
 
-def show(name, value, bar, form):
-    """Print a figure beside its bar; return whether it is reached."""
-    if value is None:
-        return True
-    reached = value < bar if name == "memory" else value >= bar
-    print(f"{name:20} {value:{form}} (bar {bar:{form}}){'' if reached else '  BELOW BAR'}")
-    return reached
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--part", type=float, default=1.0, help="how much of the training sentences")
     parser.add_argument("--template", action="store_true", help="with those of word_attributes, too")
     parser.add_argument("--peer", action="store_true", help="run python-crfsuite and seqlearn, too")
-    parser.add_argument("--json", help="also write the results to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         child(arguments.child)
         return 0
+    if arguments.write and arguments.part < 1:
+        parser.error("--write keeps figures of the whole corpus; leave out --part")
     folder = os.environ.get("PERCEPTRON_RS_DATA")
     if not folder:
         print("PERCEPTRON_RS_DATA is not set: nothing to measure")
         return 0
     words, tags = brown(Path(folder) / "brown_pos.tsv.gz")
     n = round(N_TRAIN * arguments.part)
-    taggers = []
+    taggers: list[dict[str, Any]] = []
+    held = bars.Figures("sequences", write=arguments.write, epochs=arguments.epochs, sentences=n)
     for kind, template in (("plain", plain), ("template", word_attributes))[: 1 + arguments.template]:
         print(f"attributes: {kind}")
         X, X_test = ([template(sentence) for sentence in part] for part in (words[:n], words[N_TRAIN:]))
         y, y_test = tags[:n], tags[N_TRAIN:]
         figures, data = ours(X, y, X_test, y_test, arguments.epochs)
         taggers.append({"case": "perceptrons", "attributes": kind} | figures)
-        judge(kind, figures, n == N_TRAIN)
+        print(f"accuracy {figures['accuracy']:.4%}, {figures['rows']:,.0f} tokens/s from rows")
+        if n == N_TRAIN:
+            judge(held, kind, figures)
         if arguments.peer and kind == "plain":
             # The longest part of a run is that of the others.
             for name, run in (
@@ -179,27 +164,15 @@ def main():
                     continue
                 taggers.append({"case": name, "attributes": kind} | found)
                 print(f"{name}: {found['seconds']:.1f} s, accuracy {found['accuracy']:.4%}")
-                show(name, found["seconds"] / figures["seconds"], BARS[name], ".1f")
-    if arguments.json:
-        about = {"perceptrons": __version__, "numpy": np.__version__, "python": platform.python_version()}
-        about |= {"processors": os.cpu_count(), "epochs": arguments.epochs, "sentences": n}
-        text = json.dumps({"about": about, "taggers": taggers}, indent=1)
-        Path(arguments.json).write_text(text + "\n", encoding="utf-8")
-    return 0
+                print(f"{name} to ours:", held.hold(name, found["seconds"] / figures["seconds"]))
+    return held.end(taggers=taggers) if n == N_TRAIN else 0
 
 
-def judge(kind, figures, whole):
-    """Print the figures that have bars."""
-    name = "accuracy, template" if kind == "template" else "accuracy"
-    if whole:
-        show(name, figures["accuracy"], BARS[name], ".4%")
-    else:
-        print(f"{name:20} {figures['accuracy']:.4%} (a part of the corpus: no bar)")
-    if whole:  # of little data, what a fit needs anyhow is a large part
-        show("memory", figures["memory"], BARS["memory"], ".2f")
-    if kind == "plain":
-        show("rows", figures["rows"], BARS["rows"], ",.0f")
-        show("strings", figures["strings"], BARS["strings"], ",.0f")
+def judge(held, kind, figures):
+    """Hold errors and memory against their bars; times have peers beside them."""
+    print(f"errors, {kind}:", held.hold(f"errors, {kind}", 1 - figures["accuracy"], at_most=True))
+    if figures["memory"] is not None:
+        print(f"memory, {kind}:", held.hold(f"memory, {kind}", figures["memory"], at_most=True))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Sparse rows cost what their entries are, whatever the number of columns.
 
-    python benches/sparse.py [kernel] [one] [text]
+    python benches/sparse.py [--write] [kernel] [one] [text]
 
 kernel   2,000 rows of 100 entries, rbf, one epoch, then predictions: seconds at three numbers of columns.
 one      ``decision_function`` and ``partial_fit`` of one row of 50 entries, beside scikit-learn; with
@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 import warnings
 
+import bars
 import numpy as np
 from alternate import alternate
 from scipy import sparse
@@ -25,12 +26,13 @@ from perceptron_rs import AveragedPerceptron, BudgetedKernelPerceptron, KernelPe
 COLUMNS = 20_000, 200_000, 1_300_000
 
 
-def report(case, peer, ours, bar):
-    print(f"{case:62} {peer * 1e6:11.1f} {ours * 1e6:11.1f} {peer / ours:7.2f}x  bar {bar}", flush=True)
+def report(figures, case, peer, ours):
+    print(f"{case:62} {peer * 1e6:11.1f} {ours * 1e6:11.1f}", figures.hold(case, peer / ours), flush=True)
 
 
-def growth(case, few, more, most, bar):
-    print(f"{case:40} {few:.3f} {more:.3f} {most:.3f}, ratio {most / few:.2f}, at most {bar}", flush=True)
+def growth(figures, case, few, more, most):
+    ratio = figures.hold(case, most / few, at_most=True)
+    print(f"{case:62} {few:.3f} {more:.3f} {most:.3f}", ratio, flush=True)
 
 
 def rows(n, d, entries, seed=0):
@@ -50,11 +52,11 @@ def renamed(X, columns):
     return sparse.csr_matrix((X.data, X.indices * step, X.indptr), (X.shape[0], columns))
 
 
-def kernel():
+def kernel(figures):
     """All three matrices are one, but for columns without entries between the others."""
     X, y = rows(2000, COLUMNS[0], 100)
     matrices = [renamed(X, d) for d in COLUMNS]
-    for learner, bar in ((KernelPerceptron, 1.3), (BudgetedKernelPerceptron, 1.3)):
+    for learner in (KernelPerceptron, BudgetedKernelPerceptron):
         name = learner.__name__
         options = {"kernel": "rbf", "gamma": 0.01, "max_iter": 1, "tol": None, "shuffle": False}
         models = [learner(**options) for _ in COLUMNS]
@@ -62,10 +64,10 @@ def kernel():
         few, more, most = alternate(3, *fits)
         found = {m.decision_function(M).tobytes() for m, M in zip(models, matrices, strict=True)}
         assert len(found) == 1
-        growth(f"{name}, fit", few, more, most, bar)
+        growth(figures, f"{name}, fit", few, more, most)
         predictions = [lambda m=m, X=X: m.predict(X) for m, X in zip(models, matrices, strict=True)]
         few, more, most = alternate(3, *predictions)
-        growth(f"{name}, predict", few, more, most, bar)
+        growth(figures, f"{name}, predict", few, more, most)
 
 
 def learning(model, X, y, **options):
@@ -79,7 +81,7 @@ def learning(model, X, y, **options):
     return run
 
 
-def one_case(learner, d, n=300, **options):
+def one_case(figures, learner, d, n=300, **options):
     X, y = rows(n, d, 50)
     model, peer = learner(**options), Peer(**options)
     ours, theirs = learning(model, X, y), learning(peer, X, y)
@@ -89,33 +91,33 @@ def one_case(learner, d, n=300, **options):
     )
     assert model.coef_.tobytes() == whole.coef_.tobytes()
     case = f"of one row, {learner.__name__}, {', '.join([*options.values(), f'd = {d}'])}"
-    report(f"partial_fit {case}", slow, fast, 3)
+    report(figures, f"partial_fit {case}", slow, fast)
     peer.coef_, peer.intercept_ = model.coef_, model.intercept_
     x = X[:1]
     assert np.allclose(peer.decision_function(x), model.decision_function(x), rtol=1e-12)
     if options:
         return
     slow, fast = alternate(200, lambda: peer.decision_function(x), lambda: model.decision_function(x))
-    report(f"decision_function {case}", slow, fast, 1)
+    report(figures, f"decision_function {case}", slow, fast)
 
 
-def one(n=300):
+def one(figures, n=300):
     columns = 1000, 1 << 16, 1 << 20
     cases = [(Perceptron, {}), (AveragedPerceptron, {})]
     cases += [(Perceptron, {"penalty": penalty}) for penalty in ("l2", "l1")]
     for learner, options in cases:
         for d in columns:
-            one_case(learner, d, **options)
+            one_case(figures, learner, d, **options)
         # In turns with each other, not with a peer that goes over all columns and so empties the caches.
         works = [learning(learner(**options), *rows(n, d, 50), check_input=False) for d in columns]
         few, more, most = (seconds / n * 1e6 for seconds in alternate(15, *works))
         name = ", ".join([learner.__name__, *options.values(), "check_input=False"])
-        growth(f"{name}, one row, microseconds", few, more, most, 1.5)
+        growth(figures, f"{name}, one row, microseconds", few, more, most)
     for penalty in ("l2", "l1"):
-        in_turns(1 << 20, penalty=penalty)
+        in_turns(figures, 1 << 20, penalty=penalty)
 
 
-def in_turns(d, n=100, **options):
+def in_turns(figures, d, n=100, **options):
     """Score each row, then learn from it, as a stream is watched."""
     X, y = rows(n, d, 50)
     models = Perceptron(**options), Peer(**options)
@@ -128,12 +130,11 @@ def in_turns(d, n=100, **options):
     for model in models:
         model.partial_fit(X[:50], y[:50], classes=[0, 1])
     fast, slow = alternate(3, *(lambda model=model: turns(model) for model in models))
-    report(
-        f"one row scored, then learnt, {', '.join([*options.values(), f'd = {d}'])}", slow / n, fast / n, 3
-    )
+    case = f"one row scored, then learnt, {', '.join([*options.values(), f'd = {d}'])}"
+    report(figures, case, slow / n, fast / n)
 
 
-def text(n=300):
+def text(figures, n=300):
     try:
         from river.linear_model import Perceptron as River
     except ImportError:
@@ -154,11 +155,16 @@ def text(n=300):
                     peer.learn_one(x, label)
 
             slow, fast = alternate(15, theirs, ours)
-            report(f"learn_one of {entries} words, {learner.__name__}", slow / n, fast / n, 2)
+            report(figures, f"learn_one of {entries} words, {learner.__name__}", slow / n, fast / n)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    asked = [case for case in (kernel, one, text) if case.__name__ in sys.argv[1:]]
-    for case in asked or (kernel, one, text):
-        case()
+    parser = bars.parser(__doc__)
+    parser.add_argument("cases", nargs="*", choices=["kernel", "one", "text", []])
+    options = parser.parse_args()
+    found = bars.Figures("sparse", write=options.write)
+    for case in (kernel, one, text):
+        if case.__name__ in (options.cases or ("kernel", "one", "text")):
+            case(found)
+    sys.exit(found.end())

@@ -1,6 +1,6 @@
-"""Two threads beside one: fits of several classes, scores of many rows; no case may be slower on two.
+"""Two threads beside one: fits of several classes, scores of many rows.
 
-    PERCEPTRON_RS_DATA=folder python benches/threads.py [--runs 5]
+    PERCEPTRON_RS_DATA=folder python benches/threads.py [--runs 5] [--write]
 
 Both give the same bits, which is checked. ``read`` is what NumPy's sum of the same rows gains: scores of one
 class cannot gain more, for they wait for the memory.
@@ -8,10 +8,10 @@ class cannot gain more, for they wait for the memory.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import bars
 import data
 import numpy as np
 from alternate import alternate
@@ -19,9 +19,6 @@ from sparse import rows
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import KernelPerceptron, MultilayerPerceptron, Perceptron
-
-#: Two threads may take 5 % longer where there is too little work for them.
-NEVER_SLOWER = 0.95
 
 
 def text():
@@ -64,42 +61,37 @@ def narrow():
 
 
 CASES = {
-    "fit, 20 classes of sparse text": (fit(Perceptron, text, max_iter=3), NEVER_SLOWER),
-    "fit, one class of dense rows": (fit(Perceptron, narrow, max_iter=5), NEVER_SLOWER),
-    "read, 1e6 x 100": (read, 0.0),
-    "scores, 1e6 x 100": (
-        scores(Perceptron, lambda: data.dense(1_000_000, 100, "float64"), max_iter=1),
-        NEVER_SLOWER,
+    "fit, 20 classes of sparse text": fit(Perceptron, text, max_iter=3),
+    "fit, one class of dense rows": fit(Perceptron, narrow, max_iter=5),
+    "read, 1e6 x 100": read,
+    "scores, 1e6 x 100": scores(Perceptron, lambda: data.dense(1_000_000, 100, "float64"), max_iter=1),
+    "fit of a kernel, 5,000 x 100": fit(
+        KernelPerceptron, lambda: tuple(part[:5000] for part in narrow()), kernel="rbf", max_iter=1
     ),
-    "fit of a kernel, 5,000 x 100": (
-        fit(KernelPerceptron, lambda: tuple(part[:5000] for part in narrow()), kernel="rbf", max_iter=1),
-        1.2,
-    ),
-    "layers, 20,000 x 100": (scores(MultilayerPerceptron, narrow, max_iter=1), 1.6),
+    "layers, 20,000 x 100": scores(MultilayerPerceptron, narrow, max_iter=1),
 }
 REAL = {
-    "fit, MNIST in uint8, 10 classes": (fit(Perceptron, data.mnist, max_iter=3), 1.6),
-    "fit, MNIST in float64, 10 classes": (fit(Perceptron, data.mnist_floats, max_iter=2), 1.6),
-    "scores, MNIST in uint8, 10 classes": (scores(Perceptron, data.mnist, max_iter=1), 1.6),
-    "fit, news20, 20 classes": (fit(Perceptron, data.news20, max_iter=3), NEVER_SLOWER),
+    "fit, MNIST in uint8, 10 classes": fit(Perceptron, data.mnist, max_iter=3),
+    "fit, MNIST in float64, 10 classes": fit(Perceptron, data.mnist_floats, max_iter=2),
+    "scores, MNIST in uint8, 10 classes": scores(Perceptron, data.mnist, max_iter=1),
+    "fit, news20, 20 classes": fit(Perceptron, data.news20, max_iter=3),
 }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = bars.parser(__doc__)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    missed = 0
+    figures = bars.Figures("threads", write=options.write)
     print(f"{'case':40} {'one, ms':>9} {'two, ms':>9}  ratio")
-    for name, (case, bar) in (CASES if data.folder() is None else CASES | REAL).items():
+    for name, case in (CASES if data.folder() is None else CASES | REAL).items():
         calls, answers = case()
         one, two = alternate(options.runs, *calls)
         left, right = answers()
         assert np.asarray(left).tobytes() == np.asarray(right).tobytes(), name
-        missed += one / two < bar
-        below = "" if one / two >= bar else "  BELOW BAR"
-        print(f"{name:40} {one * 1e3:9.1f} {two * 1e3:9.1f} {one / two:5.2f}x  bar {bar}{below}", flush=True)
-    return int(missed > 0)
+        ratio = figures.hold(name, one / two)
+        print(f"{name:40} {one * 1e3:9.1f} {two * 1e3:9.1f} {ratio}", flush=True)
+    return figures.end()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What compare.py, margin.py and sequences.py of benches/ have written with ``--json``, as tables."""
+"""What compare.py, margin.py and sequences.py of benches/ have kept, as tables."""
 
 from __future__ import annotations
 
