@@ -10,7 +10,7 @@ import numpy as np
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
-from perceptron_rs.settings import Data, Linear
+from perceptron_rs.settings import Data, Linear, Sequences, Settings
 
 SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
 
@@ -27,6 +27,32 @@ def contents(model: Any) -> dict[str, Any]:
         name: (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)
         for name, value in held.items()
     }
+
+
+class Shown:
+    """A run whose state is shown as arrays: under a penalty, also of weights of which nothing is pending."""
+
+    def __init__(self, run: Run, penalty: Any) -> None:
+        self._run, self._penalty = run, penalty
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._run, name)
+
+    def state(self) -> State:
+        """Return the arrays of what has been learnt so far."""
+        state: State = self._run.state().state()
+        state.pop("strengths", None)
+        if self._penalty is not None and "ages" not in state:
+            state["ages"] = np.zeros(state["coef"].shape, dtype=np.int64)
+        return state
+
+
+def run_of(engine: Engine, data: Data | Sequences, state: State, settings: Settings) -> Shown:
+    """Begin a run with arrays; those of a state under a penalty have the strengths of the settings."""
+    penalty = getattr(settings, "penalty", None)
+    if penalty is not None and "ages" in state:
+        state = state | {"strengths": np.array([settings.eta0, *penalty])}
+    return Shown(engine.start(data, engine.Model.from_state(settings.learner, state), settings), penalty)
 
 
 def learn(
@@ -60,6 +86,6 @@ def learn(
         return False if ends is None else ends
 
     settings = kind(**given)
-    report = follow(engine.start(data, state, settings), settings, schedule, watch if on_epoch else None)
+    report = follow(run_of(engine, data, state, settings), settings, schedule, watch if on_epoch else None)
     recorded = {name: report.tracked.get(name) for name in ("mistakes_per_example", "activations")}
     return recorded | {name: getattr(report, name) for name in report.__slots__ if name != "tracked"}

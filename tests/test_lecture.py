@@ -30,11 +30,10 @@ ALONE = """
     from perceptron_rs.settings import Data, Linear
 
     X = reference.dense_rows(np.array([[1.0, 2.0], [2.0, -1.0]]))
-    state = {name: np.zeros((1, 2)) for name in ("coef", "coef_u")}
-    state |= {name: np.zeros(1) for name in ("intercept", "intercept_u")} | {"seen": np.zeros(1, np.int64)}
+    zeros = reference.Model("averaged", 1, 2)
     positive, weights = np.array([1], dtype=np.uint32), np.ones((1, 2))
     settings = Linear(learner="averaged", positive=positive, class_weight=weights, eta0=1.0)
-    run = reference.start(Data(X, np.array([1, 0], dtype=np.uint32)), state, settings)
+    run = reference.start(Data(X, np.array([1, 0], dtype=np.uint32)), zeros, settings)
     print(run.epoch(0).mistakes.tolist(), run.state()["coef"].tolist())
     kin = {name.partition(".")[0] for name, module in sys.modules.items() if module and name not in known}
     print(sorted(kin - sys.stdlib_module_names))

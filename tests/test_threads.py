@@ -96,7 +96,7 @@ def test_the_interpreter_is_free_while_the_engine_works(call, form):
         if call == "epoch":
             weights = {"class_weight": np.ones((1, 2)), "positive": np.array([1], dtype=np.uint32)}
             settings = Linear(learner="perceptron", eta0=0.1, seed=3, **weights)
-            run = _core.start(Data(rows, labels), start("perceptron", 50), settings)
+            run = _core.start(Data(rows, labels), _core.Model("perceptron", 1, 50), settings)
             calls = (partial(run.epoch, number) for number in range(CALLS))
         else:
             coef, intercept = np.ones((1, X.shape[1])), np.ones(1)

@@ -66,8 +66,8 @@ class Run(Protocol):
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more. OverflowError if what it predicts with is not finite."""
 
-    def state(self) -> State:
-        """Return a copy of the weights and of all else that the learner keeps."""
+    def state(self) -> Any:
+        """Return what has been learnt so far: a `Model`, or its arrays of a run that no engine made."""
 
     def tracked(self) -> State:
         """Return what the settings track, by name.
@@ -79,7 +79,7 @@ class Run(Protocol):
 
 
 class RunInPlace(Run, Protocol):
-    """A run that began with a model of planes."""
+    """A run of a linear learner."""
 
     def put(self, note: object) -> None:
         """Put what has been learnt into that model, which nobody has changed since; the run is over.
@@ -194,10 +194,10 @@ class Engine(Protocol):
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def start(self, data: Data, state: Any, settings: Settings) -> Run:
-        """Begin a run of the learner of these settings; ``state`` is not modified.
+    def start(self, data: Data, model: Any, settings: Settings) -> Run:
+        """Begin a run of the learner of these settings with what a `Model` has learnt.
 
-        Of a `Model`, the run's state is one, too.
+        The model is not modified; the state of the run is another one.
 
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
         """

@@ -151,6 +151,8 @@ class Settings:
 
     Parameters
     ----------
+    learner : str
+        Its name.
     seed : int or None
         Key of a new permutation in every epoch; None visits the examples as they stand.
     keep_on_interrupt : bool
@@ -158,6 +160,7 @@ class Settings:
         core up to the last block of examples.
     """
 
+    learner: str
     seed: int | None = None
     keep_on_interrupt: bool = False
 

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use numpy::{PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyArrayMethods;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{ages, counters, get, new_array, numbers, set_array, set_joined};
+use super::border::arrays::{counters, numbers, set_array, set_joined};
 use super::border::choices::parse_check;
 use super::border::rows::{entries, over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
@@ -22,7 +22,7 @@ use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Numbers, Problem, Settings, State, Strengths};
+use crate::online::{self, Epoch, Found, Learner, Numbers, Problem, Settings, State};
 use crate::rows::{Chosen, Examples};
 
 pub(super) struct Planes {
@@ -33,7 +33,7 @@ pub(super) struct Planes {
     keep_on_interrupt: bool,
     learner: Box<dyn Learner>,
     core: online::Run,
-    /// Of a run of a model.
+    /// Of a linear learner.
     home: Option<Home>,
 }
 
@@ -93,15 +93,15 @@ pub(super) struct Home {
     last: Option<online::Model>,
 }
 
-/// A run of a model.
-pub(super) fn start_model(
+/// A run of a linear learner.
+pub(super) fn start_linear(
     data: &Bound<'_, PyAny>,
     model: &Model,
     settings: &Bound<'_, PyAny>,
 ) -> PyResult<Planes> {
     let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
-    let mut settings = given.settings()?;
-    let (model, signals, is_pocket) = (model.cloned(py)?, Signals::new(), given.learner == "pocket");
+    let (mut settings, check) = (given.settings()?, parse_check(&given.check)?);
+    let (mut model, is_pocket) = (model.cloned(py)?, given.learner == "pocket");
     let (n, columns) = shape(data.rows.bind(py))?;
     if model.shape() != [settings.planes(), columns] {
         let needed = [settings.planes(), columns];
@@ -111,12 +111,13 @@ pub(super) fn start_model(
     }
     // Of a pocket all weights count: a vector of zeros gets all examples wrong.
     let weighted = if is_pocket {
+        let signals = Signals::new();
         let columns = model.weighted_columns(&signals);
         signals.settle(columns, py, false)?
     } else {
         Vec::new()
     };
-    let (mut model, signals, mut chosen) = (model, Signals::new(), None);
+    let (view, mut chosen) = (View::Rows, None);
     if (is_pocket || model.is_local_in_epochs(&settings, n))
         && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &weighted)?
     {
@@ -127,7 +128,7 @@ pub(super) fn start_model(
     if sparse && !is_pocket {
         settings.threads = online::sharing(settings.threads, settings.planes());
     }
-    let (view, check) = (View::Rows, parse_check(&given.check)?);
+    let signals = Signals::new();
     let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
         let problem = Problem::new(examples, labels, sample_weight, &settings)?;
         let mut taken = model.take(&settings, chosen.as_ref(), &signals)?;
@@ -156,35 +157,6 @@ pub(super) fn start_model(
         core,
         home: Some(Home { model, chosen, last: None }),
     })
-}
-
-/// The same of the arrays of its state.
-pub(super) fn start_state(
-    data: &Bound<'_, PyAny>,
-    state: &Bound<'_, PyDict>,
-    settings: &Bound<'_, PyAny>,
-) -> PyResult<Planes> {
-    let given: Linear = settings.extract()?;
-    let read = given.settings()?;
-    let strengths = Strengths::of(&read);
-    let needed = [read.planes(), shape(&data.getattr("rows")?)?.1];
-    let coef = get("coef", state)?;
-    if coef.cast::<PyUntypedArray>()?.shape() != needed {
-        let got = coef.getattr("shape")?;
-        let text = format!("coef must have the shape {needed:?} for these rows and planes, got {got}");
-        return Err(PyValueError::new_err(text));
-    }
-    if strengths.is_some() && !state.contains("ages")? {
-        return Err(PyValueError::new_err("state lacks \"ages\", which a penalty needs"));
-    }
-    if strengths.is_none()
-        && state.contains("ages")?
-        && ages(state, needed[0], needed[1])?.iter().any(|age| *age != 0)
-    {
-        let text = "state has pending penalties; pass the penalty that it was learnt with";
-        return Err(PyValueError::new_err(text));
-    }
-    start_model(data, &Model::of_state(&given.learner, state, strengths)?, settings)
 }
 
 /// What a run is made of.
@@ -337,23 +309,12 @@ impl Work for Planes {
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let (py, core) = (out.py(), &self.core);
-        if self.home.is_some() {
-            out.update(self.model(py)?.state(py)?.as_mapping())?;
-            if out.contains("strengths")? {
-                out.del_item("strengths")?; // they are those of the settings
-            }
-            if self.settings.penalty.is_some() && !out.contains("ages")? {
-                let shape = self.home.as_ref().map_or([0; 2], |home| home.model.shape());
-                out.set_item("ages", new_array::<i64, 2>(py, shape)?)?;
-            }
-            return Ok(());
-        }
         let signals = Signals::new();
         let done = core.counters(&signals);
         let State { intercept, seen, .. } = signals.settle(done, py, false)?;
         set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
         match &mut self.view {
-            View::Rows => (), // its model says all
+            View::Rows => return Ok(()), // its model says all
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;

@@ -11,7 +11,7 @@ use super::border::signals::Signals;
 use super::linear::model::Model;
 use super::mlp::Layers;
 use super::named::Named;
-use super::run::{Planes, start_model, start_state};
+use super::run::{Planes, start_linear};
 use super::structured::Sequenced;
 use crate::error;
 use crate::online::Epoch;
@@ -22,7 +22,7 @@ pub(super) trait Work: Send + Sync {
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
 
-    /// What a run of a model has learnt so far.
+    /// What has been learnt so far.
     fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
         model_of_arrays(self, py)
     }
@@ -32,7 +32,7 @@ pub(super) trait Work: Send + Sync {
         Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
     }
 
-    /// Writes a copy of all that has been learnt.
+    /// Writes a copy of all that has been learnt, where no model of planes says it.
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()>;
 
     /// Writes what the settings track.
@@ -51,31 +51,24 @@ pub(super) fn model_of_arrays(work: &mut (impl Work + ?Sized), py: Python<'_>) -
 pub struct Run {
     work: Box<dyn Work>,
     keep_on_interrupt: bool,
-    model: Option<Py<Model>>,
+    model: Py<Model>,
 }
 
-/// Begin a run of the learner of these settings; `state` is not modified.
+/// Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 #[pyfunction]
-fn start(data: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
+fn start(data: &Bound<'_, PyAny>, model: &Bound<'_, Model>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
-    let model = state.cast::<Model>();
-    let is_linear = matches!(&*learner, "perceptron" | "averaged" | "pocket" | "voted");
-    let work: Box<dyn Work> = if let (true, Ok(model)) = (is_linear, &model) {
-        Box::new(start_model(data, model.get(), settings)?)
-    } else {
-        let state = &match model {
-            Ok(model) => model.get().state(data.py())?,
-            Err(_) => state.cast::<PyDict>()?.clone(),
-        };
-        match &*learner {
-            _ if is_linear => Box::new(start_state(data, state, settings)?),
-            "chain" => Box::new(Sequenced::start(data, state, settings)?),
-            "network" => Box::new(Layers::start(data, state, settings)?),
-            _ => Box::new(Planes::start(data, state, settings)?),
+    let state = || model.get().state(data.py());
+    let work: Box<dyn Work> = match &*learner {
+        "perceptron" | "averaged" | "pocket" | "voted" => {
+            Box::new(start_linear(data, model.get(), settings)?)
         }
+        "chain" => Box::new(Sequenced::start(data, &state()?, settings)?),
+        "network" => Box::new(Layers::start(data, &state()?, settings)?),
+        _ => Box::new(Planes::start(data, &state()?, settings)?),
     };
-    Ok(Run { work, keep_on_interrupt, model: model.ok().map(|model| model.clone().unbind()) })
+    Ok(Run { work, keep_on_interrupt, model: model.clone().unbind() })
 }
 
 #[pymethods]
@@ -103,23 +96,15 @@ impl Run {
         signals.settle(done, py, false)
     }
 
-    /// Return a copy of the weights and of all else that the learner keeps.
-    fn state<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if self.model.is_some() {
-            return Ok(Bound::new(py, self.work.model(py)?)?.into_any());
-        }
-        let out = PyDict::new(py);
-        self.work.state(&out)?;
-        Ok(out.into_any())
+    /// Return what has been learnt so far, as a model.
+    fn state(&mut self, py: Python<'_>) -> PyResult<Model> {
+        self.work.model(py)
     }
 
     /// Put what has been learnt into the model that the run began with, which nobody has changed since; its
     /// `told.note` is `note`. The run is over.
     fn put(&mut self, py: Python<'_>, note: Py<PyAny>) -> PyResult<()> {
-        let Some(model) = &self.model else {
-            return Err(PyValueError::new_err("the run began with no model; use state"));
-        };
-        self.work.put(py, model.get(), note)
+        self.work.put(py, self.model.get(), note)
     }
 
     /// Return what the settings track.

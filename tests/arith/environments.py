@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from perceptron_rs import _core
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.settings import Budget, Chain, Kernel, KernelSpec, Sequences
-from tests.support import learn
+from tests.support import learn, run_of
 
 STANDARD = _core._STANDARD_FLOAT_CONTROL
 MODES = {
@@ -122,6 +122,6 @@ def chain_run(trainer, X, labels, *, pair=False, on_epoch=None, held_out=None):
     y, lengths = np.array(labels, dtype=np.uint32), np.array([9, 1, 20, 10])
     settings = Chain(eta0=0.1, seed=2)
     state = chain_start(X.shape[1], 2, pair=pair)
-    run = trainer.engine.start(Sequences(trainer.rows(X), y, lengths=lengths), state, settings)
+    run = run_of(trainer.engine, Sequences(trainer.rows(X), y, lengths=lengths), state, settings)
     report = follow(run, settings, Schedule(max_iter=4), on_epoch, held_out)
     return {name: getattr(report, name) for name in report.__slots__}

@@ -11,6 +11,7 @@ from perceptron_rs import _core
 from perceptron_rs.engines import KernelSpec
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Data, Network
+from tests.support import run_of
 
 from .environments import (
     DENSE,
@@ -35,12 +36,12 @@ def test_no_bit_changes(trainer, name):
     X = rng.standard_normal((40, 17)) * 10.0 ** rng.integers(-5, 5, (40, 17))
     X[:20] *= 1e-308
     labels = rng.integers(0, 2, 40)
-    start = trainer.start(17, coef=rng.standard_normal(17) * 1e-10)
+    begin = trainer.start(17, coef=rng.standard_normal(17) * 1e-10)
 
     x = np.append(X[30] / 7, [-744.0, -709.0])
 
     def everything():
-        report = trainer.fit(X, labels, state=start, eta0=0.1, max_iter=3)
+        report = trainer.fit(X, labels, state=begin, eta0=0.1, max_iter=3)
         average = trainer.engine.average(report["state"])
         scores = trainer.scores(X, report["state"]["coef"], report["state"]["intercept"])
         tiny = trainer.scores(X[:20], np.full(17, 1e-3), 0.0)
@@ -105,7 +106,7 @@ def answers(trainer):
         layers = engine.mlp_start(9, [5], 3, activation=activation, seed=1)
         yield layers
         settings = Network(activation=activation, rate=0.1, alpha=0.01, batch_size=7, seed=1)
-        run = engine.start(Data(rows, three.astype(np.uint32)), layers, settings)
+        run = run_of(engine, Data(rows, three.astype(np.uint32)), layers, settings)
         yield [run.epoch(0), run.epoch(1), run.state()]
         yield engine.mlp_scores(rows, layers, activation=activation, probabilities=True, threads=1)
     yield budget_run(trainer, X, labels)

@@ -78,7 +78,7 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
         max_mistakes_per_example=None if case["most"] == "none" else int(case["most"]),
         joint=None if case["joint"] == "none" else case["joint"],
     )
-    start = {
+    zeros = {
         "sums": np.zeros((K, n)),
         "intercept": np.zeros(K),
         "norm": np.zeros(K),
@@ -87,10 +87,11 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     labels = (splitmix64(seed + 1, n) % np.uint64(int(case["classes"]))).astype(np.uint32)
     weights = None if case["weights"] == "none" else (z >> np.uint64(61)) * 0.25
     schedule = Schedule(int(case["first_epoch"]), int(case["max_iter"]))
-    report = follow(engine.start(Data(matrix, labels, weights), start, settings), settings, schedule)
+    run = engine.start(Data(matrix, labels, weights), engine.Model.from_state("kernel", zeros), settings)
+    report = follow(run, settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
-    after = report.state
+    after = report.state.state()
     found = {
         "scale": bits(engine.scale_gamma(matrix)),
         "values": bits(engine.kernel_matrix(matrix, matrix, kernel=spec, threads=2)[:3]),

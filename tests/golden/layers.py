@@ -54,12 +54,14 @@ def layers(engine: Engine, case: Case, layout: str) -> Case:
         until_clean=False,
     )
     labels = (splitmix64(seed + 1, n) % np.uint64(classes)).astype(np.uint32)
-    report = follow(engine.start(Data(matrix, labels), start, settings), settings, schedule)
+    model = engine.Model.from_state("network", start)
+    report = follow(engine.start(Data(matrix, labels), model, settings), settings, schedule)
+    after = report.state.state()
     found |= {"losses": bits(report.losses), "stopped": report.stopped[0]}
-    found |= {f"layer_{i}": bits(both) for i, both in enumerate(_joined(report.state))}
+    found |= {f"layer_{i}": bits(both) for i, both in enumerate(_joined(after))}
     for name, probabilities in (("scores", False), ("probabilities", True)):
         values = engine.mlp_scores(
-            matrix, report.state, activation=activation, probabilities=probabilities, threads=1
+            matrix, after, activation=activation, probabilities=probabilities, threads=1
         )
         found[name] = bits(values)
     return found

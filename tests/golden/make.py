@@ -172,10 +172,11 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         n_iter_no_change=int(case["n_iter_no_change"]),
     )
     X = rows(engine, draw(case["type"], seed, (n, d), int(case["zeros"])), layout)
-    report = follow(engine.start(Data(X, labels, sample_weight), state, settings), settings, schedule)
+    model = engine.Model.from_state(learner, state)
+    report = follow(engine.start(Data(X, labels, sample_weight), model, settings), settings, schedule)
     per_example = report.mistakes_per_example
     assert per_example is not None
-    after = report.state
+    after = report.state.state()
     answer = {
         "n_iter": whole(report.n_iter),
         "stopped": ",".join(report.stopped),
@@ -240,9 +241,11 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
         beam=beam,
         update=case["update"],
     )
-    run = engine.start(Sequences(X, labels, lengths=lengths), state, settings)
+    model = engine.Model.from_state("chain", state)
+    run = engine.start(Sequences(X, labels, lengths=lengths), model, settings)
     report = follow(run, settings, Schedule(int(case["first_epoch"]), int(case["max_iter"])))
-    after, means = report.state, engine.sequence_average(report.state)
+    after = report.state.state()
+    means = engine.sequence_average(after)
     path, scores = engine.sequence_decode(X, lengths, weights=means, threads=1, beam=beam)
     found = {"sequence_errors": whole(report.mistakes), "token_errors": whole(report.losses.astype(np.int64))}
     found |= {"stopped": report.stopped[0], "seen": whole(after["seen"])}

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support import run_of
 
 from perceptron_rs import _core, reference
 from perceptron_rs.common.driver import Schedule, follow
@@ -31,7 +32,7 @@ def fit(engine, X, labels, layers, weights=None, **changes):
     data = Data(rows_of(engine, X), np.array(labels, dtype=np.uint32), weights)
     settings = DEFAULTS | changes
     settings = Network(**settings)
-    run = engine.start(data, layers, settings)
+    run = run_of(engine, data, layers, settings)
     report = follow(run, settings, Schedule(**schedule, until_clean=False))
     return {
         "state": report.state,
@@ -155,15 +156,15 @@ def test_gradients_agree_with_finite_differences(engine, activation, classes):
         return fit(engine, X, labels, layers, activation=activation, batch_size=6)["losses"][0]
 
     report = fit(engine, X, labels, layers, activation=activation, batch_size=6, rate=1.0)
-    for name, start in layers.items():
-        for index in np.ndindex(start.shape):
+    for name, begin in layers.items():
+        for index in np.ndindex(begin.shape):
             moved = []
             for h in (1e-5, -1e-5):
-                changed = start.copy()
+                changed = begin.copy()
                 changed[index] += h
                 moved.append(loss(layers | {name: changed}))
             slope = (moved[0] - moved[1]) / 2e-5
-            assert start[index] - report["state"][name][index] == pytest.approx(slope, abs=1e-8)
+            assert begin[index] - report["state"][name][index] == pytest.approx(slope, abs=1e-8)
 
 
 @given(

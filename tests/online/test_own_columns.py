@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.support import run_of
 
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.settings import Data, Linear, zeros
@@ -78,7 +79,7 @@ def story(engine: Engine, X: Any, labels: Any, weight: Any, state: State, settin
     rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]) if is_sparse else engine.dense_rows(X)
     told: list[Any] = []
     try:
-        run = engine.start(Data(rows, labels, weight, None), state, settings)
+        run = run_of(engine, Data(rows, labels, weight, None), state, settings)
         for epoch in range(3):
             told += [array.tobytes() for array in run.epoch(epoch)[:3]]
             if epoch == 1:
@@ -124,7 +125,7 @@ def test_weights_that_begin_as_zeros_take_memory_where_they_are_learnt() -> None
         eta0=1.0,
         check="epoch",
     )
-    run = engine.start(Data(rows, np.array([0, 1], dtype=np.uint32), None, None), state, settings)
+    run = run_of(engine, Data(rows, np.array([0, 1], dtype=np.uint32), None, None), state, settings)
     run.epoch(0)
     for name in ("coef", "last_coef"):
         coef = run.state()[name]

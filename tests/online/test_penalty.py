@@ -278,7 +278,7 @@ def test_a_coordinate_older_than_the_table_of_factors(n):
         ({"penalty": (-1.0, 0.0)}, "l1 must be finite and at least 0, got -1"),
         ({"penalty": (0.0, np.nan)}, "l2 must be finite and at least 0"),
         ({"penalty": (0.0, np.inf)}, "l2 must be finite and at least 0"),
-        ({"penalty": None}, "state has pending penalties"),
+        ({"penalty": None}, "state lacks .strengths., which the learner needs"),
     ],
     ids=str,
 )

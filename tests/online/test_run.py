@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.support import run_of
 
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Budget, Data, Kernel, KernelSpec, Linear
@@ -55,7 +56,7 @@ def begin(engine, kind: str, X: np.ndarray, storage: str = "dense", state=None):
         track_mistakes=True,
         **given,
     )
-    return engine.start(Data(rows, labels, None, stored), state or zeros(cls, kind), settings)
+    return run_of(engine, Data(rows, labels, None, stored), state or zeros(cls, kind), settings)
 
 
 def zeros(cls: type[Linear], kind: str) -> dict[str, np.ndarray]:
@@ -153,6 +154,6 @@ def test_a_run_is_used_by_one_call_at_a_time():
     )
     state = {"sums": np.zeros((1, N)), "intercept": np.zeros(1), "norm": np.zeros(1)}
     data = Data(engine.dense_rows(X), np.arange(N, dtype=np.uint32) % 2)
-    runs.append(engine.start(data, state | {"seen": np.zeros(1, dtype=np.int64)}, settings))
+    runs.append(run_of(engine, data, state | {"seen": np.zeros(1, dtype=np.int64)}, settings))
     runs[0].epoch(0)
     assert told

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.settings import Chain, Sequences
+from tests.support import run_of
 
 
 def start(d, labels, *, pair=False):
@@ -65,7 +66,7 @@ def begin(engine, X, y, lengths, state, *, chosen=None, **settings):
     settings = Chain(**{"eta0": 1.0} | settings)
     y, lengths = np.array(y, dtype=np.uint32), np.array(lengths, dtype=np.int64)
     data = Sequences(rows_of(engine, X), y, lengths=lengths, chosen=chosen)
-    return engine.start(data, to_engine(state), settings), settings
+    return run_of(engine, data, to_engine(state), settings), settings
 
 
 def fit(engine, X, y, lengths, state, *, first_epoch=0, max_iter=3, **changes):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs import _core, reference
 from perceptron_rs.settings import Chain, Sequences
+from tests.support import run_of
 
 from .support import Oracle, average, begin, decode, fit, problem, rows_of, same, start, to_engine
 
@@ -293,7 +294,7 @@ def test_matrices_that_are_none(engine, changes, text):
     rows = rows_of(engine, np.ones((2, 3)))
     lengths, y = np.array([2]), np.zeros(2, dtype=np.uint32)
     for call in (
-        lambda: engine.start(Sequences(rows, y, lengths=lengths), state, Chain(eta0=1.0)),
+        lambda: run_of(engine, Sequences(rows, y, lengths=lengths), state, Chain(eta0=1.0)),
         lambda: engine.sequence_decode(rows, lengths, weights=state, threads=1),
     ):
         with pytest.raises(ValueError, match=text):

@@ -5,6 +5,7 @@ import pytest
 
 from perceptron_rs import _core, reference
 from perceptron_rs.settings import Chain, Sequences
+from tests.support import run_of
 
 from .support import average, begin, decode, fit, rows_of, same, start, to_engine
 
@@ -92,7 +93,7 @@ def test_sums_of_other_labels_are_refused(engine):
     state = {name: (sums if name.endswith("_u") else weights)[name] for name in weights}
     data = Sequences(rows_of(engine, np.ones((2, 3))), np.zeros(2, dtype=np.uint32), lengths=np.array([2]))
     with pytest.raises(ValueError, match="sums must have the shapes of the weights"):
-        engine.start(data, state, Chain(eta0=1.0))
+        run_of(engine, data, state, Chain(eta0=1.0))
 
 
 def test_averages_without_columns():

@@ -33,7 +33,7 @@ from perceptron_rs.linear.fitting import (
     learn_stream,
     start_state,
 )
-from perceptron_rs.linear.penalty import with_ages, with_strengths
+from perceptron_rs.linear.penalty import arrays_of
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.stream.fit import Options
@@ -419,11 +419,8 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
         return engine.Model.from_state(self._learner, state)
 
     def _arrays(self, state: Any) -> State:
-        """Return the state as arrays, for runs over blocks and partitions."""
-        return with_ages(self, state)
-
-    def _owned(self, engine: Engine, state: Any) -> Any:
-        return super()._owned(engine, with_strengths(self, state) if isinstance(state, dict) else state)
+        """Return the state as arrays, for runs over partitions."""
+        return arrays_of(self, state)
 
     def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
         """Return what every row gets in a state, (n, K)."""

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
-from perceptron_rs.reference.linear.model import Model, start_model
-from perceptron_rs.reference.linear.run import start_linear
+from perceptron_rs.reference.linear.model import Model, start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
-from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings
+from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings, State
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import Run
@@ -19,15 +18,20 @@ __all__ = ["start"]
 
 
 @standard()
-def start(data: Data, state: Any, settings: Settings) -> Run:
-    """Begin a run of the learner of these settings; ``state`` is not modified.
+def start(data: Data, model: Model, settings: Settings) -> Run:
+    """Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 
     Raises ValueError if shapes do not agree.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a Model of this engine, got {type(model).__name__}")
     if type(settings) is Linear:
-        return (start_model if isinstance(state, Model) else start_linear)(data, state, settings)
-    if isinstance(state, Model):
-        return OfArrays(start(data, state.state(), settings), state.learner)
+        return start_linear(data, model, settings)
+    return OfArrays(_start_arrays(data, model.state(), settings), model.learner)
+
+
+def _start_arrays(data: Data, state: State, settings: Settings) -> Run:
+    """Begin a run of a learner of which no pass learns in place."""
     if isinstance(settings, Chain) and isinstance(data, Sequences):
         return start_chain(data, state, settings)
     if isinstance(settings, Network):

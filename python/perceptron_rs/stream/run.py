@@ -199,13 +199,8 @@ class StreamRun:
         settings = self.settings
         if not isinstance(settings, Linear) or settings.penalty is None:
             return state
-        if not isinstance(state, dict):
-            arrays = {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
-            return self.engine.Model.from_state(settings.learner, arrays)
-        if not state["ages"].any():
-            return state
-        coef = self.engine.settled(state, eta0=settings.eta0, penalty=settings.penalty)
-        return state | {"coef": coef, "ages": np.zeros_like(state["ages"])}
+        arrays = {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
+        return self.engine.Model.from_state(settings.learner, arrays)
 
     def _learn(self, number: int, block: Block) -> bool:
         """Learn from a block; return whether Ctrl-C ended that."""
@@ -236,7 +231,7 @@ class StreamRun:
         )
         # At once: Ctrl-C finds what was learnt and what is told of it in step.
         if isinstance(before, dict) or not isinstance(settings, Linear):
-            self.place = replace(after, state=self.learner.end(block, before, run.state()))
+            self.place = replace(after, state=self.learner.end(block, before, run.state().state()))
         else:
             cast("RunInPlace", run).put(replace(after, state=None))
             self.place = after
@@ -263,7 +258,8 @@ class StreamRun:
 
     def _start(self, block: Block, settings: Settings) -> Run:
         data, state = self.learner.begin(block, self.place.state)
-        return self.engine.start(data, state, settings)
+        model = self.engine.Model.from_state(settings.learner, state) if isinstance(state, dict) else state
+        return self.engine.start(data, model, settings)
 
     def _nothing(self) -> Block:
         """Return a block of no examples."""

@@ -110,13 +110,22 @@ impl Model {
         let done = model.answer(&signals);
         signals.settle(done, py, false)
     }
+}
 
-    /// Of the arrays of a state. Under a penalty, `strengths` say of which one the ages are.
-    pub fn of_state(
-        learner: &str,
-        state: &Bound<'_, PyDict>,
-        strengths: Option<Strengths>,
-    ) -> PyResult<Self> {
+#[pymethods]
+impl Model {
+    /// Weights of zeros, which take no memory.
+    #[new]
+    fn new(learner: &str, planes: usize, columns: usize) -> PyResult<Self> {
+        Ok(Self::of(online::Model::zero([planes, columns], learner == "averaged")?))
+    }
+
+    /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
+    #[staticmethod]
+    fn from_state(learner: &str, state: &Bound<'_, PyDict>) -> PyResult<Self> {
+        if OF_ARRAYS.contains(&learner) {
+            return Ok(Self::of_arrays(Named::of(state)?));
+        }
         let array = get("coef", state)?;
         let array = array.cast::<PyUntypedArray>()?;
         let [planes, columns] = *array.shape() else {
@@ -137,42 +146,15 @@ impl Model {
         };
         let (intercept, seen) = (vector("intercept")?, counters(state, planes)?);
         let mut model = online::Model::of(table("coef", state, shape)?, intercept, seen, sums);
-        let strengths = match state.get_item("strengths")? {
-            Some(kept) => {
-                let kept = <[f64; 3]>::try_from(vector_of::<f64>(&kept)?);
-                let [eta, l1, l2] =
-                    kept.map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
-                Some(Strengths { eta, l1, l2 })
-            }
-            None => strengths,
-        };
-        if let Some(strengths) = strengths
-            && state.contains("ages")?
-        {
-            model.put_under(strengths, &ages(state, planes, columns)?)?;
+        if state.contains("ages")? || state.contains("strengths")? {
+            let [eta, l1, l2] = <[f64; 3]>::try_from(vector_of::<f64>(&get("strengths", state)?)?)
+                .map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
+            model.put_under(Strengths { eta, l1, l2 }, &ages(state, planes, columns)?)?;
         }
         if learner == "pocket" && state.contains("last_coef")? {
             model = model.with_memory(pocket(state, shape)?);
         }
         Ok(Self::of(model))
-    }
-}
-
-#[pymethods]
-impl Model {
-    /// Weights of zeros, which take no memory.
-    #[new]
-    fn new(learner: &str, planes: usize, columns: usize) -> PyResult<Self> {
-        Ok(Self::of(online::Model::zero([planes, columns], learner == "averaged")?))
-    }
-
-    /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
-    #[staticmethod]
-    fn from_state(learner: &str, state: &Bound<'_, PyDict>) -> PyResult<Self> {
-        if OF_ARRAYS.contains(&learner) {
-            return Ok(Self::of_arrays(Named::of(state)?));
-        }
-        Self::of_state(learner, state, None)
     }
 
     /// All that it takes to go on, as arrays that nobody writes to.

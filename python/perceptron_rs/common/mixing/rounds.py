@@ -42,11 +42,11 @@ def make_pass(
 ) -> Pass:
     """Learn from a partition once; ``settings`` say which one it is."""
     begin = perf_counter()
-    run = engine.start(data, state, settings)
+    run = engine.start(data, engine.Model.from_state(settings.learner, state), settings)
     for decision in ended:
         run.end(decision)
     epoch = run.epoch(number)
-    found = share(state, run.state(), epoch, mixing, perf_counter() - begin)
+    found = share(state, run.state().state(), epoch, mixing, perf_counter() - begin)
     return Pass(found, run.tracked())
 
 

@@ -52,6 +52,8 @@ __all__ = [
 MIXINGS = ("uniform", "mistakes")
 #: Matrices that a state has in the form CSR.
 _SPARSE = ("emission", "pair")
+#: What is said of penalties that are pending.
+_PENDING = {"ages", "strengths"}
 #: Arrays of more numbers are told by those that have changed, where these are few.
 _LARGE = 1 << 12
 #: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
@@ -246,9 +248,7 @@ def changed(state: State, change: Change) -> State:
 
     Each pass of an epoch has taken all penalties that were pending: none is left.
     """
-    found = state | {"seen": change.seen}
-    if "ages" in state:
-        found["ages"] = np.zeros_like(state["ages"])
+    found = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
     for name, new in change.numbers.items():
         array = Array(state, name)
         if array.is_sparse:
@@ -442,7 +442,7 @@ def _names(state: State) -> list[str]:
     matrices = [name for name in _SPARSE if f"{name}_data" in state]
     parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}
     return matrices + [
-        name for name in state if name not in parts | {"seen", "ages"} and not name.endswith("_u")
+        name for name in state if name not in parts | {"seen"} | _PENDING and not name.endswith("_u")
     ]
 
 

@@ -4,7 +4,6 @@ from .averaged import average
 from .model import Model, Rule
 from .penalty import settled
 from .right import updates_until_right
-from .run import start_linear
 from .voted import replay, votes
 
-__all__ = ["Model", "Rule", "average", "replay", "settled", "start_linear", "updates_until_right", "votes"]
+__all__ = ["Model", "Rule", "average", "replay", "settled", "updates_until_right", "votes"]

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.averaged import average
 from perceptron_rs.reference.linear.penalty import settled
-from perceptron_rs.reference.linear.run import Run, start_linear
+from perceptron_rs.reference.linear.run import Run, linear_decisions, memory
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, Linear, State
 
-__all__ = ["Model", "Rule", "start_model"]
+__all__ = ["Model", "Rule", "start_linear"]
 
 #: The numbers that a run begins with, by learner.
 _PLANES = ("coef", "intercept", "seen")
@@ -77,18 +77,18 @@ class Model:
         if learner in _OF_ARRAYS:
             model = cls.__new__(cls)
             model.learner, model.told, model.due = learner, None, None
-            model.numbers = {
-                name: _shown(array.copy("K") if array.flags.writeable else array)
-                for name, array in state.items()
-            }
+            model.numbers = {name: _taken(array) for name, array in state.items()}
             return model
         model = cls(learner, 0, 0)
         others = sorted(state.keys() - {*model.numbers, "ages", "strengths"})  # what a run has told
-        model.numbers = {name: _shown(state[name] + 0) for name in (*model.numbers, *others)}
+        model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
+        model.numbers |= {name: _taken(state[name]) for name in others}
         for name, numbers in model.numbers.items():
             if not np.isfinite(numbers).all():
                 raise ValueError(f"{name} must hold finite numbers")
-        if "strengths" in state:
+        if "ages" in state or "strengths" in state:
+            for name in {"ages", "strengths"} - state.keys():
+                raise ValueError(f"state lacks {name!r}, which the learner needs")
             model.due = tuple(state["strengths"].tolist())
             model.numbers["ages"] = _shown(state["ages"] + 0)
         return model
@@ -182,7 +182,7 @@ class Model:
         if weights is not None and not (weights > 0).all():
             raise ValueError("sample_weight must be above 0 in a pass of a model; use start")
         settings = replace(rule.settings, track_activations=track_activations)
-        run = start_model(Data(rows, y, weights), self, settings)
+        run = start_linear(Data(rows, y, weights), self, settings)
         mistakes = run.epoch(0).mistakes
         for decision in range(len(mistakes)):
             run.end(decision)
@@ -198,8 +198,9 @@ class Model:
 class ModelRun(Run):
     """A run whose state is a model."""
 
-    learner: str
-    model: Model
+    def __init__(self, model: Model, *given: Any) -> None:
+        super().__init__(*given)
+        self.model = model
 
     def put(self, note: object) -> None:
         """Put what has been learnt into the model that the run began with."""
@@ -212,11 +213,13 @@ class ModelRun(Run):
         numbers, penalty = super().state(), self.settings.penalty
         if penalty is not None and numbers["ages"].any():
             numbers["strengths"] = np.array([self.settings.eta0, *penalty])
-        return Model.from_state(self.learner, numbers)
+        else:
+            numbers.pop("ages", None)
+        return Model.from_state(self.model.learner, numbers)
 
 
 @standard()
-def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
+def start_linear(data: Data, model: Model, settings: Linear) -> ModelRun:
     """Begin a run with what a model has learnt. Penalties of other strengths are applied before."""
     state = {name: array for name, array in model.numbers.items() if name in (*_NAMES[model.learner], "ages")}
     strengths = None if settings.penalty is None else (settings.eta0, *settings.penalty)
@@ -225,10 +228,11 @@ def start_model(data: Data, model: Model, settings: Linear) -> ModelRun:
         state.pop("ages", None)
     if strengths is not None and "ages" not in state:
         state["ages"] = np.zeros(model.shape, dtype=np.int64)
-    run = start_linear(data, state, settings, ModelRun)
-    assert isinstance(run, ModelRun)
-    run.learner, run.model = model.learner, model
-    return run
+    return ModelRun(model, data.rows, linear_decisions(data, state, settings), settings, memory)
+
+
+def _taken(array: NDArray[Any]) -> NDArray[Any]:
+    return _shown(array.copy("K") if array.flags.writeable else array)
 
 
 def _shown(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Plane
-from perceptron_rs.settings import Linear, State
+from perceptron_rs.settings import State
 
 __all__ = ["Shrinking", "penalised", "settled"]
 
@@ -70,21 +70,16 @@ class Scaled(Shrinking):
             self.b += c
 
 
-def penalised(planes: list[Plane], ages: NDArray[np.int64] | None, settings: Linear) -> list[Plane]:
-    """Return planes with the penalty of the settings, if any, of which ``ages`` (K, d) examples are pending.
+def penalised(planes: list[Plane], ages: NDArray[np.int64], eta0: float, l1: float, l2: float) -> list[Plane]:
+    """Return planes with a penalty, of which ``ages`` (K, d) examples are pending.
 
-    Raises ValueError for penalties that are pending where there is none, or that cannot be.
+    Raises ValueError for penalties that cannot be pending.
     """
-    if settings.penalty is None:
-        if ages is not None and ages.any():
-            raise ValueError("state has pending penalties; pass the penalty that it was learnt with")
-        return planes
     shape = (len(planes), *planes[0].w.shape)
-    if ages is None or ages.shape != shape or ages.dtype != np.int64 or (ages < 0).any():
+    if ages.shape != shape or ages.dtype != np.int64 or (ages < 0).any():
         raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
-    l1, l2 = settings.penalty
-    kind = Scaled if arith.is_common(settings.eta0, l1, l2) else Shrinking
-    return [kind(plane, ages[k], settings.eta0, l1, l2) for k, plane in enumerate(planes)]
+    kind = Scaled if arith.is_common(eta0, l1, l2) else Shrinking
+    return [kind(plane, ages[k], eta0, l1, l2) for k, plane in enumerate(planes)]
 
 
 @standard()

@@ -27,7 +27,7 @@ from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, Linear, State
 
-__all__ = ["Decision", "Run", "check_shapes", "decisions", "start_linear"]
+__all__ = ["Decision", "Run", "check_shapes", "decisions", "linear_decisions", "memory"]
 
 
 @dataclass
@@ -180,27 +180,22 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
     return found
 
 
-def start_linear(data: Data, state: State, settings: Linear, kind: type[Run] = Run) -> Run:
-    """Begin a run of a linear learner."""
+def linear_decisions(data: Data, state: State, settings: Linear) -> list[Decision]:
+    """Return the decisions of a linear learner that begins with the numbers of a model."""
     K, d = len(settings.positive), data.rows.shape[1]
     check_shapes(state, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
     if settings.learner == "averaged":
         check_shapes(state, {"coef_u": (K, d), "intercept_u": (K,)})
-    given = {name: values + 0 for name, values in state.items()}  # a copy; + 0 turns -0.0 into +0.0
-    for name, values in given.items():
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} must hold finite numbers")
 
     def plane_of(k: int, suffix: str = "") -> Plane:
-        w, b = given[f"coef{suffix}"][k].copy(), float(given[f"intercept{suffix}"][k])
-        return Plane(w, b, settings.fit_intercept, int(given["seen"][k]))
+        w, b = state[f"coef{suffix}"][k].copy(), float(state[f"intercept{suffix}"][k])
+        return Plane(w, b, settings.fit_intercept, int(state["seen"][k]))
 
     planes = [plane_of(k) for k in range(K)]
-    if settings.penalty is not None or "ages" in given:
-        planes = penalised(planes, given.get("ages"), settings)
-        if settings.joint and (given["ages"] != given["ages"][0]).any():
+    if settings.penalty is not None:
+        planes = penalised(planes, state["ages"], settings.eta0, *settings.penalty)
+        if settings.joint and (state["ages"] != state["ages"][0]).any():
             raise ValueError("ages must be the same for all classes of a joint decision")
-    ages = {name: values for name, values in given.items() if name == "ages"}  # without a penalty all 0
     found = decisions(data, settings, planes)
     for decision in found:
         for k in decision.classes:
@@ -212,7 +207,7 @@ def start_linear(data: Data, state: State, settings: Linear, kind: type[Run] = R
                 decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings))
             else:
                 decision.learners.append(Learner())
-    return kind(data.rows, found, settings, lambda found: ages | memory(found))
+    return found
 
 
 def memory(found: list[Decision]) -> State:
