@@ -295,7 +295,7 @@ class StructuredPerceptron(FittedAttributes, Owner):
             # The engine changes them in place; + 0.0 makes a copy.
             w, u, seen = self.last_coef_ + 0.0, self._model["coef_u"] + 0.0, self.n_seen_
         run = _Structures(self, engine, X, y, seed, (w, u, seen))
-        report = follow(run, Settings(seed=seed), Schedule(max_iter=max_iter))
+        report = follow(run, Settings(learner="structured", seed=seed), Schedule(max_iter=max_iter))
         self._publish(report.state)
         self._average = []
         if not np.isfinite(self.coef_).all():
