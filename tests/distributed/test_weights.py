@@ -152,7 +152,6 @@ def test_a_penalty_needs_all_columns(monkeypatch):
     state = {name: array for name, array in cold().items() if not name.endswith("_u")}
     state |= {
         "coef": np.ones((K, D)),
-        "ages": np.zeros((K, D), dtype=np.int64),
     }
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
     share = learn(partition, encoding, settings, digest, Weights(state, 0), "rust", "uniform", 0, ())

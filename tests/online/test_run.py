@@ -157,3 +157,19 @@ def test_a_run_is_used_by_one_call_at_a_time():
     runs.append(run_of(engine, data, state | {"seen": np.zeros(1, dtype=np.int64)}, settings))
     runs[0].epoch(0)
     assert told
+
+
+@pytest.mark.parametrize("engine_name", ["rust", "reference"])
+def test_a_run_begins_with_a_model_and_ends_with_one(engine_name):
+    engine = get_engine(engine_name)
+    data = Data(engine.dense_rows(values("fractions")), np.arange(N, dtype=np.uint32) % 2)
+    settings = Linear(
+        learner="perceptron", positive=np.array([1], dtype=np.uint32), class_weight=np.ones((1, 2)), eta0=1.0
+    )
+    model = engine.Model("perceptron", 1, D)
+    with pytest.raises(TypeError, match="model"):
+        engine.start(data, dict(model.state()), settings)
+    run = engine.start(data, model, settings)
+    run.epoch(0)
+    assert type(run.state()) is engine.Model
+    assert (model.is_zero, run.state().is_zero) == (True, False)
