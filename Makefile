@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
+.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,6 +100,11 @@ docs: $(VENV)/quick $(VENV)/docs  ## the documentation, in docs/_build; a warnin
 	rm -rf docs/_build docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
+test-pages: $(VENV)/quick $(VENV)/test $(VENV)/browser  ## every page of the documentation in a browser: nothing is cut off, broken or fetched
+	@$(NEEDS_BROWSER)
+	@test -f docs/_build/index.html || $(MAKE) --no-print-directory docs
+	$(SIDE_BY_SIDE) -m browser tests/browser/test_pages.py
+
 picture: $(VENV)/quick $(VENV)/docs  ## draw the picture of the README anew
 	$(BIN)/python docs/picture.py docs/perceptrons.png
 
@@ -171,6 +176,7 @@ NEEDS_NIGHTLY = $(NEEDS_RUSTUP); rustup run $(NIGHTLY) rustc --version > /dev/nu
 # Installs Debian's packages, or says which are missing.
 NEEDS_PACKAGES = { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get update -q && apt-get install -q -y $(1); } \
 	|| { echo "not everything is installed; on Debian and Ubuntu: apt-get install $(1)"; exit 1; }
+NEEDS_BROWSER = command -v chromium > /dev/null && command -v chromedriver > /dev/null || $(call NEEDS_PACKAGES,chromium chromium-driver)
 # Leaves take minutes to compile at 3. Their bits do not depend on it.
 LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-only
 
@@ -271,7 +277,7 @@ $(VENV)/quick $(VENV)/release: $(VENV)/%: $(VENV)/made $(OWN_RUST) $(RUST)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
 	touch $@
 
-$(addprefix $(VENV)/,test cluster mutation lint bench docs dist wasm): $(VENV)/%: $(VENV)/made pyproject.toml constraints.txt
+$(addprefix $(VENV)/,test cluster mutation lint bench docs dist wasm browser): $(VENV)/%: $(VENV)/made pyproject.toml constraints.txt
 	$(PACKAGES) $* > $(VENV)/$*.txt
 	$(BIN)/pip install --requirement $(VENV)/$*.txt --constraint constraints.txt
 	touch $@

@@ -26,7 +26,7 @@ release = version = installed("perceptrons")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
     "numpydoc",
@@ -84,7 +84,10 @@ nitpick_ignore_regex = [
     (r"py:.*", r"float\.hex"),
 ]
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = f"perceptrons {release}"
 html_show_sourcelink = False
 html_theme_options = {

@@ -190,6 +190,7 @@ def test_map():
 COURSE = [
     "hyperplane",
     "update",
+    "online",
     "epochs",
     "margins",
     "noise",

@@ -36,6 +36,7 @@ from perceptron_rs.plots import (
     OrdersDisplay,
     PocketDisplay,
     ProofDisplay,
+    SumDisplay,
     SurvivalDisplay,
     UpdateDisplay,
     animate,
@@ -233,6 +234,43 @@ def test_distances_and_other_intercepts():
 def test_the_first_update_has_no_line_before():
     step = next(iter(trace(Perceptron(shuffle=False, tol=None), X, Y)))
     assert UpdateDisplay.from_step(step, X, Y).before_ is None
+
+
+def ends(arrow):
+    """Return where an arrow starts and where it leads."""
+    return [arrow.xyann, arrow.xy]
+
+
+def test_the_sum_of_an_update():
+    step = [*trace(Perceptron(shuffle=False, tol=None), X, Y)][1]
+    display = SumDisplay.from_step(step, X)
+    before, added, after = display.arrows_
+    np.testing.assert_array_equal(ends(before), [[0, 0], step.w_before])
+    np.testing.assert_array_equal(ends(added), [step.w_before, step.w])
+    np.testing.assert_array_equal(ends(after), [[0, 0], step.w])
+    assert display.names[1] == ("+ x" if step.step > 0 else "- x")
+
+
+def test_the_weights_as_a_sum_of_mistakes():
+    found = trace(Perceptron(shuffle=False, tol=None, track_mistakes=True), X, NOISY)
+    display = SumDisplay.from_trace(found)
+    model = found.estimator
+    np.testing.assert_array_equal(display.terms.sum(axis=0), model.coef_[0])
+    assert len(display.terms) == np.count_nonzero(model.mistakes_per_example_)
+    twice = [row for row in range(len(X)) if model.mistakes_per_example_[row, 0] == 2]
+    for row in twice:
+        assert any(name.endswith(f" 2 x{row}") for name in display.names)
+    with pytest.raises(ValueError, match="at least one update"):
+        SumDisplay.from_trace(
+            trace(Perceptron(tol=None), X, Y, coef_init=[model_of_y()[0]], intercept_init=[model_of_y()[1]])
+        )
+    start = SumDisplay.from_trace(trace(Perceptron(shuffle=False, tol=None), X, Y, coef_init=[[0.0, -3.0]]))
+    assert start.names[0] == "w at the start"
+
+
+def model_of_y():
+    model = Perceptron(tol=None).fit(X, Y)
+    return model.coef_[0], model.intercept_[0]
 
 
 def test_lines_of_many_orders():

@@ -9,6 +9,7 @@ from perceptron_rs.plots.animation import animate
 from perceptron_rs.plots.learning import ErrorsDisplay, MistakesDisplay, PocketDisplay, SurvivalDisplay
 from perceptron_rs.plots.plane import DistanceDisplay, HyperplaneDisplay, OrdersDisplay, UpdateDisplay
 from perceptron_rs.plots.proof import MarginDisplay, ProofDisplay
+from perceptron_rs.plots.vectors import SumDisplay
 
 __all__ = [
     "DistanceDisplay",
@@ -19,6 +20,7 @@ __all__ = [
     "OrdersDisplay",
     "PocketDisplay",
     "ProofDisplay",
+    "SumDisplay",
     "SurvivalDisplay",
     "UpdateDisplay",
     "animate",
