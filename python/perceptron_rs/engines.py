@@ -8,11 +8,12 @@ signatures and equal results, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.choices import EngineName
 from perceptron_rs.settings import (
     AskForRow,
     Data,
@@ -38,8 +39,7 @@ __all__ = [
     "get_engine",
 ]
 
-EngineName: TypeAlias = Literal["rust", "reference"]
-ENGINES: tuple[EngineName, ...] = ("rust", "reference")
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
 class Rows(Protocol):

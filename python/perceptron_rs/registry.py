@@ -2,9 +2,9 @@
 
 A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by this
 table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
-``inspect`` shows) and ``options`` (of the commands that train any learner; or commands of its own). Some have
-``exports`` (models of other libraries). Nothing is imported before it is asked for, so that ``--help`` is
-quick.
+``inspect`` shows) and ``parameters`` (of its learners, of which the options of commands are made). Some have
+``options`` (commands of their own) and ``exports`` (models of other libraries). Nothing is imported before it
+is asked for, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part", "name_of"]
 
-Part: TypeAlias = Literal["files", "story", "options", "exports"]
+Part: TypeAlias = Literal["files", "story", "options", "parameters", "exports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,11 @@ class Learner:
     def part(self, name: Part) -> ModuleType:
         """Return the module of the family for one purpose."""
         return family_part(self.family, name)
+
+    @property
+    def parameters(self) -> Any:
+        """The dataclass that declares the parameters of the estimator, which imports no library."""
+        return getattr(self.part("parameters"), f"{self.class_name}Parameters")
 
 
 LEARNERS: dict[str, Learner] = {

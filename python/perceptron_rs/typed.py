@@ -7,40 +7,22 @@ hides what it decorates. So would each estimator here, and a misspelt ``coef_`` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 __all__ = [
     "BaseEstimator",
     "CallbackSupportMixin",
-    "ClassWeight",
     "ClassifierMixin",
     "ConvergenceWarning",
-    "Gamma",
     "Interval",
-    "JointUpdate",
-    "KernelName",
-    "Mixing",
-    "MultiClass",
     "NotFittedError",
-    "Prediction",
     "StrOptions",
-    "Tie",
     "TransformerMixin",
     "check_is_fitted",
     "fit_context",
     "validate_parameter_constraints",
     "with_callbacks",
 ]
-
-# The words that parameters of several estimators take.
-ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
-Gamma: TypeAlias = float | Literal["scale", "auto"]
-JointUpdate: TypeAlias = Literal["max", "uniform", "proportional"]
-KernelName: TypeAlias = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"]
-Mixing: TypeAlias = Literal["uniform", "mistakes"]
-MultiClass: TypeAlias = Literal["ovr", "joint"]
-Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
-Tie: TypeAlias = Literal["mistake", "positive"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable

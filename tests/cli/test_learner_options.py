@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import learning, modelfile
 from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
 from perceptron_rs.cli.options import parse
-from perceptron_rs.common.options.kinds import Option
+from perceptron_rs.common.options.groups import allowed
 from perceptron_rs.common.options.ranges import Words
-from perceptron_rs.linear import options as linear
+from perceptron_rs.linear import parameters as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import svmlight
@@ -156,13 +157,11 @@ def test_a_learner_has_an_option_for_every_parameter(learner):
 def test_help_says_the_defaults(learner):
     """In brackets at the end, or in words."""
     defaults = LEARNERS[learner]().get_params()
-    in_words = {"none", "the default", "by default there is none"}
+    in_words = {"none", "the default"}
     for option in OPTIONS[learner]:
         value = defaults[option.parameter]
         said = option.help.rpartition(" (")[2].removesuffix(")") if option.help.endswith(")") else None
-        if option.parameter == "fit_intercept":
-            assert said == ("the default" if value else "by default there is none")
-        elif said is None:
+        if said is None:
             assert value in (None, False), option
         elif said not in in_words:
             assert said == str(value).strip("(),").removesuffix(".0"), option
@@ -256,9 +255,11 @@ def test_the_learner_may_be_left_out():
 
 
 def test_an_option_is_one_entry(call, monkeypatch):
-    entry = Option("novelty", "what is new", Words(("some", "much")))
-    of_averaged = {**linear.OPTIONS, "averaged": (*linear.OPTIONS["averaged"], entry)}
-    monkeypatch.setattr(linear, "OPTIONS", of_averaged)
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class WithNovelty(linear.AveragedPerceptronParameters):
+        novelty: str = field(default="some", metadata=allowed(Words(("some", "much")), "what is new"))
+
+    monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
     assert learning.chosen(parse(["train", "averaged", *arguments])) == {"novelty": "much"}
     answer = call("train", *arguments)

@@ -44,7 +44,7 @@ class AuditKey:
 
 
 #: What the parameter may be.
-KeyGiven: TypeAlias = "str | os.PathLike[str] | bytes | AuditKey | None"
+KeyGiven: TypeAlias = str | os.PathLike[str] | bytes | AuditKey | None
 KEY_CONSTRAINT: list[Any] = [str, os.PathLike, AuditKey, None]
 
 

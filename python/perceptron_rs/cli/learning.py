@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.status import Status
+from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS
 
@@ -44,8 +45,7 @@ LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_li
 
 def options_of(name: str) -> tuple[Option, ...]:
     """Return the options of a learner; one that is not given leaves the learner's default."""
-    found: tuple[Option, ...] = LEARNERS[name].part("options").OPTIONS[name]
-    return found
+    return options(LEARNERS[name].parameters)
 
 
 def others_with(name: str) -> dict[str, str]:
@@ -79,8 +79,11 @@ def given(arguments: Namespace, options: Sequence[Option], before: Any = None) -
     found = {name: value for name, value in vars(arguments).items() if name in known}
     for option in options:
         for name, values in option.needs.items() if option.parameter in found else ():
-            value = found.get(name, getattr(before, name, None))
-            if name in known and (value not in values if values else value is None):
+            if name not in known:
+                continue
+            value = found.get(name, getattr(before, name, known[name].default))
+            is_set = value in values if values else name in found or before is not None
+            if not is_set:
                 raise UsageError(f"{option.flag} has no effect without {_written(known[name], values)}")
     return found
 

@@ -14,8 +14,7 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, 
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import add
-from perceptron_rs.common.options.shared import add_audit, add_audit_key, add_stream
+from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key, add_stream
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["parse", "parser"]

@@ -6,10 +6,9 @@ import shlex
 from functools import cache
 from typing import Any
 
-from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
-from perceptron_rs.common.options.kinds import Option
+from perceptron_rs.cli.learning import options_of
 from perceptron_rs.errors import ArgumentError, one_line
-from perceptron_rs.registry import OTHER_FAMILIES, family_part
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["say", "text_of"]
 
@@ -90,12 +89,6 @@ def _written(value: Any) -> str:
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
     found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
-    options: list[Option] = [option for name in LEARNER_NAMES for option in options_of(name)]
-    for family in OTHER_FAMILIES:
-        for value in vars(family_part(family, "options")).values():
-            options += (
-                [part for part in value if isinstance(part, Option)] if isinstance(value, tuple) else []
-            )
-    for option in options:
+    for option in (option for name in LEARNERS for option in options_of(name)):
         found.setdefault(option.parameter, option.flag)
     return found

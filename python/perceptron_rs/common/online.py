@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import classes_like, encode, label_array, new_classes
+from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.scoring import Scoring
@@ -24,13 +25,9 @@ from perceptron_rs.typed import ConvergenceWarning
 __all__ = ["OnlineClassifier"]
 
 
-class OnlineClassifier(Scoring):
+class OnlineClassifier(MistakeParameters, Scoring):
     """A classifier that a pass over examples makes better; a subclass gives `_learn_pass`."""
 
-    engine: str
-    tie: str
-    tol: float | None
-    max_iter: int
     classes_: NDArray[Any]
     n_iter_: int
     n_iter_per_class_: NDArray[np.int64]

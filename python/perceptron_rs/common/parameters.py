@@ -1,4 +1,4 @@
-"""The parameters that all linear learners have: their ranges, what is refused, what was accepted before."""
+"""What is refused of the parameters of learners, and what was accepted before."""
 
 from __future__ import annotations
 
@@ -12,22 +12,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from perceptron_rs.audit.key import KEY_CONSTRAINT
 from perceptron_rs.common.mixing import is_whole
-from perceptron_rs.common.options import shared
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.options.shared import STOPPING, UPDATES, epochs, intercept
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.engines import ENGINES
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.typed import StrOptions, fit_context, validate_parameter_constraints
+from perceptron_rs.typed import fit_context, validate_parameter_constraints
 
 __all__ = [
-    "CONSTRAINTS",
-    "JOINT",
-    "NOISE",
-    "OF_ALL",
-    "PARTITIONS",
     "are_accepted",
     "are_valid",
     "check_parameters",
@@ -46,32 +36,11 @@ TIES = ("mistake", "positive")
 _LARGEST = 2**31 - 1
 _MOST_THREADS = 256
 
-#: Of every learner: what no option sets, or sets in another form.
-OF_ALL: dict[str, list[Any]] = {
-    "random_state": ["random_state"],
-    "class_weight": [StrOptions({"balanced"}), dict, None],
-    "n_jobs": [Integral, None],
-    "warm_start": ["boolean"],
-    "engine": [StrOptions(set(ENGINES))],
-    "keep_on_interrupt": ["boolean"],
-    "audit": ["boolean"],
-    "audit_key": KEY_CONSTRAINT,
+_NOISE: dict[str, Callable[[Any], Any]] = {
+    "margin_threshold": float,
+    "max_mistakes_per_example": int,
+    "added_feature": float,
 }
-#: Of all that learn by mistakes.
-CONSTRAINTS: dict[str, list[Any]] = {
-    **constraints((*epochs(1000, "0.001", 5), *STOPPING, *UPDATES, intercept(True))),
-    **OF_ALL,
-    "verbose": ["verbose"],
-    "track_mistakes": ["boolean"],
-    "callback": [callable, None],
-}
-#: Of the learners that offer a joint decision.
-JOINT = constraints(shared.JOINT)
-#: Of the learners that tolerate noise.
-NOISE = constraints((*shared.NOISE, shared.ADDED_FEATURE))
-#: Of the learners that can learn from partitions.
-PARTITIONS = constraints(shared.PARTITIONS)
-PARTITIONS["n_partitions"].append("array-like")
 
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
@@ -124,10 +93,9 @@ def refuse_balanced(class_weight: Any) -> None:
 
 
 def noise_settings(estimator: Any) -> dict[str, Any]:
-    """Return the settings of a run for those of the parameters in `NOISE` that the learner has."""
-    given = {name: getattr(estimator, name) for name in NOISE if hasattr(estimator, name)}
-    kinds = {"max_mistakes_per_example": int}
-    return {name: value if value is None else kinds.get(name, float)(value) for name, value in given.items()}
+    """Return the settings of a run for those of the parameters about noise that the learner has."""
+    given = {name: getattr(estimator, name) for name in _NOISE if hasattr(estimator, name)}
+    return {name: value if value is None else _NOISE[name](value) for name, value in given.items()}
 
 
 def _check_joint(estimator: Any) -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.options.kinds import constraints
 from perceptron_rs.common.owner import Owner, Shown
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.terms import OF_KERNEL, check_terms
@@ -26,18 +22,16 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, learn
-from perceptron_rs.kernel.options import KERNEL
-from perceptron_rs.kernel.values import KERNELS, check_kernel
+from perceptron_rs.kernel.parameters import KernelLearnerParameters
+from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import OF_VECTORS, counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
 
-_LEFT_OUT = ("fit_intercept", "added_feature")
 
-
-class KernelLearner(OnlineClassifier, Saved, Owner):
+class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
@@ -45,23 +39,9 @@ class KernelLearner(OnlineClassifier, Saved, Owner):
     names, and what predicts (``_answer``).
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: rule for name, rule in (CONSTRAINTS | NOISE).items() if name not in _LEFT_OUT},
-        **JOINT,
-        **constraints(KERNEL),
-        "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [
-            Interval(Real, 1, None, closed="left")
-        ],  # what is not whole is refused in words of its own
-    }
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
     _lasting: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
 
-    kernel: Any
-    multi_class: str
-    warm_start: bool
-    shuffle: bool
-    early_stopping: bool
     validation_scores_: NDArray[np.float64]
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt

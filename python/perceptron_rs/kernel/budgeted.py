@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from perceptron_rs.audit.digests import with_row_digests
-from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.planes import is_joint, n_planes
-from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.engines import Engine, EngineName, State, get_engine
+from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
-from perceptron_rs.kernel.options import BUDGET
-from perceptron_rs.kernel.values import KERNELS
+from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.typed import ClassWeight, Gamma, JointUpdate, KernelName, MultiClass, Tie
 
 __all__ = ["BudgetedKernelPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(KernelLearner, StreamFit):
+class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner, StreamFit):
     r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
     It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
@@ -223,79 +218,10 @@ class BudgetedKernelPerceptron(KernelLearner, StreamFit):
 
     _learner: ClassVar[str] = "budget"
     _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "n_seen_")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KernelLearner._parameter_constraints,
-        **constraints(BUDGET),
-        "kernel": [StrOptions(set(KERNELS))],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(BudgetedKernelPerceptronParameters)
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
     _policy_seed: int | None  # of the first call of a run
-
-    def __init__(
-        self,
-        kernel: KernelName = "rbf",
-        *,
-        budget: int = 100,
-        budget_policy: Literal["oldest", "random", "forgetron", "projectron"] = "oldest",
-        projection_distance: float = 0.0,
-        degree: int = 3,
-        gamma: Gamma = "scale",
-        coef0: float = 0.0,
-        max_iter: int = 10,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: ClassWeight | None = None,
-        warm_start: bool = False,
-        tie: Tie = "mistake",
-        margin_threshold: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        multi_class: MultiClass = "ovr",
-        joint_update: JointUpdate = "max",
-        track_mistakes: bool = False,
-        engine: EngineName = "rust",
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.kernel = kernel
-        self.budget = budget
-        self.budget_policy = budget_policy
-        self.projection_distance = projection_distance
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.tie = tie
-        self.margin_threshold = margin_threshold
-        self.max_mistakes_per_example = max_mistakes_per_example
-        self.multi_class = multi_class
-        self.joint_update = joint_update
-        self.track_mistakes = track_mistakes
-        self.engine = engine
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
 
     @property
     def _members(self) -> State:

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.driver import Report
-from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
-from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.progress import Callback
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, EngineName, State
+from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
-from perceptron_rs.kernel.options import VECTORS
+from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.values import is_number, rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
-from perceptron_rs.typed import (
-    ClassWeight,
-    Gamma,
-    JointUpdate,
-    KernelName,
-    MultiClass,
-    Prediction,
-    Tie,
-)
 
 __all__ = ["KernelPerceptron"]
 
@@ -45,7 +32,7 @@ _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "dra
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelLearner):
+class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     r"""Kernel perceptron: the perceptron in the feature space of a kernel.
 
     The model is the log of its mistakes: each mistake on an example :math:`x_k`, with the step :math:`c_k`,
@@ -250,81 +237,7 @@ class KernelPerceptron(KernelLearner):
         *("support_", "dual_coef_", "mistakes_per_support_", "survival_", "n_seen_", "intercept_", "_norm"),
     )
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KernelLearner._parameter_constraints,
-        "fit_intercept": CONSTRAINTS["fit_intercept"],
-        "added_feature": NOISE["added_feature"],
-        **constraints(VECTORS),
-    }
-
-    def __init__(
-        self,
-        kernel: KernelName | Callable[[Any, Any], Any] = "rbf",
-        *,
-        degree: int = 3,
-        gamma: Gamma = "scale",
-        coef0: float = 0.0,
-        prediction: Prediction = "vote",
-        normalize: bool = False,
-        fit_intercept: bool = False,
-        max_iter: int = 10,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: ClassWeight | None = None,
-        warm_start: bool = False,
-        tie: Tie = "mistake",
-        margin_threshold: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        multi_class: MultiClass = "ovr",
-        joint_update: JointUpdate = "max",
-        track_mistakes: bool = False,
-        cache_size: float = 200,
-        engine: EngineName = "rust",
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.prediction = prediction
-        self.normalize = normalize
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.tie = tie
-        self.margin_threshold = margin_threshold
-        self.added_feature = added_feature
-        self.max_mistakes_per_example = max_mistakes_per_example
-        self.multi_class = multi_class
-        self.joint_update = joint_update
-        self.track_mistakes = track_mistakes
-        self.cache_size = cache_size
-        self.engine = engine
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(KernelPerceptronParameters)
 
     @Shown
     def intercept_(self) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.owner import Owner, shown
-from perceptron_rs.common.parameters import CONSTRAINTS, are_accepted, n_threads
+from perceptron_rs.common.parameters import are_accepted, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.sparse_weights import dense
@@ -33,6 +33,7 @@ from perceptron_rs.linear.fitting import (
     learn_stream,
     start_state,
 )
+from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.penalty import arrays_of
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
@@ -49,10 +50,12 @@ from perceptron_rs.typed import (
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, Owner):
+class LinearLearner(
+    LinearParameters, CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, Owner
+):
     """A linear classifier that one pass of an engine over examples makes better.
 
-    A subclass gives its parameters (``__init__``), its rule (``_learner``, the engines' name of it), and
+    A subclass gives its parameters (a dataclass), its rule (``_learner``, the engines' name of it), and
     which numbers of its model it shows besides weights and intercepts (``_shown``).
     """
 
@@ -61,20 +64,12 @@ class LinearLearner(CallbackSupportMixin, OnlineClassifier, StreamFit, Exported,
     _shown: ClassVar[dict[str, str]] = {"n_seen_": "seen"}
     #: Numbers that say what has been learnt, for digests.
     _digested: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "n_seen_")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     n_seen_: NDArray[np.int64]
     validation_scores_: NDArray[np.float64]
-    callback: Any
-    verbose: int
-    class_weight: Any
-    shuffle: bool
-    warm_start: bool
-    early_stopping: bool
-    audit: bool
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

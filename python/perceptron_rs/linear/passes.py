@@ -11,7 +11,7 @@ from numpy import ndarray
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import next_record
-from perceptron_rs.common.parameters import NOISE, are_accepted
+from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import n_planes, positive_labels
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.sparse import is_sparse
@@ -30,7 +30,8 @@ __all__ = ["PassLearner"]
 #: What the settings of a pass are made of, and whether there can be one; not every learner has the last ones.
 _PARAMETERS = (
     *("classes_", "engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback"),
-    *("verbose", "n_jobs", "multi_class", "joint_update", "early_stopping", "n_partitions", *NOISE),
+    *("verbose", "n_jobs", "multi_class", "joint_update", "early_stopping", "n_partitions"),
+    *("margin_threshold", "max_mistakes_per_example", "added_feature"),
     *("penalty", "alpha", "l1_ratio"),
 )
 #: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.
@@ -46,8 +47,8 @@ class PassLearner(SparseWeights, LinearLearner):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        names = {*cls._parameter_constraints, "classes_"}
-        cls._values = itemgetter(*(name for name in _PARAMETERS if name in names))
+        has = [name for name in _PARAMETERS if name == "classes_" or hasattr(cls, name)]
+        cls._values = itemgetter(*has)
 
     @property
     def coef_(self) -> Any:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-import numpy as np
-
-from perceptron_rs.audit.key import KeyGiven
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.parameters import CONSTRAINTS, JOINT, NOISE, PARTITIONS
-from perceptron_rs.common.progress import Callback
-from perceptron_rs.engines import EngineName
-from perceptron_rs.linear.options import PENALTY
+from perceptron_rs.common.options.groups import constraints
+from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
-from perceptron_rs.typed import ClassWeight, JointUpdate, Mixing, MultiClass, Tie
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(PassLearner):
+class Perceptron(PerceptronParameters, PassLearner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.
 
     The activation of an example x with label y (+1 or -1) is ``a = w.x + b``. If ``y a <= 0``, the example
@@ -212,75 +204,4 @@ class Perceptron(PassLearner):
 
     _learner: ClassVar[str] = "perceptron"
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CONSTRAINTS,
-        **JOINT,
-        **NOISE,
-        **PARTITIONS,
-        **constraints(PENALTY),
-    }
-
-    def __init__(
-        self,
-        *,
-        penalty: Literal["l2", "l1", "elasticnet"] | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: ClassWeight | None = None,
-        warm_start: bool = False,
-        tie: Tie = "mistake",
-        multi_class: MultiClass = "ovr",
-        joint_update: JointUpdate = "max",
-        margin_threshold: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        track_mistakes: bool = False,
-        n_partitions: int | Sequence[int] = 1,
-        mixing: Mixing = "uniform",
-        engine: EngineName = "rust",
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.tie = tie
-        self.multi_class = multi_class
-        self.joint_update = joint_update
-        self.margin_threshold = margin_threshold
-        self.added_feature = added_feature
-        self.max_mistakes_per_example = max_mistakes_per_example
-        self.track_mistakes = track_mistakes
-        self.n_partitions = n_partitions
-        self.mixing = mixing
-        self.engine = engine
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PerceptronParameters)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.key import KeyGiven
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.parameters import CONSTRAINTS
-from perceptron_rs.common.progress import Callback
-from perceptron_rs.engines import EngineName
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.options import CHECK
-from perceptron_rs.typed import ClassWeight, Tie
+from perceptron_rs.linear.parameters import PocketPerceptronParameters
 
 __all__ = ["PocketPerceptron"]
 
@@ -35,7 +30,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no {self.why}")
 
 
-class PocketPerceptron(LinearLearner):
+class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     r"""Pocket perceptron: keeps the weights with the fewest errors on all examples.
 
     Training makes the same updates as `Perceptron`. If no hyperplane separates the classes, the run never
@@ -240,10 +235,7 @@ class PocketPerceptron(LinearLearner):
         "pocket_run_": "pocket_run",
         **{f"_{name}": name for name in _SWAPS},
     }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CONSTRAINTS,
-        **constraints(CHECK),
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PocketPerceptronParameters)
 
     pocket_errors_: NDArray[np.float64]
     pocket_run_: NDArray[np.int64]
@@ -253,55 +245,6 @@ class PocketPerceptron(LinearLearner):
     partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
     fit_stream = _Absent("fit_stream: errors are counted on all examples; use fit on arrays that are mapped")
     predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
-
-    def __init__(
-        self,
-        *,
-        check: Literal["auto", "run", "ratchet", "update", "epoch"] = "auto",
-        average: bool = True,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 100,
-        class_weight: ClassWeight | None = None,
-        warm_start: bool = False,
-        tie: Tie = "mistake",
-        track_mistakes: bool = False,
-        engine: EngineName = "rust",
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.check = check
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.tie = tie
-        self.track_mistakes = track_mistakes
-        self.engine = engine
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
 
     @property
     def last_coef_(self) -> NDArray[np.float64]:

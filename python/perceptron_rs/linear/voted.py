@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import with_row_digests
-from perceptron_rs.audit.key import KeyGiven
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.parameters import CONSTRAINTS, NOISE
-from perceptron_rs.common.progress import Callback
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, EngineName, Rows, State, get_engine
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.options import VECTORS
+from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.vectors import (
     PREFIX,
     Carried,
@@ -35,7 +32,7 @@ from perceptron_rs.linear.vectors import (
     last_of,
 )
 from perceptron_rs.stream.run import Learner
-from perceptron_rs.typed import ClassWeight, Prediction, Tie, check_is_fitted
+from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
@@ -50,7 +47,7 @@ class _Run(NamedTuple):
     data: Examples | None = None
 
 
-class VotedPerceptron(LinearLearner):
+class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.
 
     Training makes the same updates as `Perceptron`. Each mistake makes a new weight vector. The survival
@@ -234,69 +231,10 @@ class VotedPerceptron(LinearLearner):
     _computed: ClassVar[tuple[str, ...]] = ("n_vectors_", "survival_", "support_")
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _draws: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CONSTRAINTS,
-        **NOISE,
-        **constraints(VECTORS),
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(VotedPerceptronParameters)
 
     _model: VotedModel
     _run: _Run  # while an engine learns
-
-    def __init__(
-        self,
-        *,
-        prediction: Prediction | Literal["longest"] = "vote",
-        max_vectors: int | None = None,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: ClassWeight | None = None,
-        warm_start: bool = False,
-        tie: Tie = "mistake",
-        margin_threshold: float = 0.0,
-        added_feature: float = 0.0,
-        max_mistakes_per_example: int | None = None,
-        track_mistakes: bool = False,
-        engine: EngineName = "rust",
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.prediction = prediction
-        self.max_vectors = max_vectors
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.tie = tie
-        self.margin_threshold = margin_threshold
-        self.added_feature = added_feature
-        self.max_mistakes_per_example = max_mistakes_per_example
-        self.track_mistakes = track_mistakes
-        self.engine = engine
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
 
     @property
     def _vectors(self) -> Vectors:

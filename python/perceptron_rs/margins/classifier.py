@@ -6,38 +6,35 @@ import math
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from perceptron_rs.audit.digests import with_row_digests
-from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
-from perceptron_rs.common.options.kinds import constraints
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import ENGINES, Engine, EngineName, KernelSpec, Rows, get_engine
+from perceptron_rs.engines import Engine, KernelSpec, Rows, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
 from perceptron_rs.margins.exact.given import refuse_rounded
-from perceptron_rs.margins.kernel import Kernel, check_kernel, gram, kernel_result, scaled
-from perceptron_rs.margins.maximum import MAX_STEPS, solve
-from perceptron_rs.margins.options import SEARCH, TOL
-from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, threads
+from perceptron_rs.margins.kernel import check_kernel, gram, kernel_result, scaled
+from perceptron_rs.margins.maximum import solve
+from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
+from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, Gamma, check_is_fitted, fit_context
+from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 
@@ -45,7 +42,7 @@ _BITS = 1200  # behind the binary point: more than the smallest float has
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
-class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
+class MaxMarginClassifier(MaxMarginClassifierParameters, Exported, Saved, Scoring, BaseEstimator):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
     The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the
@@ -173,15 +170,7 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     """
 
     _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **constraints((*SEARCH, TOL)),
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "inseparable": [StrOptions({"raise", "warn"})],
-        "n_jobs": [Integral, None],
-        "engine": [StrOptions(set(ENGINES))],
-        "audit": ["boolean"],
-        "audit_key": KEY_CONSTRAINT,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MaxMarginClassifierParameters)
 
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
@@ -194,37 +183,6 @@ class MaxMarginClassifier(Exported, Saved, Scoring, BaseEstimator):
     #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
     _spec: KernelSpec | None = None
     _stored_support: dict[str, NDArray[Any]]
-
-    def __init__(
-        self,
-        *,
-        bias: Bias = "free",
-        tol: float = 1e-8,
-        max_steps: int = MAX_STEPS,
-        solver: Solver = "auto",
-        kernel: Kernel = "linear",
-        gamma: Gamma = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        inseparable: Literal["raise", "warn"] = "raise",
-        n_jobs: int | None = None,
-        engine: EngineName = "rust",
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.bias = bias
-        self.tol = tol
-        self.max_steps = max_steps
-        self.solver = solver
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.inseparable = inseparable
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.audit = audit
-        self.audit_key = audit_key
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:

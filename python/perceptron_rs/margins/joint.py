@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
+from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.storage import without_index
-from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.kernel import Kernel, check_kernel, gram
-from perceptron_rs.margins.maximum import MAX_STEPS, max_margin
-from perceptron_rs.margins.problem import Solver, choice, read_classes
+from perceptron_rs.margins.kernel import check_kernel, gram
+from perceptron_rs.margins.maximum import max_margin
+from perceptron_rs.margins.parameters import MAX_STEPS
+from perceptron_rs.margins.problem import choice, read_classes
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.typed import Gamma
 
 __all__ = ["JointMargin", "joint_margin"]
 
@@ -56,7 +56,7 @@ def joint_margin(
     tol: float = 1e-8,
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
-    kernel: Kernel = "linear",
+    kernel: MarginKernel = "linear",
     gamma: Gamma = "scale",
     degree: int = 3,
     coef0: float = 0.0,

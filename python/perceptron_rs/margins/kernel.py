@@ -12,28 +12,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.engines import EngineName, KernelSpec
+from perceptron_rs.engines import KernelSpec
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
 from perceptron_rs.margins.exact.numbers import Matrix as ExactMatrix
 from perceptron_rs.margins.exact.numbers import integers
 from perceptron_rs.margins.exact.systems import solve
-from perceptron_rs.margins.problem import Bias, Problem, Solver, read
+from perceptron_rs.margins.problem import Problem, read
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.settings import LARGEST_DEGREE
-from perceptron_rs.typed import Gamma
 
 __all__ = [
     "KERNELS",
-    "Kernel",
     "Space",
     "check_kernel",
     "gram",
@@ -43,8 +42,7 @@ __all__ = [
     "whole_weights",
 ]
 
-Kernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
-KERNELS: tuple[Kernel, ...] = get_args(Kernel)
+KERNELS: tuple[MarginKernel, ...] = get_args(MarginKernel)
 Matrix = NDArray[np.float64]
 
 _ONE = 2**53
@@ -151,7 +149,7 @@ class Space:
         return square == 0
 
 
-def gram(problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: float) -> Space:
+def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef0: float) -> Space:
     """Return the space of a kernel; ValueError unless all its values are finite."""
     problem.check_finite()
     engine, data, threads = problem.engine, problem.data, problem.threads
@@ -185,7 +183,7 @@ def gram(problem: Problem, kernel: Kernel, gamma: Gamma, degree: int, coef0: flo
 def kernel_matrix(
     X: Any,
     *,
-    kernel: Kernel = "rbf",
+    kernel: MarginKernel = "rbf",
     gamma: Gamma = "scale",
     degree: int = 3,
     coef0: float = 0.0,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from perceptron_rs.engines import EngineName
+from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
-from perceptron_rs.margins.kernel import Kernel, Space, check_kernel, gram, kernel_result
-from perceptron_rs.margins.problem import Bias, Problem, Solver, check_options, read
+from perceptron_rs.margins.kernel import Space, check_kernel, gram, kernel_result
+from perceptron_rs.margins.parameters import MAX_STEPS
+from perceptron_rs.margins.problem import Problem, check_options, read
 from perceptron_rs.margins.result import MarginResult, UndecidedError
 from perceptron_rs.margins.small import decided
-from perceptron_rs.typed import Gamma
 
-__all__ = ["MAX_STEPS", "is_separable", "max_margin", "solve"]
-
-MAX_STEPS = 1_000_000
+__all__ = ["is_separable", "max_margin", "solve"]
 
 
 def max_margin(
@@ -26,7 +24,7 @@ def max_margin(
     tol: float = 1e-8,
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
-    kernel: Kernel = "linear",
+    kernel: MarginKernel = "linear",
     gamma: Gamma = "scale",
     degree: int = 3,
     coef0: float = 0.0,
@@ -129,7 +127,7 @@ def is_separable(
     bias: Bias = "free",
     max_steps: int = MAX_STEPS,
     solver: Solver = "auto",
-    kernel: Kernel = "linear",
+    kernel: MarginKernel = "linear",
     gamma: Gamma = "scale",
     degree: int = 3,
     coef0: float = 0.0,

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.choices import EngineName
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.engines import EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.problem import read

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import EngineName
+from perceptron_rs.choices import Bias, EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import most_updates, norm_squared, novikoff, up_root
 from perceptron_rs.margins.exact.given import refuse_rounded
-from perceptron_rs.margins.maximum import MAX_STEPS, solve
+from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
-from perceptron_rs.margins.problem import Bias, Problem, check_options, choice, read_classes
+from perceptron_rs.margins.parameters import MAX_STEPS
+from perceptron_rs.margins.problem import Problem, check_options, choice, read_classes
 from perceptron_rs.margins.result import MistakeBounds
 
 __all__ = ["mistake_bounds"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from perceptron_rs.choices import Bias, Solver
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
@@ -21,9 +22,7 @@ from perceptron_rs.typed import BaseEstimator
 __all__ = [
     "BIASES",
     "SOLVERS",
-    "Bias",
     "Problem",
-    "Solver",
     "check_options",
     "choice",
     "read",
@@ -31,8 +30,6 @@ __all__ = [
     "two_classes",
 ]
 
-Bias: TypeAlias = Literal["free", "augmented", "none"]
-Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
 BIASES: tuple[Bias, ...] = get_args(Bias)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _MOST_THREADS = 256

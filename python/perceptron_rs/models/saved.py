@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from perceptron_rs.audit.key import KeyParameter
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.turns import consistent
 
@@ -12,9 +11,7 @@ __all__ = ["Saved"]
 
 
 class Saved(FittedAttributes):
-    """The method ``save``; and the one parameter that no file holds as it was given."""
-
-    audit_key = KeyParameter()
+    """The method ``save``."""
 
     def _check_parameters(self) -> None:
         """Raise ValueError for values that scikit-learn's look at single parameters lets through."""

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.early_stopping import publish_scores
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.parameters import (
-    OF_ALL,
     n_threads,
     refuse_balanced,
     refuse_early_stopping,
@@ -31,22 +26,22 @@ from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.train import Feeder, Learner, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import Weighed, start_value
-from perceptron_rs.engines import EngineName, get_engine
+from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import report_mistakes, sizes_of
-from perceptron_rs.multilayer.options import OPTIONS
+from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 from perceptron_rs.settings import Network
-from perceptron_rs.typed import ClassWeight, check_is_fitted, fit_context
+from perceptron_rs.typed import check_is_fitted, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(Exported, Saved, Scoring, Learner):
+class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scoring, Learner):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -191,11 +186,7 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Learner):
     _learner: ClassVar[str] = "network"
     _rate: ClassVar[str] = "learning_rate_init"
     _until_clean: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **constraints(OPTIONS["multilayer"]),
-        **OF_ALL,
-        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, LARGEST, closed="both")],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MultilayerPerceptronParameters)
 
     _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     classes_: NDArray[Any]
@@ -205,49 +196,6 @@ class MultilayerPerceptron(Exported, Saved, Scoring, Learner):
     converged_: bool
     loss_: float
     loss_curve_: list[float]
-
-    def __init__(
-        self,
-        hidden_layer_sizes: Any = (100,),
-        *,
-        activation: Literal["logistic", "tanh", "relu"] = "relu",
-        alpha: float = 0.0001,
-        batch_size: int = 1,
-        learning_rate_init: float = 0.01,
-        max_iter: int = 200,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-        tol: float | None = 1e-4,
-        warm_start: bool = False,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        class_weight: ClassWeight | None = None,
-        n_jobs: int | None = None,
-        engine: EngineName = "rust",
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.engine = engine
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.choices import Bias
 from perceptron_rs.margins.mistakes import mistake_bounds
-from perceptron_rs.margins.problem import Bias
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
 
 __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]

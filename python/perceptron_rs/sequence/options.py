@@ -5,55 +5,14 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Command, Option, add
-from perceptron_rs.common.options.ranges import LARGEST, Range, Words
-from perceptron_rs.common.options.shared import PARTITIONS, add_audit, add_stream
+from perceptron_rs.common.options.groups import options
+from perceptron_rs.common.options.kinds import Command, add, add_audit, add_stream
+from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 
-__all__ = ["ATTRIBUTES", "COMMANDS", "LEARNING"]
+__all__ = ["COMMANDS"]
 
-
-#: Of the parameters of `SequencePerceptron`; those that are not given keep its defaults.
-ATTRIBUTES = (
-    Option("min_count", "ignore features of fewer than N tokens (1)", Range(1, whole=True)),
-    Option(
-        "hash_columns",
-        "hash features to N columns instead of keeping a vocabulary",
-        Range(1, LARGEST, whole=True, none=True),
-    ),
-    Option("transition_features", "also learn weights of features for pairs of tags", SWITCH),
-)
-LEARNING = (
-    Option("max_iter", "maximum number of epochs (10)", kinds.POSITIVE, name="epochs"),
-    Option(
-        "averaged",
-        "predict with averaged weights (the default), or with the last ones",
-        SWITCH,
-        name="average",
-    ),
-    Option("shuffle", "shuffle the sentences in each epoch (the default)", SWITCH),
-    Option("random_state", "seed of the random generator (0)", kinds.SEED, name="seed"),
-    Option("eta0", "learning rate (1)", kinds.RATE),
-    Option("beam_width", "beam width: keep the N best tags of each token (all)", kinds.POSITIVE, name="beam"),
-    Option(
-        "update",
-        "with --beam: which part of a wrong sentence to update on (full)",
-        Words(("full", "early", "max_violation")),
-        needs={"beam_width": ()},
-    ),
-    Option(
-        "validation_fraction",
-        "hold out this share of the sentences, and keep the epoch that tags them best",
-        kinds.FRACTION,
-        name="held_out",
-    ),
-    Option(
-        "n_iter_no_change",
-        "epochs without improvement on --held-out before stopping (2)",
-        kinds.POSITIVE,
-        needs={"validation_fraction": ()},
-    ),
-    *PARTITIONS,
-)
+#: The parameters that say what becomes of the features of a token.
+_OF_FEATURES = ("min_count", "hash_columns", "transition_features")
 
 
 def _tag_train(command: argparse.ArgumentParser) -> None:
@@ -68,13 +27,11 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     text = "words: features of the word in the first of the columns and of its neighbours; columns: each "
     add(group, "--template", f"{text}column is one feature (words)", ("words", "columns"))
     add(group, "--window N", "neighbours on each side that --template words uses (2)", kinds.WINDOW)
-    for option in ATTRIBUTES:
-        option.add_to(group)
-    group = command.add_argument_group("learning")
-    for option in LEARNING:
-        option.add_to(group)
-    kinds.add_threads(group)
-    kinds.add_engine(group)
+    learning = command.add_argument_group("learning")
+    for option in options(SequencePerceptronParameters):
+        option.add_to(group if option.parameter in _OF_FEATURES else learning)
+    kinds.add_threads(learning)
+    kinds.add_engine(learning)
     add_audit(command)
 
 

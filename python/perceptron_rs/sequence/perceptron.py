@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.options.kinds import constraints
-from perceptron_rs.common.options.ranges import LARGEST
-from perceptron_rs.common.options.shared import STOPPING
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
-from perceptron_rs.common.parameters import OF_ALL, PARTITIONS
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.common.weights import start_value
-from perceptron_rs.engines import EngineName, State, get_engine
+from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.saved import Saved
@@ -34,19 +27,18 @@ from perceptron_rs.sequence.input import (
     is_nested,
     split_labels,
 )
-from perceptron_rs.sequence.options import ATTRIBUTES, LEARNING
-from perceptron_rs.sequence.progress import Callback
+from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.typed import Mixing, fit_context
+from perceptron_rs.typed import fit_context
 
 __all__ = ["SequencePerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(StreamFit, Saved, Owner):
+class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -195,15 +187,7 @@ class SequencePerceptron(StreamFit, Saved, Owner):
     array([0, 1, 0, 0, 1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **constraints((*ATTRIBUTES, *LEARNING, *STOPPING)),
-        **{name: rule for name, rule in OF_ALL.items() if name != "class_weight"},
-        **PARTITIONS,
-        "decode": [StrOptions({"viterbi", "beam"})],
-        "beam_width": [Interval(Integral, 1, LARGEST, closed="both")],
-        "verbose": ["verbose"],
-        "callback": [callable, None],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(SequencePerceptronParameters)
 
     _learner: ClassVar[str] = "chain"
     classes_: NDArray[Any]
@@ -218,59 +202,6 @@ class SequencePerceptron(StreamFit, Saved, Owner):
     _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _average: list[Any]  # what is made of it to predict, when it is first read
     _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
-
-    def __init__(
-        self,
-        *,
-        max_iter: int = 10,
-        averaged: bool = True,
-        transition_features: bool = False,
-        eta0: float = 1.0,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-        decode: Literal["viterbi", "beam"] = "viterbi",
-        beam_width: int = 8,
-        update: Literal["full", "early", "max_violation"] = "full",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 2,
-        min_count: int = 1,
-        hash_columns: int | None = None,
-        n_partitions: int | Sequence[int] = 1,
-        mixing: Mixing = "uniform",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-        keep_on_interrupt: bool = False,
-        audit: bool = False,
-        audit_key: KeyGiven = None,
-        engine: EngineName = "rust",
-    ) -> None:
-        self.max_iter = max_iter
-        self.averaged = averaged
-        self.transition_features = transition_features
-        self.eta0 = eta0
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.decode = decode
-        self.beam_width = beam_width
-        self.update = update
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.min_count = min_count
-        self.hash_columns = hash_columns
-        self.n_partitions = n_partitions
-        self.mixing = mixing
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
-        self.keep_on_interrupt = keep_on_interrupt
-        self.audit = audit
-        self.audit_key = audit_key
-        self.engine = engine
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:

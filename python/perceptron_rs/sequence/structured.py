@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
+from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.turns import computed, consistent, learning
 from perceptron_rs.common.weights import start_value
-from perceptron_rs.engines import ENGINES, Engine, EngineName, get_engine
+from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import Answers, listed
+from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.settings import Epoch, Settings, State
 from perceptron_rs.typed import fit_context
 
@@ -32,7 +33,7 @@ _LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(FittedAttributes, Owner):
+class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Owner):
     """Structured perceptron with user-defined features and inference.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
@@ -138,18 +139,7 @@ class StructuredPerceptron(FittedAttributes, Owner):
     [[2, 2, -1]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "joint_feature": [callable],
-        "inference": [callable],
-        "loss": [callable, None],
-        "n_features": [Interval(Integral, 1, _LARGEST, closed="both"), None],
-        "max_iter": [Interval(Integral, 1, _LARGEST, closed="both")],
-        "averaged": ["boolean"],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "engine": [StrOptions(set(ENGINES))],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(StructuredPerceptronParameters)
 
     _learner: ClassVar[str] = "structured"
     _average: list[Any]  # what is computed from the rest when it is first read
@@ -158,31 +148,6 @@ class StructuredPerceptron(FittedAttributes, Owner):
     loss_per_epoch_: NDArray[np.float64]
     loss_curve_: list[float]
     converged_: bool
-
-    def __init__(
-        self,
-        joint_feature: Callable[[Any, Any], Any],
-        inference: Callable[[Any, NDArray[np.float64]], Any],
-        *,
-        loss: Callable[[Any, Any], float] | None = None,
-        n_features: int | None = None,
-        max_iter: int = 10,
-        averaged: bool = True,
-        eta0: float = 1.0,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-        engine: EngineName = "rust",
-    ) -> None:
-        self.joint_feature = joint_feature
-        self.inference = inference
-        self.loss = loss
-        self.n_features = n_features
-        self.max_iter = max_iter
-        self.averaged = averaged
-        self.eta0 = eta0
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.engine = engine
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from perceptron_rs.engines import EngineName, get_engine
+from perceptron_rs.choices import EngineName
+from perceptron_rs.engines import get_engine
 
 __all__ = ["updates_until_right"]
 

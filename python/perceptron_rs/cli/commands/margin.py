@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, several
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.learning import given
+from perceptron_rs.cli.learning import given, options_of
 from perceptron_rs.common.story import label_text
-from perceptron_rs.registry import family_part
 
 __all__ = ["read_two_classes", "run", "search"]
 
@@ -24,7 +23,7 @@ def run(arguments: Namespace) -> int:
 
     options = search(arguments)
     X, y = read_two_classes(arguments)
-    result = max_margin(X, y, **options, **given(arguments, (family_part("margins", "options").TOL,)))
+    result = max_margin(X, y, **options)
     print(json.dumps(result.to_dict()) if arguments.json else result)
     return 0
 
@@ -34,7 +33,7 @@ def search(arguments: Namespace) -> dict[str, Any]:
     return {
         "engine": arguments.engine,
         "n_jobs": arguments.threads,
-        **given(arguments, family_part("margins", "options").SEARCH),
+        **given(arguments, options_of("max-margin")),
     }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import audited, end_of, finished, given, is_stream, of_stream
+from perceptron_rs.cli.learning import audited, end_of, finished, given, is_stream, of_stream, options_of
 from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.signals import noted
@@ -29,7 +29,7 @@ from perceptron_rs.cli.tagging import (
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
-from perceptron_rs.registry import LEARNERS, family_part
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
 
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> int:
 def _check(arguments: Namespace, before: Any) -> None:
     """Refuse options that do nothing without another, or that a model has answered."""
     told = vars(arguments)
-    given(arguments, family_part("sequence", "options").LEARNING, before)
+    given(arguments, options_of("sequence"), before)
     if arguments.window is not None and arguments.template == "columns":
         raise UsageError("--window has no effect without --template words")
     if told.get("hash_columns") is not None and told.get("min_count", 1) != 1:

@@ -1,1 +1,1 @@
-"""Options of commands: their kinds, and those that several families share."""
+"""Parameters: what each of them may be, and the options of commands that are made of them."""

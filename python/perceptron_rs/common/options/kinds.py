@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,15 +34,17 @@ __all__ = [
     "Command",
     "Option",
     "add",
+    "add_audit",
+    "add_audit_key",
     "add_data",
     "add_engine",
     "add_max_ratio",
     "add_model",
+    "add_stream",
     "add_tag_column",
     "add_threads",
     "add_training",
     "character",
-    "constraints",
     "names",
     "numbers",
     "sizes",
@@ -78,8 +80,10 @@ class Option:
     parameter: str
     help: str
     values: Values
-    #: Values of other parameters without which this one would do nothing, of learners that have those; None
-    #: stands for the default, and no values for any that is given.
+    #: Of the parameter.
+    default: Any
+    #: Values of other parameters without which this one would do nothing, of learners that have those; no
+    #: values: any that is given.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: A shorter name, which comes before that of scikit-learn.
     name: str | None = None
@@ -117,11 +121,6 @@ class Command:
     add_options: Callable[[argparse.ArgumentParser], None]
     #: What --json prints.
     json: str = JSON
-
-
-def constraints(options: Sequence[Option]) -> dict[str, list[Any]]:
-    """Return what scikit-learn's validation is to know of the parameters of options."""
-    return {option.parameter: option.values.constraint() for option in options}
 
 
 def add(place: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **how: Any) -> None:
@@ -192,6 +191,35 @@ def add_max_ratio(place: argparse._ActionsContainer) -> None:
 def add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
     """Add the option --tag-column."""
     add(place, "--tag-column N", text, POSITIVE)
+
+
+def add_audit(command: argparse._ActionsContainer) -> None:
+    """Add whether a model keeps digests of its examples, and with which key."""
+    group = command.add_argument_group("audit")
+    add(group, "--no-audit", "keep no digests of the examples in the model file")
+    add_audit_key(group)
+
+
+def add_audit_key(group: argparse._ActionsContainer) -> None:
+    """Add the key of digests."""
+    text = "key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits"
+    add(group, "--audit-key FILE", text)
+
+
+def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> None:
+    """Add the options of a run over data that need not fit into memory; ``one_pass``: of a pipe, too."""
+    group = command.add_argument_group("data larger than memory")
+    if one_pass:
+        text = "all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do"
+        add(group, "--classes LABEL,...", text, names)
+    text = "read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
+    add(group, "--stream", f"{text}shuffled blocks")
+    text = "number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)"
+    add(group, "--block-size N", text, POSITIVE)
+    add(group, "--cache FILE", "keep the examples in the binary file FILE, for later epochs and runs")
+    add(group, "--checkpoint FILE", "write to FILE, again and again, how far the run is")
+    add(group, "--checkpoint-every SECONDS", "time between two of them (60)", AMOUNT)
+    add(group, "--resume", "go on from --checkpoint, if the file is there")
 
 
 def threads(text: str) -> int:

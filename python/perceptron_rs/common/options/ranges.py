@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import math
 from argparse import ArgumentTypeError
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-__all__ = ["LARGEST", "Range", "Switch", "Text", "Values", "Words"]
+__all__ = ["LARGEST", "Other", "Range", "Switch", "Values", "Words"]
 
 LARGEST = 2**31 - 1
 
@@ -45,6 +45,8 @@ class Range:
         Whether None is allowed, too, which is an option's word none.
     infinite : bool
         Whether numbers may be infinite.
+    also : tuple
+        What else a parameter may be, as scikit-learn's validation takes it; an option cannot say it.
     """
 
     low: float | None = None
@@ -54,6 +56,7 @@ class Range:
     words: tuple[str, ...] = ()
     none: bool = False
     infinite: bool = False
+    also: tuple[Any, ...] = ()
 
     def __call__(self, text: str) -> Any:
         """Return the value that a text stands for; `ArgumentTypeError` if it is none."""
@@ -106,16 +109,21 @@ class Range:
         found: list[Any] = [
             Interval(Integral if self.whole else Real, self.low, self.high, closed=closed),
             *([StrOptions(set(self.words))] if self.words else []),
+            *self.also,
         ]
         return [*found, None] if self.none else found
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One of some words; ``none``: or None, which an option that is left out stands for."""
+    """One of some words; ``none``: or None, which an option that is left out stands for.
+
+    ``also`` is what else a parameter may be, as scikit-learn's validation takes it.
+    """
 
     words: tuple[str, ...]
     none: bool = False
+    also: tuple[Any, ...] = ()
 
     def option(self) -> dict[str, Any]:
         """Return what argparse is to know of an option that sets it."""
@@ -125,7 +133,7 @@ class Words:
         """Return what scikit-learn's validation is to know of it."""
         from perceptron_rs.typed import StrOptions
 
-        return [StrOptions(set(self.words)), *([None] if self.none else [])]
+        return [StrOptions(set(self.words)), *self.also, *([None] if self.none else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +150,19 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """What only the parser of the option knows; estimators have constraints of their own for it."""
+class Other:
+    """What scikit-learn's validation and argparse are to know, where no other kind says both.
 
-    how: Mapping[str, Any]
+    Parameters
+    ----------
+    known : callable
+        Returns what scikit-learn's validation is to know.
+    how : dict
+        What argparse is to know of an option.
+    """
+
+    known: Callable[[], list[Any]]
+    how: Mapping[str, Any] = field(default_factory=dict)
 
     def option(self) -> dict[str, Any]:
         """Return what argparse is to know of an option that sets it."""
@@ -153,4 +170,4 @@ class Text:
 
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""
-        return []
+        return self.known()

@@ -1,0 +1,53 @@
+"""The words that parameters take, as types. Nothing that takes time may be imported here."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+__all__ = [
+    "Activation",
+    "Bias",
+    "BudgetPolicy",
+    "ClassWeight",
+    "Decoding",
+    "EngineName",
+    "Gamma",
+    "JointUpdate",
+    "KernelName",
+    "LinearPrediction",
+    "MarginKernel",
+    "Mixing",
+    "MultiClass",
+    "Penalty",
+    "PocketCheck",
+    "Prediction",
+    "SequenceUpdate",
+    "Solver",
+    "Tie",
+    "words",
+]
+
+Activation: TypeAlias = Literal["logistic", "tanh", "relu"]
+Bias: TypeAlias = Literal["free", "augmented", "none"]
+BudgetPolicy: TypeAlias = Literal["oldest", "random", "forgetron", "projectron"]
+ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
+Decoding: TypeAlias = Literal["viterbi", "beam"]
+EngineName: TypeAlias = Literal["rust", "reference"]
+Gamma: TypeAlias = float | Literal["scale", "auto"]
+JointUpdate: TypeAlias = Literal["max", "uniform", "proportional"]
+KernelName: TypeAlias = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"]
+LinearPrediction: TypeAlias = Literal["vote", "average", "last", "random", "longest"]
+MarginKernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
+Mixing: TypeAlias = Literal["uniform", "mistakes"]
+MultiClass: TypeAlias = Literal["ovr", "joint"]
+Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"]
+PocketCheck: TypeAlias = Literal["auto", "run", "ratchet", "update", "epoch"]
+Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
+SequenceUpdate: TypeAlias = Literal["full", "early", "max_violation"]
+Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
+Tie: TypeAlias = Literal["mistake", "positive"]
+
+
+def words(choice: Any) -> tuple[str, ...]:
+    """Return the words of one of these types, in the order in which they are written."""
+    return tuple(word for word in get_args(choice) if isinstance(word, str))

@@ -1,0 +1,266 @@
+"""The parameters that several families have: type, default, what each may be, and what its option says.
+
+A group is a dataclass, which makes the constructors of the learners that inherit it. `constraints` makes of
+it what scikit-learn validates, and `options` the options of commands. Nothing that takes time may be imported
+here, so that ``--help`` is quick.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
+from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Tie, words
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.kinds import SWITCH, Option
+from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Values, Words
+
+if TYPE_CHECKING:
+    from numpy.random import RandomState
+
+    from perceptron_rs.common.progress import Callback
+else:  # they take long to import; `typing.get_type_hints` finds these
+    RandomState = Callback = Any
+
+__all__ = [
+    "CALLBACK",
+    "CLASS_WEIGHT",
+    "ENGINE",
+    "ETA0",
+    "FIT_INTERCEPT",
+    "MAX_ITER",
+    "N_ITER_NO_CHANGE",
+    "RANDOM_STATE",
+    "TOL",
+    "VERBOSE",
+    "AddedFeatureParameters",
+    "EpochParameters",
+    "JointParameters",
+    "MistakeParameters",
+    "NoiseParameters",
+    "Parameters",
+    "PartitionParameters",
+    "RunParameters",
+    "allowed",
+    "constraints",
+    "options",
+]
+
+
+class _NoDataclass:
+    """The attribute by which a dataclass is known, of a class that is to be none."""
+
+    def __get__(self, instance: object, kind: type) -> NoReturn:
+        raise AttributeError(f"{kind.__name__} is no dataclass")
+
+
+class Parameters:
+    """A group of parameters of estimators.
+
+    The estimators that inherit it are no dataclasses: libraries take two of these for equal if their fields
+    are, and so would models be that have learnt different things with the same parameters.
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        # The decorator of a group, which comes next, puts its own into the place.
+        cls.__dataclass_fields__ = _NoDataclass()  # type: ignore[attr-defined]
+
+
+def allowed(
+    values: Values,
+    text: str | None = None,
+    *,
+    default: str | None = None,
+    name: str | None = None,
+    needs: Mapping[str, tuple[Any, ...]] | None = None,
+) -> dict[str, Any]:
+    """Return the metadata of a parameter.
+
+    Parameters
+    ----------
+    values : Range, Words, Switch or Other
+        What it may be.
+    text : str or None
+        What its option says, without the default; None: it has no option.
+    default : str or None
+        What the option says of the default, if that is not the one of the estimator.
+    name : str or None
+        A shorter name of the option, which comes before that of the parameter.
+    needs : dict or None
+        Values of other parameters without which this one would do nothing; no values: any that is given.
+    """
+    return {"values": values, "text": text, "default": default, "name": name, "needs": needs or {}}
+
+
+def constraints(group: type) -> dict[str, list[Any]]:
+    """Return what scikit-learn's validation is to know of the parameters of a group."""
+    return {parameter.name: parameter.metadata["values"].constraint() for parameter in fields(group)}
+
+
+def options(group: type) -> tuple[Option, ...]:
+    """Return the options that set the parameters of a group."""
+    found = []
+    for parameter in fields(group):
+        values, text, default, name, needs = parameter.metadata.values()
+        if text is not None:
+            said = _default(parameter.default) if default is None else default
+            text = f"{text} ({said})" if said else text
+            found.append(Option(parameter.name, text, values, parameter.default, needs, name))
+    return tuple(found)
+
+
+def _default(value: Any) -> str:
+    """Return what the help of an option says of a default."""
+    if isinstance(value, bool):
+        return "the default" if value else ""
+    return "none" if value is None else str(value).strip("(),").removesuffix(".0")
+
+
+def _class_weight() -> list[Any]:
+    from perceptron_rs.typed import StrOptions
+
+    return [StrOptions({"balanced"}), dict, None]
+
+
+def _integer() -> list[Any]:
+    from numbers import Integral
+
+    return [Integral, None]
+
+
+# Of parameters whose defaults differ.
+CALLBACK = allowed(Other(lambda: [callable, None]))
+CLASS_WEIGHT = allowed(
+    Other(_class_weight, {"action": "append", "metavar": "LABEL=X"}),
+    "weight of the examples of a class; repeat for more classes; or: balanced",
+    default="",
+)
+ENGINE = allowed(Words(words(EngineName)))
+ETA0 = allowed(kinds.RATE, "learning rate")
+FIT_INTERCEPT = allowed(SWITCH, "fit an intercept", name="intercept")
+MAX_ITER = allowed(kinds.POSITIVE, "maximum number of epochs", name="epochs")
+N_ITER_NO_CHANGE = allowed(kinds.POSITIVE, "epochs without improvement before stopping")
+RANDOM_STATE = allowed(
+    Other(lambda: ["random_state"], kinds.SEED.option()), "seed of the random generator", name="seed"
+)
+TOL = allowed(kinds.TOLERANCE, "stop when the loss improves by less than X, or none")
+VERBOSE = allowed(Other(lambda: ["verbose"]))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RunParameters(Parameters):
+    """How a fit is computed, and what is kept of it."""
+
+    n_jobs: int | None = field(default=None, metadata=allowed(Other(_integer)))
+    engine: EngineName = field(default="rust", metadata=ENGINE)
+    audit: bool = field(default=False, metadata=allowed(SWITCH))
+    audit_key: KeyGiven = field(default=None, metadata=allowed(Other(lambda: KEY_CONSTRAINT)))
+
+
+RunParameters.audit_key = KeyParameter()  # type: ignore[assignment]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EpochParameters(RunParameters):
+    """Of all that learns in epochs."""
+
+    max_iter: int = field(default=1000, metadata=MAX_ITER)
+    n_iter_no_change: int = field(default=5, metadata=N_ITER_NO_CHANGE)
+    shuffle: bool = field(default=True, metadata=allowed(SWITCH, "shuffle the examples in each epoch"))
+    random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
+    early_stopping: bool = field(
+        default=False,
+        metadata=allowed(
+            SWITCH, "hold examples out: stop when their score stops improving, and keep the best epoch"
+        ),
+    )
+    validation_fraction: float = field(
+        default=0.1,
+        metadata=allowed(
+            kinds.FRACTION,
+            "share of the examples in the validation set",
+            needs={"early_stopping": (True,)},
+        ),
+    )
+    warm_start: bool = field(default=False, metadata=allowed(SWITCH))
+    keep_on_interrupt: bool = field(default=False, metadata=allowed(SWITCH))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MistakeParameters(EpochParameters):
+    """Of all that learns examples by mistakes."""
+
+    tol: float | None = field(default=1e-3, metadata=TOL)
+    eta0: float = field(default=1.0, metadata=ETA0)
+    tie: Tie = field(
+        default="mistake", metadata=allowed(Words(words(Tie)), "how to treat an activation of exactly 0")
+    )
+    class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
+    track_mistakes: bool = field(default=False, metadata=allowed(SWITCH))
+    verbose: int = field(default=0, metadata=VERBOSE)
+    callback: Callback | None = field(default=None, metadata=CALLBACK)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class JointParameters(Parameters):
+    """Of all that can decide between the classes jointly."""
+
+    multi_class: MultiClass = field(
+        default="ovr",
+        metadata=allowed(Words(words(MultiClass)), "one class against the rest, or all classes jointly"),
+    )
+    joint_update: JointUpdate = field(
+        default="max",
+        metadata=allowed(
+            Words(words(JointUpdate)),
+            "which classes a joint update demotes",
+            needs={"multi_class": ("joint",)},
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoiseParameters(Parameters):
+    """Of all that tolerates noise."""
+
+    margin_threshold: float = field(
+        default=0.0,
+        metadata=allowed(kinds.AMOUNT, "margin that an example must exceed to count as correct"),
+    )
+    max_mistakes_per_example: int | None = field(
+        default=None,
+        metadata=allowed(
+            Range(1, LARGEST, whole=True, none=True),
+            "tolerate noise: maximum number of updates that one example may cause",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AddedFeatureParameters(NoiseParameters):
+    """Of all that tolerates noise, and can make every data set separable."""
+
+    added_feature: float = field(
+        default=0.0,
+        metadata=allowed(kinds.AMOUNT, "tolerate noise: value of an extra feature per example"),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PartitionParameters(Parameters):
+    """Of all that can learn from partitions."""
+
+    n_partitions: int | Sequence[int] = field(
+        default=1,
+        metadata=allowed(
+            Range(1, LARGEST, whole=True, also=("array-like",)),
+            "number of parts of the data to learn from side by side",
+        ),
+    )
+    mixing: Mixing = field(
+        default="uniform",
+        metadata=allowed(
+            Words(words(Mixing)), "how to mix what was learnt from the parts", needs={"n_partitions": ()}
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Parameters are declared once, as fields of dataclasses; the estimators themselves are none."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+import typing
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from perceptron_rs import Perceptron
+from perceptron_rs.registry import LEARNERS
+from perceptron_rs.sequence.structured import StructuredPerceptron
+
+KINDS = [*(learner.kind for learner in LEARNERS.values()), StructuredPerceptron]
+
+
+def made(kind, **parameters):
+    return kind(*[max, min][: 2 * (kind is StructuredPerceptron)], **parameters)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_constructor_says_and_does(kind):
+    signature = inspect.signature(kind)
+    assert set(typing.get_type_hints(kind.__init__)) == {*signature.parameters, "return"}
+    given = made(kind, engine="reference")
+    expected = {name: parameter.default for name, parameter in signature.parameters.items()}
+    expected |= {"engine": "reference"}
+    expected |= {"joint_feature": max, "inference": min} if kind is StructuredPerceptron else {}
+    for model in (given, clone(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+        assert model.get_params() == expected
+    assert not set(expected) - set(kind._parameter_constraints)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
+        made(kind, etta=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_estimator_is_no_dataclass(kind):
+    """Libraries would compare, digest and rebuild it by its fields, which are not what it has learnt."""
+    assert not dataclasses.is_dataclass(kind)
+    assert not dataclasses.is_dataclass(made(kind))
+
+
+def test_dask_tells_models_of_equal_parameters_apart():
+    base = pytest.importorskip("dask.base")
+    X = np.array([[1.0, 2.0], [2.0, -1.0]])
+    one, other = Perceptron().fit(X, [0, 1]), Perceptron().fit(X, [1, 0])
+    assert base.tokenize(one) != base.tokenize(other)
+    (found,) = base.compute(one)
+    assert found.coef_.tobytes() == one.coef_.tobytes()
+
+
+def test_a_dataclass_of_a_user_may_inherit_one():
+    @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+    class Named(Perceptron):
+        label: str = "none"
+
+    model = Named(label="a", eta0=2.0)
+    assert (model.label, model.eta0, model.tie) == ("a", 2.0, "mistake")
