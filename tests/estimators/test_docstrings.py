@@ -154,11 +154,12 @@ def test_sections(learner):
 DESCRIPTIONS = {
     **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt"), 2),
     **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_partitions", "prediction"), 2),
-    **dict.fromkeys(("coef0", "gamma"), 2),
+    **dict.fromkeys(("added_feature", "audit", "coef0", "gamma", "margin_threshold"), 2),
     **dict.fromkeys(("engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),
     **dict.fromkeys(("early_stopping", "eta0", "tol", "warm_start"), 4),
     "random_state": 6,
 }
+LEARNERS = [item for item in CALLABLES if hasattr(item, "_get_param_names")]
 
 
 def descriptions(item):
@@ -171,9 +172,43 @@ def descriptions(item):
 
 def test_learners_describe_a_parameter_in_the_same_words():
     found = {}
-    for kind in filter(lambda item: hasattr(item, "_get_param_names"), CALLABLES):
+    for kind in LEARNERS:
         for name, text in descriptions(kind).items():
             found.setdefault(name, {}).setdefault(text, []).append(kind.__name__)
     assert len(found) > 40
     for name, texts in found.items():
         assert len(texts) <= DESCRIPTIONS.get(name, 1), (name, list(texts.values()))
+
+
+def documented(kind):
+    """Return the docstring of a learner, and those of what it offers, by name."""
+    found = {kind.__name__: inspect.getdoc(kind)}
+    for name in filter(lambda name: not name.startswith("_") and hasattr(kind, name), dir(kind)):
+        item = inspect.getattr_static(kind, name)
+        item = item.fget if isinstance(item, property) else getattr(kind, name)
+        if inspect.isfunction(item) and item.__module__.startswith("perceptron_rs"):
+            found[name] = inspect.getdoc(item) or ""
+    return found
+
+
+def names_of(kind):
+    """Return the parameters, attributes and methods of a learner."""
+    attributes = section(kind, "Attributes") if "\nAttributes\n" in inspect.getdoc(kind) else []
+    methods = {name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name, None))}
+    return {*kind._get_param_names(), *attributes, *methods}
+
+
+#: A learner that says what it does not have.
+LACKING = {PocketPerceptron: {"partial_fit", "fit_stream", "predict_then_learn"}}
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_no_docstring_names_what_the_learner_lacks(kind):
+    """A sentence that is copied from another learner may be about that one alone."""
+    lacks = set().union(*map(names_of, LEARNERS)) - names_of(kind) - LACKING.get(kind, set())
+    for name, text in documented(kind).items():
+        text = re.sub(r"^See Also\n-+\n.*?(?=^\w[\w ]*\n-+\n|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
+        found = set(re.findall(r"``(\w+)(?:[=(][^`]*)?``", text))
+        method = inspect.getattr_static(kind, name, None)
+        arguments = set(inspect.signature(method).parameters) if inspect.isfunction(method) else set()
+        assert not (found & lacks) - arguments, name

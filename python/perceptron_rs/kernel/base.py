@@ -202,9 +202,9 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With ``prediction="vote"``, the votes for minus the votes against, divided by their number, in
-            [-1, 1]; in a joint decision, the votes for each class, divided by their number. Otherwise, the
-            activation, divided by the norm of its vector if ``normalize=True``. For two classes, the score
+            Of a vote, the votes for minus the votes against, divided by their number, in [-1, 1]; in a
+            joint decision, the votes for each class, divided by their number. Otherwise the activation of
+            the weight vector that predicts, which `KernelPerceptron` can normalize. For two classes, it
             is that of ``classes_[1]`` (in a joint decision, minus that of ``classes_[0]``); otherwise,
             there is one column for each class. The bits do not depend on the storage of X, the batch or
             ``n_jobs``.

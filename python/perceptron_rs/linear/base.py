@@ -323,7 +323,7 @@ class LinearLearner(
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, the activation of ``classes_[1]`` (with ``multi_class="joint"``, minus that of
+            For two classes, the activation of ``classes_[1]`` (of a joint decision, minus that of
             ``classes_[0]``). Otherwise, one column for each class. The bits do not depend on the storage of
             X, the batch or ``n_jobs``.
 

@@ -164,11 +164,11 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     n_iter_ : int
-        Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
+        Number of epochs of the last ``fit``, the maximum over the classes.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64
         Number of epochs for each class.
     n_mistakes_ : int
-        Number of mistakes, and so of updates, in the last ``fit`` or ``partial_fit``.
+        Number of mistakes, and so of updates, in the last ``fit``.
     mistakes_per_epoch_ : ndarray of shape (n_iter_, 1) or (n_iter_, n_classes), int64
         Number of mistakes in each epoch of the last call; 0 for a class that has already stopped.
     loss_curve_ : list of float

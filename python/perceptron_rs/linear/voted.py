@@ -121,10 +121,10 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         and in prediction.
     margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
-        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
+        counts as a mistake, in [0, inf).
     added_feature : float, default=0.0
         Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
-        every data set becomes separable. Not available with ``multi_class="joint"``.
+        every data set becomes separable.
     max_mistakes_per_example : int or None, default=None
         Maximum number of updates on one example in a call, for each class. If None, there is no limit.
     track_mistakes : bool, default=False

@@ -87,7 +87,7 @@ class MaxMarginClassifier(MaxMarginClassifierParameters, Exported, Saved, Scorin
         Implementation to use. Both give the same bits.
     audit : bool, default=False
         Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
-        of examples that differs. ``random_state`` must be an integer.
+        of examples that differs.
     audit_key : str, path object, bytes or None, default=None
         Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
         the key nobody can test whether a model has learnt from some examples. It is not shown, and not

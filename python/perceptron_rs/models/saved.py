@@ -33,7 +33,7 @@ class Saved(FittedAttributes):
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If the file cannot hold a parameter or the classes, such as a ``RandomState``. A ``callback`` is
+            If the file cannot hold a parameter or the classes, such as a ``RandomState``. A callback is
             left out instead.
         OSError
             If the file cannot be written.
