@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from importlib.metadata import version as installed
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -112,27 +113,34 @@ class Benchmarks(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines(results)))
 
 
-class CourseMap(SphinxDirective):
-    """``.. course-map:: FILE``: the columns are those of docs/course/map.csv."""
+class Lectures(SphinxDirective):
+    """``.. lectures:: FILE``: a table for each document of docs/course/lectures.csv."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the table."""
+        """Return a heading and a table for each document."""
         _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
         self.env.note_dependency(name)
-        rows = [["concept", "function", "reference", "test", "picture"]]
         with Path(name).open(encoding="utf-8", newline="") as file:
-            concepts = list(csv.DictReader(file))
-        for row in concepts:
-            first = f":doc:`{row['concept']} <{row['page']}>`"
-            code = f"`{row['function']}`", f"``{row['reference']}``", f"``{row['test']}``"
-            role = "" if row["picture"].startswith("plots.") else ":doc:"  # a display, or a page
-            rows.append([first, *code, f"{role}`{row['picture']}`"])
-        (table,) = self.parse_text_to_nodes("\n".join(list_table(rows)))
-        if len(list(table.findall(nodes.row))) != 1 + len(concepts):
-            raise self.error(f"the table does not show the {len(concepts)} concepts of {name}")
-        return [table]
+            rows = list(csv.DictReader(file))
+        text: list[str] = []
+        for document, passages in groupby(rows, lambda row: row["document"]):
+            table = [["section", "what it says", "here", ""]]
+            for row in passages:
+                marks = "``" if row["function"].endswith("_") else "`"
+                shown = f":ref:`{row['place']} <{row['label']}>`; {marks}{row['function']}{marks}"
+                verdict = f"**Wrong.** {row['right']}." if row["right"] else "right"
+                table.append([row["section"], f"{row['says']}.".replace("?.", "?"), shown, verdict])
+            widths = "   :widths: 18 32 24 26"
+            head, *lines = list_table(table)
+            text += [document, "-" * len(document), "", head, widths, "   :class: lectures", *lines, ""]
+        found = self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
+        if sum(len(list(node.findall(nodes.row))) for node in found) != len(rows) + len(
+            {row["document"] for row in rows}
+        ):
+            raise self.error(f"the tables do not show the {len(rows)} passages of {name}")
+        return found
 
 
 def escape_shapes(*arguments: Any) -> None:
@@ -145,5 +153,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
     app.connect("autodoc-process-docstring", escape_shapes, priority=100)
     app.add_directive("benchmarks", Benchmarks)
-    app.add_directive("course-map", CourseMap)
+    app.add_directive("lectures", Lectures)
     return {"parallel_read_safe": True}

@@ -1,4 +1,6 @@
 """
+.. _hamming:
+
 Categories and the Hamming distance
 ===================================
 

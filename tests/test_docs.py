@@ -166,25 +166,20 @@ def test_links():
             assert (ROOT / target).exists(), f"{document} links to {target}"
 
 
-def test_map():
-    """What the map of the course names is there, and is shown whole on the page that it names."""
-    with (ROOT / "docs" / "course" / "map.csv").open(encoding="utf-8", newline="") as file:
+def test_lectures():
+    """Each passage of a lecture leads to a place that is there, and to a function."""
+    with (ROOT / "docs" / "course" / "lectures.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) >= 30
+    assert len(rows) >= 80
+    files = [*PAGES, *(path.relative_to(ROOT) for path in (ROOT / "examples").glob("*.py"))]
+    text = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in files)
+    labels = re.findall(r"^ *\.\. _([a-z0-9-]+):$", text, re.MULTILINE)
+    assert len(labels) == len(set(labels))
     for row in rows:
-        page = (ROOT / "docs" / "course" / f"{row['page']}.rst").read_text(encoding="utf-8")
-        assert f"/reference/{row['reference']}\n" in page, row
-        assert (ROOT / "python" / "perceptron_rs" / "reference" / row["reference"]).exists(), row
-        assert (ROOT / "tests" / row["test"]).exists(), row
-        assert callable(attrgetter(row["function"])(perceptron_rs)), row
-        if row["picture"].startswith("plots."):
-            assert callable(attrgetter(row["picture"])(perceptron_rs)), row
-        elif "gallery/" in row["picture"]:
-            example = ROOT / "examples" / f"{Path(row['picture']).name}.py"
-            assert "plt.show()" in example.read_text(encoding="utf-8"), row
-        else:  # a page that draws it
-            page = (ROOT / "docs" / "course" / f"{row['picture']}.rst").read_text(encoding="utf-8")
-            assert ".. plot::" in page, row
+        assert row["label"] in labels, row
+        assert callable(attrgetter(row["function"])(perceptron_rs)) or row["function"].endswith("_"), row
+        assert bool(row["right"]) == bool(row["test"]), row  # tests/teaching/test_faults.py computes it
+        assert len(row["says"]) <= 110, row  # no more than a line of it
 
 
 COURSE = [
