@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from perceptron_rs.common.progress import EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
-    from perceptron_rs.learnt import digest
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     )
     from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
     from perceptron_rs.models import load
+    from perceptron_rs.models.comparison import digest
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
     from perceptron_rs.rerun import Reproduction, reproduce
     from perceptron_rs.sequence.perceptron import SequencePerceptron
@@ -118,7 +118,7 @@ _HOME = {
     "Trace": "teaching.trace",
     "VerificationError": "margins.verification",
     "VotedPerceptron": "linear.voted",
-    "digest": "learnt",
+    "digest": "models.comparison",
     "hinge_loss": "teaching.loss",
     "hull_weights": "margins.verification",
     "is_separable": "margins.maximum",

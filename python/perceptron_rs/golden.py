@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.learnt import digest
+from perceptron_rs.models.comparison import digest
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["Fit", "fits"]

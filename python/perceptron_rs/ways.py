@@ -19,7 +19,7 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import lasting
 from perceptron_rs.common.rows.storage import STORED, to_stored
 from perceptron_rs.common.told import attributes
-from perceptron_rs.learnt import Arrays, Learnt, arrays, difference, learnt
+from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -116,13 +116,13 @@ def ways(
     kept = _visited(whole, y, weights)
     first = Path("reference", *plain[0], epochs=1)
     found, own = _fit(whole, first, y, weights, start)
-    expected = _learnt(found)
+    expected = _of_batches(found, own)
     yield Way(first, expected, own, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
             path = Path(engine, *plain[0], batches=size)
             found, own = _fit_batches(whole, path, y, weights, kept)
-            found = _learnt(found)
+            found = _of_batches(found, own)
             yield Way(path, found, own, difference(first, expected, path, found))
 
 
@@ -269,9 +269,10 @@ def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     return np.flatnonzero(total)
 
 
-def _learnt(found: Arrays | str) -> Arrays | str:
+def _of_batches(found: Arrays | str, own: Learnt | str) -> Arrays | str:
     """Leave out what reports on a call, which differs between one call and many."""
-    if isinstance(found, str):
+    if isinstance(found, str) or isinstance(own, str):
         return _OVERFLOW  # without the epoch, which each call counts for itself
-    kept = ("coef", "intercept", "n_seen_", "classes_", "survival_", "log_", "rows", "kept_", "prediction=")
-    return {name: values for name, values in found.items() if any(part in name for part in kept)}
+    predictions = {name: values for name, values in found.items() if name.startswith("prediction=")}
+    learnt = own.numbers | predictions
+    return {name: array for name, array in learnt.items() if name != "origin"}  # rows of a call count from 0

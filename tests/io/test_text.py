@@ -16,7 +16,7 @@ import pytest
 from perceptron_rs import Perceptron, SequencePerceptron, packed
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
-from perceptron_rs.learnt import digest
+from perceptron_rs.models.comparison import digest
 from perceptron_rs.text import open_text
 
 TEXTS = {

@@ -146,7 +146,7 @@ NAMES = ("coef", "intercept", "support", "dual_coef", "margin_interval", "result
         (lambda document, tensors: document.update(results=[]), "its results must be a list of 1"),
         (lambda document, tensors: document.pop("results"), "its results must be a list of 1"),
         (lambda document, tensors: document["history"].update(n_features=5), "coef has the shape"),
-        (lambda document, tensors: document.update(history={}), "a count n_features"),
+        (lambda document, tensors: document.update(history={}), "history must hold n_features"),
         (lambda document, tensors: tensors.update(more=np.zeros(1)), "unknown tensor 'more'"),
     ],
 )
@@ -177,7 +177,7 @@ def refused(model, spoil, message, path):
         (change("results_0_coef", at(0, np.nan)), "NaN or an infinity"),
         (lambda document, tensors: tensors.update(coef=np.zeros((1, 4))), "unknown tensor 'coef'"),
         (lambda document, tensors: document["parameters"].update(kernel="linear"), "coef is missing"),
-        (lambda document, tensors: document["parameters"].update(kernel="precomputed"), "must name columns"),
+        (lambda document, tensors: document["parameters"].update(kernel="precomputed"), "'support_rows'"),
         (lambda document, tensors: document["parameters"].update(coef0=-1.0), "coef0"),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_new_fit_forgets_the_template(tmp_path):
 def test_what_cannot_be_saved(tmp_path):
     model = SequencePerceptron().fit(X, Y)
     model._publish(model._model.state() | {"start": np.array([0.0, np.nan, 1.0])})
-    with pytest.raises(ValueError, match="the weights start hold a NaN"):
+    with pytest.raises(ValueError, match="the tensor start holds a NaN or an infinity; fit again"):
         model.save(tmp_path / "m")
     with pytest.raises(ValueError, match="RandomState"):
         SequencePerceptron(random_state=np.random.RandomState(0)).fit(X, Y).save(tmp_path / "m")
@@ -115,30 +115,30 @@ UNSOUND = [
     (change("emission_data", lambda a: a[1:]), "emission_data has the shape"),
     (change("emission_data", lambda a: a.astype(np.float32)), "must be of float64"),
     (change("emission_indices", at(0, 3)), "from 0 to 2"),
-    (change("emission_indices", at(0, -1)), "from 0 to 2"),
+    (change("emission_indices", at(0, -1)), "counts of at most"),
     (change("emission_indices", lambda a: a * 0), "must rise within each row"),
     (change("emission_indptr", at(0, 1)), "does not divide"),
     (change("emission_indptr", at(1, 99)), "does not divide"),
     (change("emission_indptr", at(-1, 99)), "does not divide"),
-    (change("emission_indptr", lambda a: a[:0]), "does not divide"),
+    (change("emission_indptr", lambda a: a[:0]), "emission_indptr has the shape"),
     (change("transition", lambda a: a[1:]), "transition has the shape"),
     (change("start", at(0, np.nan)), "NaN or an infinity"),
     (lambda document, tensors: tensors.pop("start_u"), "start_u is missing"),
     (change("emission_data_u", at(0, np.inf)), "NaN or an infinity"),
-    (change("emission_indptr_u", lambda a: np.append(a, a[-1])), "different shapes"),
+    (change("emission_indptr_u", lambda a: np.append(a, a[-1])), "has the shape"),
     (
         put(pair_indptr=np.zeros(5, np.int64), pair_indices=np.zeros(0, np.int32), pair_data=np.zeros(0)),
-        "different shapes",
+        "pair_indptr_u is missing",
     ),
     (lambda document, tensors: [at(0, 1e308)(tensors[f"emission_data{u}"]) for u in ("", "_u")], "average"),
     (change("token_errors_per_epoch", lambda a: a[1:]), "token_errors_per_epoch has the shape"),
-    (change("token_errors_per_epoch", lambda a: a - 99), "anything below 0"),
+    (change("token_errors_per_epoch", lambda a: a - 99), "counts of at most"),
     (change("vocabulary", at(0, 0xFF)), "is not UTF-8"),
     (change("vocabulary_ends", at(0, 99)), "does not divide the vocabulary"),
     (change("vocabulary_ends", lambda a: a[1:]), "vocabulary_ends has the shape"),
     (change("vocabulary", lambda a: a[1:]), "does not divide the vocabulary"),
     (put(more=np.zeros(1)), "unknown tensor 'more'"),
-    (lambda document, tensors: document["history"].pop("n_seen"), "history must hold"),
+    (lambda document, tensors: tensors.pop("seen"), "seen is missing"),
     (lambda document, tensors: document["history"].update(n_iter=True), "history must hold"),
     (lambda document, tensors: document.pop("encoder"), "unknown tensor 'vocabulary'"),
     (lambda document, tensors: document["encoder"].update(n_columns=7), "different numbers of columns"),

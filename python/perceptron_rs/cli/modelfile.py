@@ -89,10 +89,9 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
 def load_predictor(path: Path) -> Any:
     """Return what a linear model predicts with, read without scikit-learn; None if that cannot be."""
     from perceptron_rs.models.container import unpack
-    from perceptron_rs.models.older import updated
 
     try:
-        document, tensors = updated(*unpack(path))
+        document, tensors = unpack(path)
         learner = LEARNERS.get(str(document.get("estimator")))
         if learner is None or not learner.is_linear or "feature_names" in document:
             return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.common.schema import Array, SchemaMixin
 from perceptron_rs.common.told import OF_PASS, attributes, canonical
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.typed import BaseEstimator
@@ -40,12 +41,30 @@ def shown(attribute: str, name: str) -> Shown:
     return Shown(read)
 
 
-class Owner(BaseEstimator):
-    """An estimator of which ``_model`` is all that it has learnt; a subclass gives its ``_learner``."""
+class Owner(SchemaMixin, BaseEstimator):
+    """An estimator of which ``_model`` is all that it has learnt; a subclass gives its ``_learner``.
+
+    Its schema says which attributes show the arrays of the model.
+    """
 
     engine: Any
     _learner: ClassVar[str]  # as the engines call it
     _model: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for part in cls._schema.parts if hasattr(cls, "_schema") else ():
+            if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
+                setattr(cls, part.shown, shown(part.shown, part.name))
+
+    def _state(self) -> State:
+        return dict(self._model.state())
+
+    def _settled_state(self) -> State:
+        return {name: self._model[name] for name in self._model.keys()}  # noqa: SIM118  no mapping's methods
+
+    def _set_state(self, state: State) -> None:
+        self._publish(state)
 
     def __getstate__(self) -> dict[str, Any]:
         known = attributes(self)

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.owner import Owner, Shown
+from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.schema import History
 from perceptron_rs.common.terms import OF_KERNEL, check_terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
@@ -23,6 +24,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.fitting import Train, learn
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
+from perceptron_rs.kernel.schema import spec_of
 from perceptron_rs.kernel.values import check_kernel
 from perceptron_rs.kernel.vectors import OF_VECTORS, counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
@@ -42,6 +44,8 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
     _lasting: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
 
+    n_seen_: NDArray[np.int64]
+    support_: NDArray[np.int64]
     validation_scores_: NDArray[np.float64]
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
@@ -236,18 +240,40 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
                 return difference
             return scores
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        spec, numbers = self._spec, with_row_digests(self.predictor_, self.n_features_in_)
-        if spec.name == "precomputed":  # a row is a column of the values that come
-            numbers["origin"] = self._vectors["origin"][self._vectors["log_row"]]
-        settings = {
+    def _prediction_parameters(self) -> dict[str, Any]:
+        spec = self._spec
+        return {
+            "learner": self._schema.learner,
             "kernel": self.kernel if callable(self.kernel) else spec.name,
             "tie": self.tie,
             "multi_class": self.multi_class,
             **{name: getattr(spec, name) for name in OF_KERNEL.get(spec.name, ())},
         }
-        return numbers, settings
+
+    def _prediction_arrays(self) -> State:
+        """Return what predicts; rows are in the schema, in the order of the log, wherever they came from."""
+        found = {name: array for name, array in self.predictor_.items() if not name.startswith("rows")}
+        row, origin = found.pop("log_row"), found.pop("origin")
+        if self._spec.name == "precomputed":  # a row is a column of the values that come
+            found["origin"] = origin[row]
+        return found
+
+    def _sizes(self, history: History) -> dict[str, int]:
+        sizes = super()._sizes(history)
+        # With precomputed kernel values no rows are stored: one column stands for them.
+        return sizes | {"c": 1 if self.kernel == "precomputed" else sizes["d"]}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        seen, columns = arrays["seen"], history["n_features"]
+        if is_joint(self) and (seen != seen[0]).any():
+            raise ValueError("the tensor seen must hold one number for all classes of a joint decision")
+        if self.kernel == "precomputed" and arrays["origin"].max(initial=-1) >= columns:
+            raise ValueError(f"the tensor origin must name columns below {columns}")
+        spec_of(self, arrays)
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+        self._spec = spec_of(self, arrays)
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)
@@ -264,18 +290,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
     def _vectors(self) -> State:
         """The log of mistakes, and the rows that it names."""
         return {name: array for name, array in self._model.state().items() if name.startswith(OF_VECTORS)}
-
-    @Shown
-    def n_seen_(self) -> NDArray[np.int64]:
-        """Number of examples visited for each class since the last cold start."""
-        seen: NDArray[np.int64] = self._model["seen"]
-        return seen
-
-    @Shown
-    def support_(self) -> NDArray[np.int64]:
-        """Indices of the misclassified examples."""
-        origin: NDArray[np.int64] = self._model["origin"]
-        return origin
 
     @Shown
     def support_vectors_(self) -> Any:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
+from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
@@ -22,6 +22,7 @@ from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
+from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
 from perceptron_rs.stream.fit import Options
@@ -217,7 +218,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
     """
 
     _learner: ClassVar[str] = "budget"
-    _computed: ClassVar[tuple[str, ...]] = ("support_", "dual_coef_", "mistakes_per_support_", "n_seen_")
+    _schema: ClassVar[Schema] = BUDGETED
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(BudgetedKernelPerceptronParameters)
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
@@ -287,10 +288,17 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
             distance=float(self.projection_distance),
         )
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        numbers, settings = super()._learnt()
-        numbers |= with_row_digests(self._members | stored(self._vectors), self.n_features_in_)
-        return numbers, settings | {"learner": "budgeted-kernel"}
+    def _sizes(self, history: History) -> dict[str, int]:
+        sizes = super()._sizes(history)
+        width = sizes["K"] if is_joint(self) else 1
+        return sizes | {"w": width, "g": sizes["K"] // width, "s": sizes["K"] // width + 1}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        check_members(self, arrays)
+
+    def _set_state(self, state: State) -> None:
+        super()._set_state(state | log_of(state, len(state["seen"])))
 
     def _answer(self) -> str:
         return "last"

@@ -13,6 +13,7 @@ from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
@@ -20,6 +21,7 @@ from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.fitting import Train
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
+from perceptron_rs.kernel.schema import KERNEL, check_log
 from perceptron_rs.kernel.values import is_number, rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
@@ -233,23 +235,12 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     """
 
     _learner: ClassVar[str] = "kernel"
-    _computed: ClassVar[tuple[str, ...]] = (
-        *("support_", "dual_coef_", "mistakes_per_support_", "survival_", "n_seen_", "intercept_", "_norm"),
-    )
+    _schema: ClassVar[Schema] = KERNEL
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(KernelPerceptronParameters)
 
-    @Shown
-    def intercept_(self) -> NDArray[np.float64]:
-        """Intercepts after the last update."""
-        intercept: NDArray[np.float64] = self._model["intercept"]
-        return intercept
-
-    @property
-    def _norm(self) -> NDArray[np.float64]:
-        """Squared norms of the last vectors."""
-        norm: NDArray[np.float64] = self._model["norm"]
-        return norm
+    intercept_: NDArray[np.float64]
+    _norm: NDArray[np.float64]  # squared, of the last vectors
 
     @Shown
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -307,10 +298,13 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
             return np.zeros((len(self.n_seen_), data.rows.shape[0]))
         return np.ascontiguousarray(answers(self, engine, data, "sum").T)
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        numbers, settings = super()._learnt()
-        settings |= {"learner": "kernel", "prediction": self.prediction, "normalize": bool(self.normalize)}
-        return numbers | {"intercept_": self.intercept_}, settings
+    def _prediction_parameters(self) -> dict[str, Any]:
+        own = {"prediction": self.prediction, "normalize": bool(self.normalize)}
+        return super()._prediction_parameters() | own
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        check_log(arrays)
 
     def _answer(self) -> str:
         answer = _ANSWERS[self.prediction]

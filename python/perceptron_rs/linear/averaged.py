@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.options.groups import constraints
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.linear.parameters import AveragedPerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
+from perceptron_rs.linear.schema import AVERAGED
 
 __all__ = ["AveragedPerceptron"]
 
@@ -186,14 +188,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     """
 
     _learner: ClassVar[str] = "averaged"
-    _shown: ClassVar[dict[str, str]] = {
-        "last_coef_": "coef",
-        "last_intercept_": "intercept",
-        "n_seen_": "seen",
-        "_coef_u": "coef_u",
-        "_intercept_u": "intercept_u",
-    }
-    _digested: ClassVar[tuple[str, ...]] = tuple(_shown)
+    _schema: ClassVar[Schema] = AVERAGED
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(AveragedPerceptronParameters)
 

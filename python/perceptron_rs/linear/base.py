@@ -15,7 +15,7 @@ from perceptron_rs.audit.record import begin_record
 from perceptron_rs.common.driver import Report
 from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import Owner, shown
+from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import are_accepted, n_threads
 from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
 from perceptron_rs.common.sklearn_callbacks import FitTask
@@ -55,26 +55,16 @@ class LinearLearner(
 ):
     """A linear classifier that one pass of an engine over examples makes better.
 
-    A subclass gives its parameters (a dataclass), its rule (``_learner``, the engines' name of it), and
-    which numbers of its model it shows besides weights and intercepts (``_shown``).
+    A subclass gives its parameters (a dataclass), its rule (``_learner``, the engines' name of it), and its
+    schema.
     """
 
     _learner: ClassVar[str]
-    #: Names in the model, by attribute.
-    _shown: ClassVar[dict[str, str]] = {"n_seen_": "seen"}
-    #: Numbers that say what has been learnt, for digests.
-    _digested: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "n_seen_")
-    _computed: ClassVar[tuple[str, ...]] = ()  # further attributes, that are properties
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     n_seen_: NDArray[np.int64]
     validation_scores_: NDArray[np.float64]
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for attribute, name in cls._shown.items():
-            setattr(cls, attribute, shown(attribute, name))
 
     if not TYPE_CHECKING:
         locals().update({name: Told(name) for name in OF_PASS})
@@ -375,11 +365,18 @@ class LinearLearner(
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {name: dense(getattr(self, name)) for name in self._digested}
-        numbers |= {f"{name}_": array for name, array in self.predictor_.items()}
-        return numbers, {"learner": self._learner, "tie": self.tie}
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return {"learner": self._learner, "tie": self.tie}
+
+    def _prediction_arrays(self) -> State:
+        return {f"{name}_": array for name, array in self.predictor_.items()}
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+        # An average is computed when it is first read: here, where an error can name the file.
+        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
+            raise ValueError(
+                "its weights are so large that their average is not finite; save the model again"
+            )
 
     @property
     def t_(self) -> int:

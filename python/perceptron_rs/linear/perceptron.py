@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from perceptron_rs.common.options.groups import constraints
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
+from perceptron_rs.linear.schema import PERCEPTRON
 
 __all__ = ["Perceptron"]
 
@@ -203,5 +205,6 @@ class Perceptron(PerceptronParameters, PassLearner):
     """
 
     _learner: ClassVar[str] = "perceptron"
+    _schema: ClassVar[Schema] = PERCEPTRON
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PerceptronParameters)

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.options.groups import constraints
+from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.engines import State
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import PocketPerceptronParameters
+from perceptron_rs.linear.schema import POCKET
 
 __all__ = ["PocketPerceptron"]
 
@@ -229,12 +232,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     """
 
     _learner: ClassVar[str] = "pocket"
-    _shown: ClassVar[dict[str, str]] = {
-        "n_seen_": "seen",
-        "pocket_errors_": "pocket_errors",
-        "pocket_run_": "pocket_run",
-        **{f"_{name}": name for name in _SWAPS},
-    }
+    _schema: ClassVar[Schema] = POCKET
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PocketPerceptronParameters)
 
     pocket_errors_: NDArray[np.float64]
@@ -276,6 +274,17 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         for name, part in zip(_SWAP.names or (), _SWAPS, strict=True):
             found[name] = getattr(self, f"_{part}")
         return found
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        if "swap_plane" not in arrays:
+            return
+        plane, errors = arrays["swap_plane"], arrays["pocket_errors"]
+        if (plane >= len(errors)).any() or (np.diff(plane) < 0).any():
+            raise ValueError(f"the tensor swap_plane must hold sorted indices below {len(errors)}")
+        last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
+        if (arrays["swap_errors"][last] != errors[plane[last]]).any():
+            raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
 
     def _own_settings(self, n_examples: int) -> dict[str, Any]:
         few = "update" if n_examples <= _FEW else "ratchet"

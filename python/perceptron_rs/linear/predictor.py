@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.planes import n_planes
+from perceptron_rs.common.schema import is_count
 from perceptron_rs.engines import get_engine
+from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.values import Tensors
 
@@ -45,31 +47,31 @@ class Predictor:
 
 def predictor(document: dict[str, Any], tensors: Tensors) -> Predictor | None:
     """Return it; None if the file needs the estimator: to be read, or to say what is wrong with it."""
-    name, given = document.get("estimator"), document.get("parameters")
-    parts = ("coef", "intercept", "seen", *(("coef_u", "intercept_u") if name == "averaged" else ()))
+    name, given, history = (document.get(part) for part in ("estimator", "parameters", "history"))
+    schemas = {schema.learner: schema for schema in (PERCEPTRON, AVERAGED, POCKET)}
     if (
-        name not in ("perceptron", "averaged", "pocket")
+        name not in schemas
         or not isinstance(given, dict)
+        or not isinstance(history, dict)
+        or not is_count(history.get("n_features"))
         or document.get("arithmetic_version") != ARITHMETIC_VERSION
         or given.get("engine") != "rust"
         or given.get("tie") not in ("mistake", "positive")
         or given.get("multi_class", "ovr") not in ("ovr", "joint")
-        or "pending_coef" in tensors
-        or not set(parts) <= set(tensors)
     ):
         return None
     try:
         classes = classes_from_json(document.get("classes"))
+        planes = n_planes(_Parameters(given.get("multi_class", "ovr")), classes)
+        left, sizes = dict(tensors), {"K": planes, "d": history["n_features"]}
+        state: Tensors = {}
+        for part in schemas[name].parts_of(None):
+            if not part.attribute:
+                state |= part.take(left, sizes)
     except ValueError:
         return None
-    planes = n_planes(_Parameters(given.get("multi_class", "ovr")), classes)
-    state = {part: tensors[part] for part in parts}
-    for part, array in state.items():
-        kind = np.int64 if part == "seen" else np.float64
-        if array.dtype != kind or array.shape[:1] != (planes,) or array.ndim != 1 + part.startswith("coef"):
-            return None
-        if not np.isfinite(array).all() or (part == "coef_u" and array.shape != state["coef"].shape):
-            return None
+    if "ages" in state or "strengths" in state:  # penalties are pending
+        return None
     coef, intercept = state["coef"], state["intercept"]
     if name == "averaged":
         coef, intercept = get_engine("rust").average(state)

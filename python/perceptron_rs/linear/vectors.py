@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.settings import Data, zeros
 from perceptron_rs.stream.run import Block, Learner
 
@@ -35,6 +35,7 @@ __all__ = [
     "Weights",
     "begun",
     "carried",
+    "check_vectors",
     "collected",
     "counts_of",
     "each",
@@ -353,6 +354,23 @@ def rows_of(vectors: Vectors, engine: Engine) -> Rows:
     parts = [np.require(stored[name], requirements=["C", "A"]) for name in sorted(stored)]
     indices, indptr, values = parts
     return engine.csr_rows(indptr, indices, values, vectors["coef"].shape[1])
+
+
+def check_vectors(arrays: State) -> None:
+    """Raise ValueError unless the vectors in a state are those of a run that ended at its weights."""
+    vectors = {name.removeprefix(PREFIX): w for name, w in arrays.items() if name.startswith(PREFIX)}
+    engine = get_engine("rust")
+    try:
+        last = engine.replay(rows_of(vectors, engine), vectors, upto=np.diff(vectors["log_start"]))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the tensors {PREFIX}... do not agree: {error}") from None
+    logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
+    for first, log, seen in zip(vectors["first_t"], logs, arrays["seen"], strict=True):
+        times = np.concatenate([[first], log, [seen + 1]])
+        if (np.diff(times) < 0).any() or (np.diff(log) < 1).any():
+            raise ValueError(f"the tensors {PREFIX}log_t and {PREFIX}first_t must rise to the examples seen")
+    if any(last[name].tobytes() != arrays[name].tobytes() for name in ("coef", "intercept")):
+        raise ValueError(f"the tensors {PREFIX}... do not lead to the weights of the file")
 
 
 def _stored(vectors: Vectors) -> Vectors:

@@ -9,14 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
+from perceptron_rs.linear.schema import VOTED
 from perceptron_rs.linear.vectors import (
     PREFIX,
     Carried,
@@ -26,6 +27,7 @@ from perceptron_rs.linear.vectors import (
     Weights,
     begun,
     carried,
+    check_vectors,
     collected,
     counts_of,
     each,
@@ -228,7 +230,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     """
 
     _learner: ClassVar[str] = "voted"
-    _computed: ClassVar[tuple[str, ...]] = ("n_vectors_", "survival_", "support_")
+    _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _draws: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(VotedPerceptronParameters)
@@ -337,16 +339,18 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         """
         return super().decision_function(X)
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        model = self._model
-        vectors = {f"{PREFIX}{name}": array for name, array in model.vectors.items()}
-        numbers = {"_coef": model.coef, "_intercept": model.intercept, "n_seen_": self.n_seen_}
-        return numbers | with_row_digests(vectors, self.n_features_in_), {
-            "learner": self._learner,
-            "tie": self.tie,
-            "prediction": self.prediction,
-            "seed": model.seed,
-        }
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return super()._prediction_parameters() | {"prediction": self.prediction, "seed": self._model.seed}
+
+    def _prediction_arrays(self) -> State:
+        return {}
+
+    def _settled_state(self) -> State:
+        return self._state()
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        check_vectors(arrays)
 
     def _begin(self, engine: Engine, data: Examples, state: VotedModel, seed: int | None) -> Any:  # noqa: ARG002
         self._most()

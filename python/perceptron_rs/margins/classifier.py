@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.audit.digests import with_row_digests
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
+from perceptron_rs.common.schema import History, Schema, SchemaMixin
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import Engine, KernelSpec, Rows, get_engine
+from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
@@ -32,6 +32,7 @@ from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
+from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json, spec_of
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
@@ -42,7 +43,9 @@ _BITS = 1200  # behind the binary point: more than the smallest float has
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
-class MaxMarginClassifier(MaxMarginClassifierParameters, Exported, Saved, Scoring, BaseEstimator):
+class MaxMarginClassifier(
+    MaxMarginClassifierParameters, Exported, Saved, Scoring, SchemaMixin, BaseEstimator
+):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
     The margin is certified: the largest margin lies in ``margin_interval_``, and the margin of the
@@ -169,6 +172,7 @@ class MaxMarginClassifier(MaxMarginClassifierParameters, Exported, Saved, Scorin
     array([-1.,  1.,  1., -1.])
     """
 
+    _schema: ClassVar[Schema] = MAX_MARGIN
     _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MaxMarginClassifierParameters)
 
@@ -376,14 +380,32 @@ class MaxMarginClassifier(MaxMarginClassifierParameters, Exported, Saved, Scorin
         check_classes(self.classes_, scores.shape[1])
         return scores.reshape(-1) if scores.shape[1] == 1 else scores
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
+    def _prediction_parameters(self) -> dict[str, Any]:
         spec = self._spec
         if spec is None:
-            return self.predictor_, {"learner": "max-margin", "kernel": "linear"}
+            return {"learner": "max-margin", "kernel": "linear"}
         kernel = {name: getattr(spec, name) for name in ("name", "gamma", "coef0", "degree")}
-        numbers = with_row_digests(self.predictor_, self.n_features_in_)
-        return numbers, {"learner": "max-margin", "kernel": kernel}
+        return {"learner": "max-margin", "kernel": kernel}
+
+    def _prediction_arrays(self) -> State:
+        spec, found = self._spec, self.predictor_
+        if spec is not None and spec.name != "precomputed":  # rows are in the schema, wherever they came from
+            found = {name: found[name] for name in ("dual_coef", "intercept", "gamma")}
+        return found
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        check_planes(self, arrays, history["n_features"])
+
+    def _document(self) -> dict[str, Any]:
+        return {"results": results_to_json(self.results_)}
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+        spec = spec_of(self, arrays)
+        if spec is not None:
+            self._spec = spec
+            self._stored_support = vars(self).get("_stored_support", {})
+        self.results_ = results_of(arrays, document.get("results"), spec)
+        self.margin_ = self.margin_interval_[:, 0].copy()
 
     def _features(self, engine: Engine, data: Examples) -> Iterator[Rows]:
         """Yield what the weights are multiplied with: the features, or kernel values with the support."""

@@ -33,8 +33,8 @@ from perceptron_rs.models.values import Tensors, decode, encode
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
-#: Raised when a file of the new version cannot be read by a program that knows the old one.
-FORMAT_VERSION = 5
+#: Raised when what a file holds changes. A program reads the files of its own version alone.
+FORMAT_VERSION = 6
 _KEY = "perceptron_rs"
 _PREFIX = 8
 # The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
@@ -149,10 +149,10 @@ def _foreign(why: str = "") -> ArgumentError:
 def _check_version(version: Any) -> None:
     if type(version) is not int or version < 1:
         raise ValueError(f"its format version {version!r:.40} is not a version; {_CUT}")
-    if version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        remedy = "install a newer perceptrons" if version > FORMAT_VERSION else "fit and save the model again"
         raise ValueError(
-            f"it has the format version {version}, and this perceptrons reads up to {FORMAT_VERSION}; "
-            f"install a newer perceptrons"
+            f"it has the format version {version}, and this perceptrons reads {FORMAT_VERSION}; {remedy}"
         )
 
 

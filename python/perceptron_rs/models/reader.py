@@ -10,10 +10,10 @@ import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.errors import ArgumentError, located
+from perceptron_rs.models.arrays import restore
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
-from perceptron_rs.models.older import updated
 from perceptron_rs.models.parameters import checked, parameters_from_json
 from perceptron_rs.models.recorded import CALLS, DIGESTS, publish_record
 from perceptron_rs.models.values import Tensors
@@ -119,7 +119,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
     try:
-        document, tensors = updated(*unpack(path))
+        document, tensors = unpack(path)
         return _restore(document, tensors), document, tensors
     except ValueError as error:
         raise located(error, f"cannot load {os.fspath(path)!r}: ") from None
@@ -146,18 +146,18 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
             f"install a newer perceptrons"
         )
     learner = LEARNERS[name]
-    files = learner.part("files")
-    unknown = set(document) - _KEYS - _OPTIONAL - files.OWN_PARTS
+    kind = learner.kind
+    unknown = set(document) - _KEYS - _OPTIONAL - kind._schema.document
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
         )
-    estimator = learner.kind(**parameters_from_json(document["parameters"], learner.kind))
+    estimator = kind(**parameters_from_json(document["parameters"], kind))
     checked(estimator)
-    estimator.classes_ = classes_from_json(document["classes"], least=getattr(files, "LEAST_CLASSES", 2))
+    estimator.classes_ = classes_from_json(document["classes"], least=kind._schema.least_classes)
     tensors = dict(tensors)
     publish_record(estimator, tensors, document)
-    files.publish(estimator, tensors, document)
+    restore(estimator, tensors, document)
     if "feature_names" in document:
         estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
     if "column_base" in document:

@@ -10,8 +10,9 @@ import numpy as np
 
 from perceptron_rs.audit.digests import BLOCK, Digests
 from perceptron_rs.audit.record import RECORD, Call, Method
+from perceptron_rs.common.schema import is_count
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
-from perceptron_rs.models.values import Tensors, is_count
+from perceptron_rs.models.values import Tensors
 
 __all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record"]
 

@@ -9,13 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tensors", "decode", "encode", "is_count", "plain"]
+__all__ = ["Tensors", "decode", "encode", "plain"]
 
 #: What a model file holds besides its description, by name.
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 
-#: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
-LARGEST_COUNT = 2**53
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # every label's type, and none that is slow to read
 
 
@@ -53,11 +51,6 @@ def decode(text: str) -> Any:
         raise ValueError("the JSON is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"the JSON cannot be read ({error!s:.200})") from None
-
-
-def is_count(value: Any) -> bool:
-    """Whether ``value`` is an integer that counts something."""
-    return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

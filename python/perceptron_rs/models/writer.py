@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.models.arrays import collect
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
@@ -41,7 +42,7 @@ def _bytes_of(estimator: Any) -> bytes:
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    tensors, parts = LEARNERS[name].part("files").collect(estimator)
+    tensors, parts = collect(estimator)
     started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,

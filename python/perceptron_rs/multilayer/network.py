@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD
 
-__all__ = ["report_mistakes", "sizes_of"]
+__all__ = ["n_outputs", "report_mistakes", "sizes_of"]
 
 _LARGEST = 2**31 - 1
 
@@ -22,6 +22,11 @@ def sizes_of(model: Any) -> tuple[int, ...]:
     if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
         raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
     return tuple(int(size) for size in sizes)
+
+
+def n_outputs(classes: NDArray[Any]) -> int:
+    """Return the number of output neurons."""
+    return 1 if len(classes) == 2 else len(classes)
 
 
 def report_mistakes(model: Any, mistakes: NDArray[np.int64]) -> None:

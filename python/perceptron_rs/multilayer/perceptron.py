@@ -20,19 +20,21 @@ from perceptron_rs.common.parameters import (
     validated,
 )
 from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.train import Feeder, Learner, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import Weighed, start_value
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import report_mistakes, sizes_of
+from perceptron_rs.multilayer.network import n_outputs, report_mistakes, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
+from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.settings import Network
 from perceptron_rs.typed import check_is_fitted, fit_context
 
@@ -182,8 +184,8 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
     array([0, 1, 1, 0])
     """
 
-    _computed: ClassVar[tuple[str, ...]] = ()  # attributes that are properties
     _learner: ClassVar[str] = "network"
+    _schema: ClassVar[Schema] = MULTILAYER
     _rate: ClassVar[str] = "learning_rate_init"
     _until_clean: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MultilayerPerceptronParameters)
@@ -381,20 +383,31 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
         state: dict[str, NDArray[Any]] = self._model.state()
         return state
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        return self.predictor_, {"learner": "multilayer", "activation": self.activation}
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return {"learner": "multilayer", "activation": self.activation}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        if history["n_iter"] < 1:
+            raise ValueError("the history must hold an epoch or more")
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+        self._name_layers()
+        self.loss_ = self.loss_curve_[-1]
+
+    def _name_layers(self) -> None:
+        """Set what classes and parameters say of the layers."""
+        self.n_outputs_ = n_outputs(self.classes_)
+        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
+        self.n_layers_ = len(sizes_of(self)) + 2
 
     def _start(self, feeder: Feeder) -> Any:
         """Return the layers to go on from, or layers with weights that are drawn."""
         if feeder.goes_on:
             return self._model_of(feeder.engine)
-        self.n_outputs_ = self._n_planes(feeder.classes)
-        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
-        sizes = sizes_of(self)
-        self.n_layers_ = len(sizes) + 2
+        self._name_layers()
         drawn = feeder.engine.mlp_start(
-            self.n_features_in_, sizes, self.n_outputs_, activation=self.activation, seed=feeder.seed
+            self.n_features_in_, sizes_of(self), self.n_outputs_, activation=self.activation, seed=feeder.seed
         )
         return self._owned(feeder.engine, drawn)
 
@@ -413,7 +426,7 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
         return len(self.classes_) > 2
 
     def _n_planes(self, classes: NDArray[Any]) -> int:
-        return 1 if len(classes) == 2 else len(classes)
+        return n_outputs(classes)
 
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
         """Return the weight of each example times that of its class."""

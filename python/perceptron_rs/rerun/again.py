@@ -16,7 +16,7 @@ from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.learnt import arrays, difference, learnt
+from perceptron_rs.models.comparison import arrays, difference, learnt
 from perceptron_rs.models.input import INPUT
 from perceptron_rs.rerun.given import Given, given_of
 

@@ -12,6 +12,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
+from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import State, get_engine
@@ -28,6 +29,7 @@ from perceptron_rs.sequence.input import (
     split_labels,
 )
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
+from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.stream.fit import Options
 from perceptron_rs.stream.learner import StreamFit
@@ -190,8 +192,10 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(SequencePerceptronParameters)
 
     _learner: ClassVar[str] = "chain"
+    _schema: ClassVar[Schema] = SEQUENCE
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
+    template_: dict[str, Any]  # of the command line
     n_features_in_: int
     n_iter_: int
     converged_: bool
@@ -448,10 +452,33 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
             found, truth = found.astype(object), truth.astype(object)
         return float(np.count_nonzero(found == truth) / len(truth))
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        last = {f"last {name}": array for name, array in self._model.state().items()}
-        return self.predictor_ | last, {"learner": "sequence", "beam": beam_of(self)}
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return {"learner": "sequence", "beam": beam_of(self)}
+
+    def _sizes(self, history: History) -> dict[str, int]:
+        columns, labels = history["n_features"], len(self.classes_)
+        return {"L": labels, "E": history["n_iter"], "d": columns, "p": columns + 1}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:  # noqa: ARG002
+        check_matrices(arrays, len(self.classes_))
+
+    def _document(self) -> dict[str, Any]:
+        encoder, parts = vars(self).get("encoder_"), {}
+        if encoder is not None:
+            hashed = None if encoder.n_columns is None else int(encoder.n_columns)
+            parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": hashed}
+        return parts | ({"template": dict(self.template_)} if "template_" in vars(self) else {})
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+        self._average = []
+        if "encoder" in document:
+            self.encoder_ = encoder_of(arrays, document["encoder"], self.n_features_in_)
+        elif "vocabulary" in arrays:
+            raise ValueError("there is an unknown tensor 'vocabulary', as there is no encoder")
+        if "template" in document:
+            self.template_ = template_of(document["template"])
+        if not all(np.isfinite(weights).all() for weights in self._weights.values()):
+            raise ValueError("its average weights hold a NaN or an infinity")
 
     @property
     def _lasting(self) -> tuple[str, ...]:

@@ -18,12 +18,14 @@ from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.rows.selection import read_only
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.turns import computed, consistent, learning
 from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import Answers, listed
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
+from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings, State
 from perceptron_rs.typed import fit_context
 
@@ -142,6 +144,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(StructuredPerceptronParameters)
 
     _learner: ClassVar[str] = "structured"
+    _schema: ClassVar[Schema] = STRUCTURED
+    last_coef_: NDArray[np.float64]
     _average: list[Any]  # what is computed from the rest when it is first read
     n_iter_: int
     mistakes_per_epoch_: NDArray[np.int64]
@@ -293,12 +297,6 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         self._begin_anew({"coef": weights, "coef_u": np.zeros(shape), "seen": seen}, _average=[])
 
     @Shown
-    def last_coef_(self) -> NDArray[np.float64]:
-        """Weights after the last update."""
-        coef: NDArray[np.float64] = self._model["coef"]
-        return coef
-
-    @Shown
     def n_seen_(self) -> int:
         """Number of examples that the weights have seen."""
         return int(self._model["seen"][0])
@@ -311,14 +309,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         """What predicts."""
         return {"coef": self.coef_}
 
-    def _learnt(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Return what was learnt, and the parameters that predicting reads: what a digest is of."""
-        numbers = {
-            "last_coef_": self.last_coef_,
-            "_u": self._model["coef_u"],
-            "n_seen_": np.array(self.n_seen_),
-        }
-        return self.predictor_ | numbers, {"learner": "structured", "inference": self.inference}
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return {"learner": "structured", "inference": self.inference}
 
     @consistent
     def predict(self, X: Sequence[Any]) -> list[Any]:

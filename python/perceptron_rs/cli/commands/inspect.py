@@ -21,7 +21,7 @@ _CALLS = 20
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
-    from perceptron_rs.learnt import digest
+    from perceptron_rs.models.comparison import digest
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.schema import Rows, SchemaMixin
 from perceptron_rs.common.told import attributes
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
@@ -96,18 +97,35 @@ class Learnt:
 
 def learnt(model: Any) -> Learnt:
     """Return what the predictions of a fitted estimator depend on."""
-    if not hasattr(type(model), "_learnt"):
+    if not isinstance(model, SchemaMixin):
         raise TypeError(
             f"model must be an estimator of this package, got {type(model).__name__}; of a pipeline, pass "
             f"its last step"
         )
     check_is_fitted(model)
-    numbers, settings = model._learnt()
-    settings |= _of_data(model)
+    numbers = _compared(model, predicts=True) | model._prediction_arrays()
+    settings = model._prediction_parameters() | _of_data(model)
     return Learnt(
         {name: np.asarray(array) for name, array in numbers.items()},
         {name: value if callable(value) else _json(value) for name, value in settings.items()},
     )
+
+
+def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
+    """Return the arrays of the schema that predict, or the others, as two trainings have them equal."""
+    found: Arrays = {}
+    state = model._settled_state()
+    every: Arrays = {}
+    parts = model._schema.parts_of(model)
+    for part in parts:
+        every |= part.values(model, state)
+    for part in parts:
+        if isinstance(part, Rows):
+            if predicts and part.of(every):
+                found[part.title] = part.digests(every, model.n_features_in_)
+        elif part.compared and part.predicts == predicts:
+            found |= {part.title: every[name] for name in part.of(every)}  # noqa: B035  one name, or none
+    return found
 
 
 def _of_data(model: Any) -> dict[str, Any]:
@@ -162,18 +180,12 @@ def _named(name: str, value: Any) -> Any:
 
 
 def arrays(model: Any) -> Arrays:
-    """Return what predictions depend on, and the other attributes of a fit."""
+    """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
     found = learnt(model)
-    names = {name for name in attributes(model) if name.endswith("_")}
-    names |= set(getattr(model, "_shown", ()))
-    names |= set(getattr(model, "_computed", ()))
-    names -= {name.partition("[")[0] for name in (*found.numbers, *found.settings)}
-    others = {name: getattr(model, name) for name in sorted(names) if hasattr(model, name)}
-    return (
-        {name: _object(value) for name, value in found.settings.items()}
-        | found.numbers
-        | {name: _array(value) for name, value in others.items()}
-    )
+    known = {name: _object(value) for name, value in found.settings.items()}
+    known |= _compared(model, predicts=False) | found.numbers
+    others = {name: value for name, value in attributes(model).items() if name.endswith("_")}
+    return {name: _array(value) for name, value in others.items() if name not in known} | known
 
 
 def _object(value: Any) -> NDArray[Any]:

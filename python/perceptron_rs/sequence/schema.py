@@ -1,0 +1,172 @@
+"""What a tagger has learnt: weights, sums, vocabulary, template.
+
+Most attributes have weights for few labels, so emission and pair weights are kept and stored as the rows of a
+CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its classes say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.schema import COUNTS, EPOCHS, Array, Schema, is_count
+from perceptron_rs.engines import State
+from perceptron_rs.features.encoder import AttributeEncoder
+
+__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "encoder_of", "template_of"]
+
+_REPORTS = {array.name: array for array in EPOCHS}
+
+
+def _weights(u: str = "") -> tuple[Array, ...]:
+    """Return the weights, or their sums: emission and pair weights as CSR, with a row for each column."""
+
+    def matrix(name: str, entries: str, group: str = "") -> tuple[Array, ...]:
+        parts: tuple[tuple[str, str, Any], ...] = (
+            ("indptr", "p", COUNTS),
+            ("indices", entries, np.dtype(np.int32)),
+            ("data", entries, np.dtype(np.float64)),
+        )
+        names = ((f"{name}_{part}{u}", axes, kind) for part, axes, kind in parts)
+        return tuple(
+            Array(full, (axes,), kind, label=f"last {full}", group=group) for full, axes, kind in names
+        )
+
+    vectors = ((f"transition{u}", "LL"), (f"start{u}", "L"), (f"end{u}", "L"))
+    return (
+        *matrix("emission", f"e{u}"),
+        *matrix("pair", f"pairs{u}", group="pair"),
+        *(Array(name, axes, label=f"last {name}") for name, axes in vectors),
+    )
+
+
+def _names(encoder: AttributeEncoder) -> list[bytes] | None:
+    if encoder.n_columns is not None:
+        return None
+    return [name.encode("utf-8", "surrogatepass") for name in encoder.vocabulary_]
+
+
+def _text(encoder: AttributeEncoder) -> NDArray[np.uint8] | None:
+    names = _names(encoder)
+    return None if names is None else np.frombuffer(b"".join(names), dtype=np.uint8)
+
+
+def _ends(encoder: AttributeEncoder) -> NDArray[np.int64] | None:
+    names = _names(encoder)
+    return None if names is None else np.cumsum([len(name) for name in names], dtype=np.int64)
+
+
+_VOCABULARY: dict[str, Any] = {
+    "attribute": "encoder_",
+    "group": "vocabulary",
+    "predicts": False,
+    "compared": False,
+    "unpack": None,
+}
+
+SEQUENCE = Schema(
+    "sequence",
+    (
+        *_weights(),
+        *_weights("_u"),
+        Array("seen", (1,), COUNTS, shown="n_seen_", label="last seen", reported=True),
+        Array(
+            "sequence_errors_per_epoch",
+            "E",
+            COUNTS,
+            "sequence_errors_per_epoch_",
+            predicts=False,
+            reported=True,
+        ),
+        Array(
+            "token_errors_per_epoch", "E", COUNTS, "token_errors_per_epoch_", predicts=False, reported=True
+        ),
+        replace(_REPORTS["validation_scores"], axes=("E", 1)),
+        _REPORTS["loss_curve"],
+        Array("vocabulary", "v", np.dtype(np.uint8), pack=_text, **_VOCABULARY),
+        Array("vocabulary_ends", "d", COUNTS, pack=_ends, **_VOCABULARY),
+    ),
+    {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_features_in_"},
+    least_classes=1,
+    document=frozenset({"encoder", "template"}),
+)
+
+#: Of structures of any kind, which a function of the caller searches: no file can hold it.
+STRUCTURED = Schema(
+    "",
+    (
+        Array("coef", "d", shown="last_coef_"),
+        Array("coef_u", "d", label="_u"),
+        Array("seen", (), COUNTS, shown="n_seen_", pack=lambda seen: seen[0]),
+    ),
+)
+
+
+def check_matrices(arrays: State, labels: int) -> None:
+    """Raise ValueError unless the emission and pair weights are CSR matrices, with entries in order."""
+    for name, width in (("emission", labels), ("pair", labels * labels)):
+        for u in ("", "_u"):
+            if f"{name}_indptr{u}" in arrays:
+                _check_matrix(f"{name}_ind", arrays[f"{name}_indptr{u}"], arrays[f"{name}_indices{u}"], width)
+
+
+def _check_matrix(name: str, ends: NDArray[np.int64], indices: NDArray[np.int32], width: int) -> None:
+    if ends[0] != 0 or ends[-1] != len(indices) or (np.diff(ends) < 0).any():
+        raise ValueError(f"the tensor {name}ptr does not divide {len(indices)} weights into rows")
+    if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
+        raise ValueError(f"the tensor {name}ices must be from 0 to {width - 1}")
+    rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    if (np.diff(rows * width + indices) <= 0).any():
+        raise ValueError(f"the tensor {name}ices must rise within each row")
+
+
+def encoder_of(arrays: State, description: Any, columns: int) -> AttributeEncoder:
+    """Return the encoder of a file; ValueError if it is unsound."""
+    if not isinstance(description, dict) or set(description) != {"min_count", "n_columns"}:
+        raise ValueError("its encoder must hold min_count and n_columns")
+    hashed = description["n_columns"]
+    if not is_count(description["min_count"]) or not (hashed is None or is_count(hashed)):
+        raise ValueError("its encoder must hold counts")
+    encoder = AttributeEncoder(**description)
+    names: dict[str, int] = {}
+    if hashed is None:
+        if "vocabulary" not in arrays:
+            raise ValueError("the tensor vocabulary is missing")
+        text, ends = arrays["vocabulary"].tobytes(), arrays["vocabulary_ends"].tolist()
+        starts = [0, *ends[:-1]]
+        if ends[-1] != len(text) or any(a > b for a, b in zip(starts, ends, strict=True)):
+            raise ValueError("the tensor vocabulary_ends does not divide the vocabulary")
+        try:
+            parts = [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+        except UnicodeDecodeError:
+            raise ValueError("the tensor vocabulary is not UTF-8") from None
+        names = {name: column for column, name in enumerate(parts)}
+    if (columns if hashed else len(names)) != (hashed or columns):
+        raise ValueError("its encoder and its weights have different numbers of columns")
+    encoder.vocabulary_, encoder.n_columns_ = names, columns
+    return encoder
+
+
+def template_of(description: Any) -> dict[str, Any]:
+    """Return what the command line keeps to make attributes from columns; ValueError if it is unsound."""
+    if (
+        not isinstance(description, dict)
+        or set(description) - {"positions", "tag"} != {"kind", "window", "columns"}
+        or description["kind"] not in ("words", "columns")
+        or not all(is_count(description[name]) for name in ("window", "columns"))
+        or description["columns"] < 1
+        or description["window"] > 100
+    ):
+        raise ValueError("its template must hold a known kind, a window and a number of columns")
+    places = description.get("positions", [1] * description["columns"])
+    if not isinstance(places, list) or len(places) != description["columns"]:
+        raise ValueError("the positions of its template must be one for each column")
+    if not all(is_count(place) and place > 0 for place in places):
+        raise ValueError("the positions of its template must be numbers from 1")
+    tag = description.get("tag", 1)
+    if not (is_count(tag) and tag > 0):
+        raise ValueError(f"the tag of its template must be the number of a column, got {tag!r:.80}")
+    return description
