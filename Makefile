@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
+.PHONY: help demo test test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages lab test-lab picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,8 @@ lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	cargo fmt --check
 	cargo clippy --all-targets -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
+	cargo fmt --check --manifest-path lab/Cargo.toml
+	cargo clippy --locked --manifest-path lab/Cargo.toml --target-dir target/lab --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -96,7 +98,7 @@ bench: $(VENV)/release $(VENV)/bench  ## beside peers: fails where a figure miss
 freund-schapire: $(VENV)/release $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/freund_schapire.py --out $(VENV) $(OPTIONS)
 
-docs: $(VENV)/quick $(VENV)/docs  ## the documentation, in docs/_build; a warning is an error
+docs: $(VENV)/quick $(VENV)/docs lab  ## the documentation, in docs/_build; a warning is an error
 	rm -rf docs/_build docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
@@ -104,6 +106,19 @@ test-pages: $(VENV)/quick $(VENV)/test $(VENV)/browser  ## every page of the doc
 	@$(NEEDS_BROWSER)
 	@test -f docs/_build/index.html || $(MAKE) --no-print-directory docs
 	$(SIDE_BY_SIDE) -m browser tests/browser/test_pages.py
+
+# The core for a browser, as text: what opens a file may not fetch one.
+lab: docs/_static/lab/core.js  ## the lab of the documentation: the core as WebAssembly
+docs/_static/lab/core.js: $(OWN_RUST) $(RUST) lab/Cargo.toml lab/Cargo.lock $(wildcard lab/src/*.rs)
+	@test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" \
+		|| { $(NEEDS_RUSTUP); rustup target add wasm32-unknown-unknown; }
+	cargo build --quiet --locked --release --manifest-path lab/Cargo.toml --target wasm32-unknown-unknown --target-dir target/lab
+	{ printf 'const LAB_CORE = "'; base64 < target/lab/wasm32-unknown-unknown/release/perceptron_lab.wasm | tr -d '\n'; \
+		printf '";\n'; } > $@
+
+test-lab: $(VENV)/quick $(VENV)/test $(VENV)/docs $(VENV)/browser lab  ## the lab in a browser: it learns the bits that Python learns
+	@$(NEEDS_BROWSER)
+	$(BIN)/python -m pytest -m browser tests/browser/test_lab.py
 
 picture: $(VENV)/quick $(VENV)/docs  ## draw the picture of the README anew
 	$(BIN)/python docs/picture.py docs/perceptrons.png
@@ -126,6 +141,7 @@ constraints: $(VENV)/made  ## the newest versions of all packages and crates int
 	$(VENV)/oldest/bin/pip freeze > constraints-oldest.txt
 	cargo update
 	cargo update --manifest-path fuzz/Cargo.toml
+	cargo update --manifest-path lab/Cargo.toml
 	$(BIN)/python scripts/licenses.py
 
 licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt and sbom.cdx.json anew: after a change of Cargo.lock
@@ -249,7 +265,7 @@ fuzz: $(VENV)/quick $(VENV)/tools/bin/cargo-fuzz  ## each fuzz target, for FUZZ_
 	$(BIN)/python fuzz/calls.py --seconds $(FUZZ_SECONDS)
 
 clean:  ## remove all that was set up or built
-	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated docs/gallery .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
+	rm -rf $(VENV) target dist fuzz/corpus fuzz/artifacts docs/_build docs/generated docs/gallery docs/_static/lab/core.js .hypothesis .pytest_cache .mypy_cache .ruff_cache python/perceptron_rs/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/made:

@@ -89,6 +89,7 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_sidebars = {"lab": []}
 html_title = f"perceptrons {release}"
 html_show_sourcelink = False
 html_theme_options = {

@@ -1,0 +1,516 @@
+// The lab: draws what the core says, and asks it for what somebody wants to see. Nothing is learnt here.
+"use strict";
+const LAB_BEGUN = performance.now();
+(async () => {
+const $ = (id) => document.getElementById("lab-" + id);
+const root = document.getElementById("lab"), form = $("form"), plane = $("plane"), SIZE = 440, PAD = 14, SLICE = 12;
+const SIGNS = ["−", "+", "third"];
+const state = { points: [], classes: [], t: 0, known: 0, epochs: 0, ended: true, k: 0, chosen: null, ready: false };
+let core, view, margin, box, curve = [], running = null, resting = null, goal = 0, cost = 2e-4;
+
+// The core: a text goes in, JSON comes out.
+const bytes = (at, n) => new Uint8Array(core.memory.buffer, at, n);
+function put(text) {
+  const encoded = new TextEncoder().encode(text), at = core.input(encoded.length);
+  bytes(at, encoded.length).set(encoded);
+}
+function call(name, ...numbers) {
+  const n = core[name](...numbers), said = JSON.parse(new TextDecoder().decode(bytes(core.output(), n)));
+  if ("error" in said) throw new Error(said.error);
+  return said.ok;
+}
+
+function say(text, isError = false) {
+  $("status").textContent = text;
+  $("status").classList.toggle("lab-error", isError);
+}
+function attempt(f) {
+  try { return f(); } catch (error) {
+    stop();
+    const trapped = error instanceof WebAssembly.RuntimeError;
+    say(trapped ? "The core has stopped. Load the page anew." : error.message, true);
+    if (trapped) state.ready = false;
+    return undefined;
+  }
+}
+
+// Numbers and points as text.
+const number = (v) => v === null ? "" : String(Number(v.toPrecision(5))).replace("-", "−");
+const pair = (v) => "(" + v.map(number).join(", ") + ")";
+const signed = (v) => (v > 0 ? "+" : "−") + number(Math.abs(v));
+const sign = (point) => state.classes.length === 2 ? (point.class === state.classes[1] ? "+" : "−") : SIGNS[point.class];
+function element(name, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// The link: what the form says, and the place.
+const fields = [...form.querySelectorAll("[name]")];
+const defaults = Object.fromEntries(fields.map((field) => [field.name, field.value]));
+function applies(field) {
+  const label = field.closest("label");
+  return ["data", "learner", "kernel"].every((name) =>
+    !label.dataset[name] || label.dataset[name].split(" ").includes(form.elements[name].value));
+}
+function request() {
+  for (const field of fields) field.closest("label").hidden = !applies(field);
+  const said = fields.filter((field) => field.name !== "data" && applies(field)
+    && field.value !== "" && field.value !== defaults[field.name]);
+  const parts = [["data", form.elements.data.value], ...said.map((field) => [field.name, field.value.replace(/\s/g, "")])];
+  if (form.elements.data.value === "own") {
+    parts.push(["points", state.points.map(({ x, y, class: k }) => [x, y, k].join()).join(";")]);
+  }
+  return parts.map((part) => part.join("=")).join("&");
+}
+function readLink(hash) {
+  const said = new Map((hash || "data=six&intercept=no&tie=positive").split("&").map((part) => part.split(/=(.*)/s)));
+  for (const field of fields) field.value = said.get(field.name) ?? defaults[field.name];
+  const wrong = fields.find((field) => said.has(field.name) && field.value !== said.get(field.name));
+  const known = ["points", "t", "class", ...fields.map((field) => field.name)];
+  const unknown = [...said.keys()].find((name) => !known.includes(name));
+  state.k = Number(said.get("class") || 0);
+  state.t = 0;
+  const link = [...said].filter(([name]) => !["t", "class"].includes(name)).map((part) => part.join("=")).join("&");
+  const points = attempt(() => { put(link); return call("points"); });
+  if (!points) return;
+  state.points = points;
+  if (wrong || unknown !== undefined) return say(`The link has a wrong ${wrong ? wrong.name : unknown}.`, true);
+  fit();
+  restart(Math.max(0, Math.floor(Number(said.get("t") || 0))));
+}
+function writeLink() {
+  const place = (state.t ? "&t=" + state.t : "") + (state.k ? "&class=" + state.k : "");
+  history.replaceState(null, "", "#" + request() + place);
+  $("link").href = $("link").textContent = location.href;
+}
+
+// A run is made as far as somebody looks; a slice of it at a time, so that the page answers.
+function restart(t) {
+  stop();
+  const link = request();
+  state.ready = false;
+  delete root.dataset.at;
+  const opened = attempt(() => { put(link); return call("open"); });
+  if (!opened) { view = margin = undefined; state.classes = [...new Set(state.points.map((p) => p.class))].sort(); return draw(); }
+  Object.assign(state, { points: opened.points, classes: opened.classes, known: 0, epochs: 0, ended: false, ready: true });
+  curve = [];
+  form.elements.n.placeholder = n();
+  const planes = state.classes.length === 2 ? 0 : state.classes.length;
+  $("plane-of").hidden = planes === 0;
+  state.k = Math.min(state.k, Math.max(0, planes - 1));
+  $("k").replaceChildren(...state.classes.slice(0, planes).map((k, i) => new Option(SIGNS[k], i, false, i === state.k)));
+  margin = undefined;
+  say("");
+  go(t);
+}
+function epoch() {
+  const { known, epochs, ended } = call("epoch");
+  Object.assign(state, { known, epochs, ended });
+}
+function go(t) {
+  goal = t;
+  delete root.dataset.at;
+  const until = performance.now() + SLICE;
+  attempt(() => { while (state.known < goal && !state.ended && performance.now() < until) epoch(); });
+  if (!state.ready) return;
+  if (state.known < goal && !state.ended) {
+    say(`Epoch ${state.epochs} …`);
+    requestAnimationFrame(() => { if (goal === t && state.ready) go(t); });
+    return;
+  }
+  state.t = Math.min(goal, state.known);
+  attempt(() => { view = call("view", state.t, state.k); });
+  draw();
+  tell();
+  rest();
+}
+// What is dear is shown when nothing has changed for a moment.
+function rest() {
+  clearTimeout(resting);
+  resting = setTimeout(() => attempt(() => {
+    if (!state.ready || running) return;
+    const begun = performance.now();
+    if (!margin) { margin = call("margin", state.k); draw(); }
+    regions(300);
+    const { code, t, digest } = call("report", state.t);
+    $("code").textContent = code;
+    $("digest").textContent = digest ?? "– (nothing is learnt yet)";
+    $("python-note").textContent = t === state.t ? ""
+      : `No call of Python ends at this example: code and digest are those after ${t} examples, at the end of an epoch.`;
+    writeLink();
+    root.dataset.at = state.t;
+    root.dataset.ms = Math.round(performance.now() - begun);
+  }), 60);
+}
+const n = () => state.points.length;
+function next(unit) {
+  if (unit === "epoch") return (Math.floor(state.t / n()) + 1) * n();
+  if (unit === "example") return state.t + 1;
+  let found = call("update", state.t, 1);
+  while (found === null && !state.ended) { epoch(); found = call("update", state.t, 1); }
+  return found ?? state.known;
+}
+function before(unit) {
+  if (unit === "epoch") return Math.max(0, (Math.ceil(state.t / n()) - 1) * n());
+  return unit === "example" ? Math.max(0, state.t - 1) : call("update", state.t, 0) ?? 0;
+}
+function stop() {
+  cancelAnimationFrame(running);
+  running = null;
+  const button = document.querySelector("[data-go=run]");
+  button.textContent = "Run";
+  button.setAttribute("aria-pressed", "false");
+}
+function run() {
+  if (running) { stop(); return tell(), rest(); }
+  const button = document.querySelector("[data-go=run]");
+  button.textContent = "Pause";
+  button.setAttribute("aria-pressed", "true");
+  let last = -Infinity;
+  const tick = (now) => {
+    const speed = Number($("speed").value);
+    running = requestAnimationFrame(tick);
+    if (speed && now - last < 1000 / speed) return;
+    last = now;
+    const until = performance.now() + SLICE;
+    attempt(() => {
+      do {
+        const t = next($("unit").value);
+        while (state.known < t && !state.ended) epoch();
+        state.t = Math.min(t, state.known);
+      } while (!speed && performance.now() < until && !atEnd());
+      view = call("view", state.t, state.k);
+      regions(20);
+    });
+    draw();
+    if (atEnd()) { stop(); tell(); rest(); }
+  };
+  running = requestAnimationFrame(tick);
+}
+const atEnd = () => state.ended && state.t >= state.known;
+const steps = {
+  start: () => go(0),
+  back: () => go(before($("unit").value)),
+  step: () => go(next($("unit").value)),
+  end: () => go(Infinity),
+  run,
+};
+
+// What is said of a step.
+function tell() {
+  if (!view) return;
+  const row = view.table.find((other) => other.t === view.t);
+  let text = "At the start.";
+  if (row) {
+    text = `Example ${view.t}, point ${row.point + 1} at ${pair(row.x)} with y = ${signed(row.y)}: a = ${number(row.a)}, `
+      + (row.mistake ? "a mistake." : "no mistake.");
+  }
+  if (atEnd()) {
+    const made = curve.length ? curve[curve.length - 1].reduce((a, b) => a + b, 0) : 0;
+    text += made === 0 && form.elements.learner.value !== "multilayer" ? ` The run has ended: epoch ${state.epochs} made no mistake.`
+      : ` The run has ended after ${state.epochs} epochs; the last one made ${made} ${made === 1 ? "mistake" : "mistakes"}.`;
+  }
+  say(text);
+}
+
+// The plane.
+function fit() {
+  const xs = state.points.map((p) => p.x), ys = state.points.map((p) => p.y);
+  const [left, right, low, high] = [Math.min(0, ...xs), Math.max(0, ...xs), Math.min(0, ...ys), Math.max(0, ...ys)];
+  const span = Math.max(right - left, high - low, 1) * 1.25;
+  box = { left: (left + right - span) / 2, top: (low + high + span) / 2, span };
+}
+const atX = (x) => (x - box.left) / box.span * SIZE;
+const atY = (y) => (box.top - y) / box.span * SIZE;
+const isIn = (x, y) => x >= -PAD && y >= -PAD && x <= SIZE + PAD && y <= SIZE + PAD;
+// The part of w . x + b = 0 that is in the picture.
+function lineOf([w1, w2, b], attributes) {
+  const size = Math.hypot(w1, w2);
+  if (!size) return [];
+  const cx = box.left + box.span / 2, cy = box.top - box.span / 2, far = box.span;
+  const off = (w1 * cx + w2 * cy + b) / size, ux = w1 / size, uy = w2 / size;
+  if (Math.abs(off) > far) return [];
+  const [px, py] = [cx - off * ux, cy - off * uy];
+  return [element("line", { x1: atX(px - far * uy), y1: atY(py + far * ux), x2: atX(px + far * uy), y2: atY(py - far * ux), ...attributes })];
+}
+function normalOf([w1, w2, b], k) {
+  const size = Math.hypot(w1, w2);
+  if (!size) return [];
+  const cx = box.left + box.span / 2, cy = box.top - box.span / 2;
+  const off = (w1 * cx + w2 * cy + b) / size, [ux, uy] = [w1 / size, w2 / size];
+  const [x, y] = [atX(cx - off * ux), atY(cy - off * uy)];
+  if (!isIn(x, y)) return [];
+  const [tx, ty] = [x + 46 * ux, y - 46 * uy], [hx, hy] = [tx - 9 * ux, ty + 9 * uy];
+  return [element("path", { class: "k" + k, fill: "none", "stroke-width": 2.5,
+    d: `M${x} ${y}L${tx} ${ty}M${hx + 5 * uy} ${hy + 5 * ux}L${tx} ${ty}L${hx - 5 * uy} ${hy - 5 * ux}` }),
+    element("text", { x: tx + 8 * ux - 4, y: ty - 8 * uy + 4 }, "w")];
+}
+function shape(point, i) {
+  const [x, y, r] = [atX(point.x), atY(point.y), n() > 300 ? 3 : 7], k = point.class;
+  const attributes = { class: "point k" + k, "data-i": i };
+  if (k === 0) return element("circle", { cx: x, cy: y, r, ...attributes });
+  if (k === 1) return element("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, ...attributes });
+  return element("path", { d: `M${x} ${y - r - 1}L${x + r + 1} ${y + r}H${x - r - 1}Z`, ...attributes });
+}
+function draw() {
+  if (!box) return;
+  const parts = [element("path", { class: "axis", d: `M0 ${atY(0)}H${SIZE}M${atX(0)} 0V${SIZE}` })];
+  const step = 10 ** Math.floor(Math.log10(box.span / 3)), every = box.span / step > 8 ? 2 * step : step;
+  for (let v = Math.ceil(box.left / every) * every; v < box.left + box.span; v += every) {
+    if (Math.abs(v) > every / 2) parts.push(element("text", { x: atX(v) + 2, y: Math.min(SIZE - 4, Math.max(12, atY(0) - 3)) }, number(v)));
+  }
+  for (let v = Math.ceil((box.top - box.span) / every) * every; v < box.top; v += every) {
+    if (Math.abs(v) > every / 2) parts.push(element("text", { x: Math.min(SIZE - 24, Math.max(2, atX(0) + 3)), y: atY(v) - 2 }, number(v)));
+  }
+  const learner = form.elements.learner.value, two = state.classes.length === 2;
+  (view?.planes ?? []).forEach(({ w, b, predicts, margin: gap }, i) => {
+    const k = two ? 1 : state.classes[i];
+    if (learner !== "perceptron" && learner !== "voted") parts.push(...lineOf([...w, b], { class: "learns k" + k }));
+    if (learner !== "voted") parts.push(...lineOf(predicts, { class: "plane-line k" + k }), ...normalOf(predicts, k));
+    else parts.push(...lineOf([...w, b], { class: "learns k" + k }));
+    if (gap !== null && i === state.k) {
+      const size = Math.hypot(predicts[0], predicts[1]) * gap;
+      for (const side of [size, -size]) {
+        parts.push(...lineOf([predicts[0], predicts[1], predicts[2] + side], { class: "band k" + k }));
+      }
+    }
+  });
+  if ($("largest").checked && margin?.plane) parts.push(...lineOf(margin.plane, { class: "largest" }));
+  const alpha = view && n() <= 300 ? view.alpha : [];
+  state.points.forEach((point, i) => parts.push(shape(point, i)));
+  const most = Math.max(1, ...alpha);
+  alpha.forEach((count, i) => {
+    if (count) parts.push(element("circle", { class: "ring", cx: atX(state.points[i].x), cy: atY(state.points[i].y),
+      r: 9, "stroke-opacity": .25 + .75 * count / most, "pointer-events": "none" }));
+  });
+  const ring = (i, kind, r) => {
+    const point = state.points[i];
+    if (point) parts.push(element("circle", { class: kind, cx: atX(point.x), cy: atY(point.y), r, "pointer-events": "none" }));
+  };
+  if (view) { ring(view.visited, "ring visited", 13); ring(view.next, "ring next", 13); }
+  ring(state.chosen, "chosen", 17);
+  plane.replaceChildren(...parts);
+  $("legend").textContent = (two ? "Circles are −, squares +." : "Circles, squares and triangles are the classes.")
+    + " Thick ring: the last example; dashed ring: the next one; thin rings: examples with mistakes."
+    + (learner === "averaged" ? " Dashed line: the last weights; solid line: their average."
+      : learner === "pocket" ? " Dashed line: the last weights; solid line: those in the pocket."
+      : learner === "voted" ? " Dashed line: the last vector; colours: what all of them vote for." : "");
+  drawTable();
+  drawCurve();
+  drawTexts();
+}
+// Colours of what is predicted: as many cells as the core can do in this time.
+function regions(budget) {
+  const canvas = $("regions"), learner = form.elements.learner.value;
+  const vectors = learner === "voted" || learner === "kernel" ? view.mistakes + 1 : 1;
+  const cells = budget / (cost * vectors) - n(), side = Math.min(110, Math.floor(Math.sqrt(Math.max(0, cells))));
+  const isTooDear = side < 12;
+  state.wrong = null;
+  if (isTooDear) { canvas.width = canvas.height = 1; return; }
+  const step = box.span / side, begun = performance.now();
+  const classes = call("classes", state.t, side, box.left + step / 2, box.top - step / 2, step);
+  const took = (performance.now() - begun) / ((side * side + n()) * vectors);
+  cost = took > cost ? took : (3 * cost + took) / 4;
+  canvas.width = canvas.height = side;
+  const picture = new ImageData(side, side), style = getComputedStyle(root);
+  const colours = ["--neg", "--pos", "--third"].map((name) => parseInt(style.getPropertyValue(name).trim().slice(1), 16));
+  for (let i = 0; i < side * side; i++) {
+    const colour = colours[classes[i]];
+    picture.data.set([colour >> 16, colour >> 8 & 255, colour & 255, 255], 4 * i);
+  }
+  canvas.getContext("2d").putImageData(picture, 0, 0);
+  state.wrong = state.points.filter((point, i) => point.class !== Number(classes[side * side + i])).length;
+  drawPlace();
+}
+
+// Beside the plane.
+function drawTable() {
+  const body = $("table").tBodies[0];
+  body.replaceChildren(...(view?.table ?? []).map((row) => {
+    const tr = document.createElement("tr");
+    tr.className = row.next ? "lab-next" : row.mistake ? "lab-mistake" : "";
+    const w = row.w ? [pair(row.w.slice(0, 2)), number(row.w[2])] : ["", ""];
+    const mistake = row.next ? "next" : row.mistake ? "yes" : "no";
+    for (const text of [row.t, pair(row.x), signed(row.y), ...w, number(row.a), number(row.ya), mistake]) {
+      tr.insertCell().textContent = text;
+    }
+    return tr;
+  }));
+}
+function drawCurve() {
+  const svg = $("curve"), [W, H, left, base] = [440, 150, 34, 130];
+  if (curve.length !== state.epochs && state.ready) curve = call("curve");
+  const made = curve.map((planes) => planes.length > 1 ? planes[state.k] : planes[0]);
+  const shown = Math.max(10, made.length), wide = (W - left - 6) / shown;
+  const totals = made.reduce((all, m) => { all.push((all[all.length - 1] ?? 0) + m); return all; }, []);
+  const total = totals[totals.length - 1] ?? 0, bound = margin?.bound ?? null;
+  const top = Math.max(1, total, bound !== null && bound < 4 * Math.max(total, 1) ? bound : 0);
+  const high = (m) => base - m / top * (base - 12), most = Math.max(1, ...made);
+  const bar = (m) => base - m / most * (base - 12);
+  const parts = [element("path", { class: "axis", d: `M${left} 12V${base}H${W}` }),
+    element("text", { x: 2, y: 20 }, number(most)), element("text", { x: 2, y: base }, "0"),
+    element("text", { x: left, y: H - 4 }, "epoch 1"), element("text", { x: W - 4, y: H - 4, "text-anchor": "end" }, String(shown))];
+  const epochNow = view ? Math.ceil(view.t / n()) : 0;
+  const bars = (from, to, kind) => {
+    const d = made.slice(from, to).map((m, i) => `M${left + (from + i) * wide} ${base}V${bar(m)}h${Math.max(.5, wide * .85)}V${base}Z`);
+    parts.push(element("path", { class: "bar " + kind, d: d.join("") }));
+  };
+  bars(0, epochNow, "");
+  bars(epochNow, made.length, "later");
+  if (made.length) {
+    parts.push(element("path", { class: "total", d: totals.map((m, i) => `${i ? "L" : "M"}${left + (i + .5) * wide} ${high(m)}`).join("") }));
+    if (bound !== null && bound <= top) {
+      parts.push(element("line", { class: "limit", x1: left, x2: W, y1: high(bound), y2: high(bound) }),
+        element("text", { x: W - 4, y: high(bound) + 14, "text-anchor": "end" }, "(R/γ)²"));
+    }
+  }
+  svg.replaceChildren(...parts);
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  let text = made.length ? `${sum(made)} ${sum(made) === 1 ? "mistake" : "mistakes"} in ${made.length} ${made.length === 1 ? "epoch" : "epochs"}: bars for each epoch, the curve in all. ` : "";
+  if (bound !== null) text += `The theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
+  else if (!isLinear()) text += "The theorem's bound is for lines.";
+  else if (margin && margin.status === "non_separable") text += "No line separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.";
+  else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
+  $("bound").textContent = text;
+}
+const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.value);
+function drawPlace() {
+  if (!view) { $("place").textContent = ""; return; }
+  const of = state.ended ? ` of ${state.known.toLocaleString("en")}` : "";
+  const wrong = state.wrong === null || state.wrong === undefined ? "" : ` What predicts gets ${state.wrong} of ${n()} points wrong.`;
+  const line = view.planes[state.k], w = line ? ` w = ${pair(line.w)}, b = ${number(line.b)}.` : "";
+  const mean = line && ["averaged", "pocket"].includes(form.elements.learner.value)
+    ? ` Predicting: w = ${pair(line.predicts.slice(0, 2))}, b = ${number(line.predicts[2])}.` : "";
+  $("place").textContent = `After ${view.t.toLocaleString("en")}${of} examples, in epoch ${Math.ceil(view.t / n()) || 1}: `
+    + `${view.mistakes.toLocaleString("en")} mistakes so far, ${view.mistakes_of_epoch} in this epoch.` + w + mean + wrong;
+}
+function drawTexts() {
+  drawPlace();
+  const gap = view?.planes[state.k]?.margin;
+  let text = gap !== null && gap !== undefined ? `This line separates the points, with a margin of ${number(gap)}. ` : "";
+  if (margin?.status === "separable") {
+    text += `The largest margin of any line is certainly between ${margin.lower.toPrecision(7)} and ${margin.upper.toPrecision(7)}.`;
+  } else if (margin?.status === "non_separable") {
+    const weight = (i) => { const point = state.points[margin.support[i]]; return `${number(margin.weights[i])} · ${pair([point.x, point.y])}`; };
+    const of = (positive) => margin.support.map((_, i) => i).filter((i) => (state.points[margin.support[i]].class === state.classes[state.classes.length === 2 ? 1 : state.k]) === positive);
+    text += form.elements.intercept.value === "no" && applies(form.elements.intercept)
+      ? "No line through the origin separates the points: that is proven."
+      : `No line separates the points: both classes have one point in common, ${of(true).map(weight).join(" + ")} = ${of(false).map(weight).join(" + ")}.`;
+  } else if (margin) text += `The largest margin is not decided${margin.upper === null ? "" : `: it is at most ${number(margin.upper)}`}.`;
+  $("margin").textContent = text;
+  drawSum();
+}
+function drawSum() {
+  const alpha = view?.alpha ?? [], some = alpha.map((count, i) => [count, i]).filter(([count]) => count).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const learner = form.elements.learner.value;
+  if (learner === "multilayer") { $("sum").textContent = "The weights of layers are no sum of their examples."; return; }
+  const positive = state.classes[state.classes.length === 2 ? 1 : state.k];
+  const rate = form.elements.rate.value === "1" ? "" : `${form.elements.rate.value} · `;
+  const term = ([count, i]) => {
+    const point = state.points[i], y = point.class === positive ? "+" : "−", times = count === 1 ? "" : `${count} · `;
+    return learner === "kernel" ? ` ${y} ${rate}${times}K(${pair([point.x, point.y])}, x)` : ` ${y} ${rate}${times}${pair([point.x, point.y])}`;
+  };
+  const start = learner !== "kernel" && form.elements.start.value !== "0,0,0" ? " start" : "";
+  const more = some.length > 12 ? ` … and ${some.length - 12} points more` : "";
+  const sum = (start + some.slice(0, 12).map(term).join("")).replace(/^ \+/, "") || " 0";
+  $("sum").textContent = (learner === "kernel" ? "f(x) =" : "w =") + sum + more + ". Each point counts as often as it was a mistake, with the sign of its class.";
+}
+
+// Points that somebody moves.
+function change(points, chosen = state.chosen) {
+  state.points = points;
+  state.chosen = chosen;
+  form.elements.data.value = "own";
+  form.elements.n.value = "";
+  restart(state.t);
+}
+const rounded = (v) => Math.round(v * 100) / 100 + 0;
+function move(i, x, y) {
+  change(state.points.map((point, j) => j === i ? { ...point, x: rounded(x), y: rounded(y) } : point), i);
+}
+function add(x, y) {
+  change([...state.points, { x: rounded(x), y: rounded(y), class: Number($("class").value) }], state.points.length);
+}
+function remove() {
+  if (state.chosen === null) return say("Choose a point first: click it, or press Page Down in the plane.");
+  change(state.points.filter((_, i) => i !== state.chosen), null);
+}
+function tellPoint() {
+  const point = state.points[state.chosen];
+  if (point) say(`Point ${state.chosen + 1} of ${n()} at ${pair([point.x, point.y])}, class ${sign(point)}.`);
+}
+function place(event) {
+  const frame = plane.getBoundingClientRect();
+  return [box.left + (event.clientX - frame.left) / frame.width * box.span, box.top - (event.clientY - frame.top) / frame.height * box.span];
+}
+let dragged = null;
+plane.addEventListener("pointerdown", (event) => {
+  const hit = event.target.dataset.i;
+  if (hit === undefined) { add(...place(event)); } else { state.chosen = Number(hit); draw(); }
+  tellPoint();
+  dragged = state.chosen;
+  plane.setPointerCapture(event.pointerId);
+});
+plane.addEventListener("pointermove", (event) => {
+  if (dragged !== null && event.buttons && (event.movementX || event.movementY)) move(dragged, ...place(event));
+});
+for (const end of ["pointerup", "pointercancel"]) plane.addEventListener(end, () => { dragged = null; });
+plane.addEventListener("keydown", (event) => {
+  const point = state.points[state.chosen], far = box.span / (event.shiftKey ? 10 : 100);
+  const ways = { ArrowLeft: [-far, 0], ArrowRight: [far, 0], ArrowUp: [0, far], ArrowDown: [0, -far] };
+  if (event.key === "PageDown" || event.key === "PageUp") {
+    const by = event.key === "PageDown" ? 1 : n() - 1;
+    if (n()) state.chosen = state.chosen === null ? (by === 1 ? 0 : n() - 1) : (state.chosen + by) % n();
+    draw();
+  } else if (point && event.key in ways) move(state.chosen, point.x + ways[event.key][0], point.y + ways[event.key][1]);
+  else if (point && "012".includes(event.key)) {
+    change(state.points.map((other, i) => i === state.chosen ? { ...other, class: Number(event.key) } : other));
+  } else if (event.key === "Delete" || event.key === "Backspace") remove();
+  else if (event.key === "Enter") add(box.left + box.span / 2, box.top - box.span / 2);
+  else if (event.key === "Escape") { state.chosen = null; draw(); } else return;
+  event.preventDefault();
+  tellPoint();
+});
+$("add").addEventListener("click", () => { add(Number($("x").value), Number($("y").value)); fit(); draw(); });
+$("delete").addEventListener("click", remove);
+$("clear").addEventListener("click", () => { change([], null); });
+
+// All else that somebody does.
+document.querySelectorAll("[data-go]").forEach((button) => button.addEventListener("click", () => {
+  if (!state.ready) return;
+  if (button.dataset.go !== "run") stop();
+  attempt(steps[button.dataset.go]);
+}));
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("change", (event) => {
+  if (!event.target.name) return;
+  if (event.target.name === "data") {
+    state.chosen = null;
+    form.elements.n.value = "";
+    if (event.target.value !== "own") {
+      const points = attempt(() => { put(request()); return call("points"); });
+      if (points) { state.points = points; fit(); }
+    }
+    restart(0);
+  } else if (event.target.name === "n") {
+    const points = attempt(() => { put(request()); return call("points"); });
+    if (points) { state.points = points; fit(); restart(0); }
+  } else restart(state.t);
+});
+$("k").addEventListener("change", (event) => { state.k = Number(event.target.value); margin = undefined; go(state.t); });
+$("largest").addEventListener("change", draw);
+document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
+  const from = document.getElementById(button.dataset.copy), text = from.textContent;
+  try { await navigator.clipboard.writeText(text); say("Copied."); } catch { getSelection().selectAllChildren(from); }
+}));
+window.addEventListener("hashchange", () => { state.chosen = null; readLink(location.hash.slice(1)); });
+
+if (typeof LAB_CORE === "undefined") return say("The core is not here: `make lab` builds it.", true);
+const letters = atob(LAB_CORE), binary = new Uint8Array(letters.length);
+for (let i = 0; i < letters.length; i++) binary[i] = letters.charCodeAt(i);
+core = (await WebAssembly.instantiate(binary)).instance.exports;
+readLink(location.hash.slice(1));
+root.dataset.first = Math.round(performance.now() - LAB_BEGUN);
+})();

@@ -1,0 +1,71 @@
+//! The largest margin of the points, certified, and the bound on the mistakes.
+
+use perceptron_rs::error::Result;
+use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, separate};
+use serde::Serialize;
+
+use crate::request::Learner;
+use crate::session::Session;
+
+/// Passes over the points and steps at most: what is not decided by then is said to be so.
+const STEPS: u64 = 20_000;
+
+#[derive(Serialize)]
+pub struct Margin {
+    /// "separable" or what else is certain.
+    pub status: &'static str,
+    /// The largest margin is in this interval.
+    pub lower: Option<f64>,
+    pub upper: Option<f64>,
+    /// The line that has it.
+    pub plane: Option<[f64; 3]>,
+    /// The points that prove it, or that no line separates the points; their weights in each class.
+    pub support: Vec<u32>,
+    pub weights: Vec<f64>,
+    /// Largest length of a point, and the margin through the origin if the constant 1 is a coordinate too.
+    pub radius: f64,
+    pub augmented: Option<f64>,
+    /// `(R/gamma)^2`: more mistakes there cannot be.
+    pub bound: Option<f64>,
+}
+
+impl Session {
+    /// What is certain of the points for one plane.
+    pub fn margin(&self, plane: usize) -> Result<Margin> {
+        let data = &self.data;
+        let labels: Vec<u32> = (0..data.len()).map(|i| u32::from(data.sign(i, plane) > 0.0)).collect();
+        let rows = data.rows()?;
+        let found = |bias| -> Result<Solution> {
+            let (solver, goal) = (Solver::Auto, Goal::Margin);
+            separate(
+                &rows,
+                &labels,
+                &Options { bias, tol: 1e-9, max_steps: STEPS, solver, goal, threads: 1 },
+                &(),
+            )
+        };
+        let intercept = self.request.intercept;
+        let free = found(if intercept { Bias::Free } else { Bias::None })?;
+        // From another start, and with other learners, the theorem is another one.
+        let has_bound = !self.request.starts_elsewhere()
+            && !matches!(self.request.learner, Learner::Kernel | Learner::Multilayer);
+        let separable = free.lower > 0.0;
+        let (augmented, added) =
+            if intercept && separable { (found(Bias::Augmented)?.lower, 1.0) } else { (free.lower, 0.0) };
+        let radius = free.radius;
+        // The few roundings are smaller than what is added.
+        let bound = (radius * radius + added) / (augmented * augmented) * (1.0 + 1e-14);
+        let is_bounded = has_bound && separable && augmented > 0.0;
+        Ok(Margin {
+            status: free.status,
+            lower: free.lower.is_finite().then_some(free.lower),
+            upper: free.upper.is_finite().then_some(free.upper),
+            plane: separable.then_some([free.coef[0], free.coef[1], free.intercept]),
+            support: free.support,
+            weights: free.dual_weights.iter().map(|weight| *weight as f64 / (1_u64 << 53) as f64).collect(),
+            radius,
+            augmented: (added > 0.0).then_some(augmented),
+            bound: is_bounded.then_some(bound),
+        })
+    }
+}

@@ -1,0 +1,324 @@
+"""The lab: what it shows of a run, and that Python learns the same bits: ``make test-lab``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perceptron_rs import digest
+from perceptron_rs.datasets import lecture
+
+pytestmark = pytest.mark.browser
+DOCS = Path(__file__).parents[2] / "docs"
+CORE = DOCS / "_static" / "lab" / "core.js"
+
+OWN = "own&points=0.5,-1.25,2;3,1,0;-2,0.1,1;1,1,1;0,-3,2;-0.75,0.5,0"
+SIX = "data=six&intercept=no&tie=positive"
+#: Each learner, order, start and kernel; at the end of an epoch, within one, and at the end.
+RUNS = [
+    f"{SIX}&t=6",
+    f"{SIX}&t=100",
+    "data=xor&epochs=50&t=200",
+    "data=line&learner=averaged&order=shuffled&seed=7&t=510",
+    "data=line&learner=averaged&order=shuffled&seed=7&t=600",
+    "data=line&learner=perceptron&order=shuffled&rate=0.1&start=1,-2,0.5&t=40",
+    "data=moons&learner=voted&order=shuffled&seed=3&t=250",
+    "data=noise&learner=pocket&t=600",
+    "data=noise&n=400&learner=pocket&order=shuffled&intercept=no&t=1200",
+    "data=moons&learner=kernel&gamma=2&order=shuffled&t=1000",
+    "data=moons&learner=kernel&kernel=poly&degree=3&gamma=0.5&prediction=average&t=130",
+    "data=three&learner=kernel&prediction=last&intercept=no&tie=positive&t=1000",
+    "data=xor&learner=multilayer&rate=0.5&epochs=300&order=shuffled&t=1200",
+    "data=three&learner=multilayer&activation=relu&hidden=3&t=77",
+    "data=three&learner=voted&rate=0.3&t=90",
+    f"data={OWN}&learner=averaged&start=1,-2,0.5&epochs=20&t=120",
+    f"data={OWN}&t=4",
+]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """The page as the documentation has it, without the other pages."""
+    if not CORE.exists():
+        pytest.skip("the lab is not built: make lab, which needs the target wasm32-unknown-unknown")
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in ("lab.rst", "lab.html"):
+        shutil.copy(DOCS / name, source)
+    (source / "index.rst").write_text("Pages\n=====\n\n.. toctree::\n\n   lab\n", encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", DOCS, "-D", "extensions=sphinx.ext.autodoc"]
+    subprocess.run([*command, "-D", "html_math_renderer=mathjax", source, built], check=True)
+    return built
+
+
+class Lab:
+    """The page, as somebody uses it."""
+
+    def __init__(self, browser, folder: Path) -> None:
+        self.browser, self.address = browser, (folder / "lab.html").as_uri()
+
+    def open(self, link: str = "") -> list[str]:
+        self.browser.open("about:blank")
+        asked = self.browser.open(f"{self.address}#{link}")
+        self.rest()
+        return asked
+
+    def run(self, script: str):
+        return self.browser.run(script)
+
+    def rest(self) -> None:
+        """Wait until all of a place is shown, or that nothing can be."""
+        end = time.monotonic() + 120
+        while not self.run(
+            "const lab = document.getElementById('lab');"
+            "return lab.dataset.at !== undefined || !!lab.querySelector('.lab-error')"
+        ):
+            assert time.monotonic() < end, self.text("status")
+            time.sleep(0.01)
+
+    def text(self, name: str) -> str:
+        """Return what is written there, with signs that Python reads."""
+        said = self.run(f"return document.getElementById('lab-{name}').textContent")
+        return said.replace("\N{MINUS SIGN}", "-")
+
+    def table(self) -> list[list[str]]:
+        """Return the rows of the table but the next one, with signs that Python reads."""
+        script = "return [...document.querySelectorAll('#lab-table tbody tr:not(.lab-next)')]"
+        rows = self.run(f"{script}.map(row => [...row.cells].map(cell => cell.textContent))")
+        return [[cell.replace("\N{MINUS SIGN}", "-") for cell in row] for row in rows]
+
+    def model(self):
+        """Run the code that is shown; return the model, and the digest that the page shows."""
+        names: dict[str, object] = {"print": lambda *args: None}
+        exec(self.text("code"), names)
+        return names["model"], self.text("digest")
+
+    def focused(self):
+        return self.browser.driver.switch_to.active_element
+
+    def press(self, *keys: str) -> None:
+        """Press keys where the focus is, and wait for what they do."""
+        self.focused().send_keys(*keys)
+        self.rest()
+
+    def reach(self, selector: str) -> None:
+        """Press Tab until an element has the focus."""
+        from selenium.webdriver.common.keys import Keys
+
+        for _ in range(120):
+            if self.run(f"return document.activeElement.matches({selector!r})"):
+                return
+            self.focused().send_keys(Keys.TAB)
+        raise AssertionError(f"Tab does not reach {selector}")
+
+
+@pytest.fixture
+def lab(browser, folder) -> Lab:
+    browser.resize(1400)
+    return Lab(browser, folder)
+
+
+@pytest.mark.parametrize("link", RUNS)
+def test_python_learns_the_same_bits(lab, link):
+    lab.open(link)
+    model, shown = lab.model()
+    assert digest(model) == shown
+    code = lab.text("code")
+    assert f"print(digest(model))  # {shown}" in code
+    if not lab.text("python-note"):
+        X = np.array([[point["x"], point["y"]] for point in points(lab)])
+        said = model.predict(X)
+        named = dict(zip(model.classes_, sorted({point["class"] for point in points(lab)}), strict=True))
+        wrong = sum(named[label] != point["class"] for label, point in zip(said, points(lab), strict=True))
+        assert f"What predicts gets {wrong} of {len(X)} points wrong." in lab.text("place")
+
+
+def points(lab: Lab) -> list[dict[str, float]]:
+    """Return the points of the code."""
+    names: dict[str, object] = {"print": lambda *args: None}
+    code = lab.text("code").split("model = ")[0].split("order = ")[0]
+    exec(code, names)
+    X, y = np.array(names["X"]), np.array(names["y"])
+    classes = {-1: 0, 1: 1} if set(y.tolist()) == {-1, 1} else {k: k for k in y.tolist()}
+    return [
+        {"x": float(x[0]), "y": float(x[1]), "class": classes[label]}
+        for x, label in zip(X, y.tolist(), strict=True)
+    ]
+
+
+def test_the_table_is_that_of_the_slide(lab):
+    lab.open(f"{SIX}&t=6")
+    steps = lecture("six_points").trace()
+    rows = lab.table()
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "5", "6"]
+    assert [row[-1] for row in rows] == ["yes", "no", "yes", "no", "yes", "no"]
+    assert [float(row[5]) for row in rows] == [step.activation for step in steps]
+    assert rows[-1][3] == "(3, 1)"
+    assert lab.text("sum").startswith("w = - (-1, 2) + (1, 1) - (-1, -2).")
+    assert "at most 5 mistakes" in lab.text("bound")
+    assert "between 1.000000 and 1.000000" in lab.text("margin")
+
+
+def test_xor_does_not_end(lab):
+    lab.open("data=xor&epochs=50&t=200")
+    assert lab.model()[0].converged_ is False
+    assert "ended after 50 epochs" in lab.text("status")
+    half = "0.5 · (0, 0) + 0.5 · (1, 1) = 0.5 · (0, 1) + 0.5 · (1, 0)"
+    assert half in lab.text("margin")
+    # Rows 4 k + 1 to 4 k + 4 repeat: a cycle.
+    assert lab.text("place").startswith("After 200 of 200 examples, in epoch 50: ")
+
+
+def test_weights_are_the_sum_of_their_examples(lab):
+    lab.open("data=four&epochs=3&t=11")
+    model, _ = lab.model()
+    terms = lab.text("sum").split(". Each")[0].removeprefix("w = ")
+    found = re.findall(r"([+-]?) ?(?:(\d+) · )?\(([-\d]+), ([-\d]+)\)", terms)
+    assert len(found) == 2
+    sums = [sum((-1 if s == "-" else 1) * int(k or 1) * int(x[i]) for s, k, *x in found) for i in (0, 1)]
+    assert sums == model.coef_[0].tolist()
+
+
+def test_steps_and_the_way_back(lab):
+    lab.open(SIX)
+    click = "document.querySelector('[data-go={}]').click()"
+    seen = []
+    for _ in range(3):
+        lab.run(click.format("step"))
+        lab.rest()
+        seen.append(lab.text("digest"))
+    lab.run("document.getElementById('lab-unit').value = 'update'")
+    lab.run(click.format("step"))
+    lab.rest()
+    assert lab.text("status").startswith("Example 5, point 5 ")
+    lab.run(click.format("back"))
+    lab.rest()
+    assert (lab.text("digest"), lab.text("status")[:9]) == (seen[2], "Example 3")
+    lab.run("document.getElementById('lab-unit').value = 'epoch'")
+    lab.run(click.format("step"))
+    lab.rest()
+    assert lab.text("status").startswith("Example 6, ")
+    lab.run(click.format("end"))
+    lab.rest()
+    assert "epoch 2 made no mistake" in lab.text("status")
+    lab.run(click.format("start"))
+    lab.rest()
+    assert "nothing is learnt yet" in lab.text("digest")
+
+
+def test_a_link_is_the_whole_of_a_place(lab):
+    lab.open("data=moons&n=30&learner=kernel&kernel=poly&degree=3&prediction=last&order=shuffled&seed=9&t=47")
+    link, code, status = lab.text("link"), lab.text("code"), lab.text("status")
+    lab.open(SIX)
+    lab.open(link.partition("#")[2])
+    assert (lab.text("link"), lab.text("code"), lab.text("status")) == (link, code, status)
+
+
+@pytest.mark.parametrize(
+    ("link", "fault"),
+    [
+        ("data=seven", "data must be one of"),
+        ("data=six&rate=-1", "rate must be a number from 0.001"),
+        ("data=six&speed=3", '"speed" is no name that a link has'),
+        ("data=own&points=1,1,1;2,2,1", "there must be points of two classes"),
+        ("data=own&points=1,1", "a point must be x,y,class"),
+        ("data=six&points=1,1,0", "points belong to data=own"),
+    ],
+)
+def test_a_wrong_link_is_said_to_be_wrong(lab, link, fault):
+    lab.open(link)
+    assert fault in lab.text("status")
+
+
+def test_keys_alone_can_do_all_of_it(lab):
+    from selenium.webdriver.common.keys import Keys
+
+    lab.open(SIX)
+    lab.run("document.querySelector('.lab-examples a').focus()")
+    lab.reach("#lab-plane")
+    lab.press(Keys.PAGE_DOWN)
+    assert lab.text("status") == "Point 1 of 6 at (-1, 2), class -."
+    lab.press(Keys.ARROW_RIGHT)
+    assert lab.text("status").startswith("Point 1 of 6 at (-0.9")
+    lab.press("1")
+    assert lab.text("status").endswith("class +.")
+    lab.press(Keys.DELETE)
+    lab.press(Keys.ENTER)
+    assert lab.text("status").startswith("Point 6 of 6 at ")
+    lab.reach("[data-go=step]")
+    lab.press(Keys.ENTER)
+    assert lab.text("status").startswith("Example 1, ")
+    lab.reach("[data-go=run]")
+    lab.focused().send_keys(Keys.ENTER)
+    lab.focused().send_keys(Keys.ENTER)
+    lab.reach("#lab-speed")
+    lab.reach("[data-go=end]")
+    lab.press(Keys.SPACE)
+    assert "The run has ended" in lab.text("status")
+    lab.reach("[name=learner]")
+    lab.press("a")  # averaged
+    model, shown = lab.model()
+    assert (type(model).__name__, digest(model)) == ("AveragedPerceptron", shown)
+    for name in ("order", "seed", "tie", "rate", "intercept", "start", "epochs"):
+        lab.reach(f"[name={name}]")
+    lab.reach("#lab-largest")
+    lab.reach("[data-copy=lab-code]")
+    lab.reach("#lab-link")
+
+
+def test_points_are_added_dragged_and_deleted_by_a_pointer(lab):
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.by import By
+
+    lab.open("data=xor")
+    plane = lab.browser.driver.find_element(By.ID, "lab-plane")
+    ActionChains(lab.browser.driver).move_to_element_with_offset(plane, 90, 60).click().perform()
+    lab.rest()
+    assert lab.text("status").startswith("Point 5 of 5 at (")
+    assert "data=own&points=0,0,1;1,1,1;0,1,0;1,0,0;" in lab.text("link")
+    point = plane.find_element(By.CSS_SELECTOR, "[data-i='4']")
+    ActionChains(lab.browser.driver).drag_and_drop_by_offset(point, -40, 30).perform()
+    lab.rest()
+    before, after = lab.text("link"), None
+    lab.run("document.getElementById('lab-delete').click()")
+    lab.rest()
+    after = lab.text("link")
+    assert len(after.split(";")) == len(before.split(";")) - 1 == 4
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_nothing_is_cut_off(lab, width):
+    lab.browser.resize(width)
+    lab.open("data=line&learner=averaged&order=shuffled&t=300")
+    assert lab.run("return document.documentElement.scrollWidth <= window.innerWidth")
+    wide = "e.clientWidth && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != 'inline'"
+    script = f"return [...document.querySelectorAll('#lab *')].filter(e => !e.closest('svg') && {wide})"
+    assert lab.run(f"{script}.map(e => e.outerHTML.slice(0, 80))") == []
+
+
+def test_every_control_has_a_name(lab):
+    lab.open(SIX)
+    script = "return [...document.querySelectorAll('#lab input, #lab select')].filter(e => !e.labels.length)"
+    assert lab.run(f"{script}.map(e => e.outerHTML)") == []
+    assert lab.run("return document.getElementById('lab-status').getAttribute('aria-live')") == "polite"
+
+
+def test_it_is_small_and_asks_for_nothing(lab):
+    asked = lab.open(SIX)
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
+    sizes = [path.stat().st_size for path in (*CORE.parent.iterdir(), DOCS / "lab.html")]
+    assert sum(sizes) < 1_500_000
+
+
+def test_two_thousand_points_and_a_thousand_epochs(lab):
+    lab.open("data=noise&n=2000&order=shuffled&seed=1&learner=averaged&epochs=1000&t=2000000")
+    assert lab.text("place").startswith("After 2,000,000 of 2,000,000 examples, in epoch 1000: ")
+    model, shown = lab.model()
+    assert digest(model) == shown
