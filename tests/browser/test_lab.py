@@ -52,7 +52,17 @@ def folder(tmp_path_factory) -> Path:
     for name in ("lab.rst", "lab.html"):
         shutil.copy(DOCS / name, source)
     (source / "index.rst").write_text("Pages\n=====\n\n.. toctree::\n\n   lab\n", encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-c", DOCS, "-D", "extensions=sphinx.ext.autodoc"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "-c",
+        DOCS,
+        "-D",
+        "extensions=sphinx.ext.autodoc,sphinx.ext.mathjax",
+    ]
     subprocess.run([*command, "-D", "html_math_renderer=mathjax", source, built], check=True)
     return built
 
