@@ -33,6 +33,7 @@ SILENT = {
     "benchmarks",
     "guide/combinations",
     "guide/features",
+    "lab",
     "course/history",
     "course/index",
     "guide/index",
