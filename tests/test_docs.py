@@ -265,6 +265,33 @@ def test_benchmarks():
         assert "\n     - ".join([f"   * - {case}", *cells]) in page
 
 
+def test_beside_others():
+    """The figures that a page cites are those of the benches."""
+    page = " ".join((ROOT / "docs" / "beside.rst").read_text(encoding="utf-8").split())
+    results = ROOT / "benches" / "results"
+    ratios = [
+        case["ratio"]
+        for case in json.loads((results / "compare.json").read_text(encoding="utf-8"))["results"]
+        if not case["case"].startswith("decision_function")
+    ]
+    assert f"{min(ratios):.1f} to {max(ratios):.1f} times" in page
+    taggers = json.loads((results / "sequences.json").read_text(encoding="utf-8"))["taggers"]
+    ours, theirs = (
+        next(tagger for tagger in taggers if (tagger["case"], tagger["attributes"]) == (name, "plain"))
+        for name in ("perceptrons", "crfsuite")
+    )
+    assert f"{theirs['seconds'] / ours['seconds']:.1f} times as long" in page
+    assert f"{100 * theirs['accuracy']:.1f} % there and {100 * ours['accuracy']:.1f} % here" in page
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_have_a_text_in_words(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for options in re.findall(r"^\.\. (?:plot|image)::.*\n((?:   :.*\n)*)", text, re.MULTILINE):
+        (alt,) = re.findall(r":alt: (.+)", options)
+        assert len(alt.split()) >= 6, alt
+
+
 def test_a_table_of_taggers():
     spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
     benchmarks = importlib.util.module_from_spec(spec)

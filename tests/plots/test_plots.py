@@ -412,10 +412,10 @@ def test_the_largest_margin_and_its_certificate():
     for hull, label in zip(display.hulls_, (-1, 1), strict=True):
         corners = {tuple(corner) for corner in hull.get_xy().tolist()}
         assert corners <= {tuple(point) for point in X[label == Y].tolist()}
-    # Larger weights have larger rings.
+    # Larger weights have larger white centres.
     sizes, weights = display.support_.get_sizes(), found.dual_weights
     assert np.argmax(sizes) == np.argmax(weights)
-    np.testing.assert_allclose((sizes - 120) / 300, weights / weights.max())
+    np.testing.assert_allclose(sizes / 12, weights / weights.max())
     inseparable = MarginDisplay.from_result(max_margin(X[:3, :] * 0, [1, -1, 1]), X[:3], Y[:3])
     assert (inseparable.lines_, inseparable.ax_.get_title()) == ([], "not separable")
 

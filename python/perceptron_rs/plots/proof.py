@@ -87,7 +87,7 @@ class MarginDisplay(Display):
         The hyperplane and the two at the distance ``lower``, if the classes are separable.
     hulls_ : list of artists
     support_ : artist
-        Rings around the rows of the certificate; their areas are the weights.
+        White centres of the rows of the certificate; their areas are the weights.
     """
 
     def __init__(self, result: MarginResult, X: NDArray[np.float64], y: NDArray[Any]) -> None:
@@ -142,10 +142,8 @@ class MarginDisplay(Display):
         share = np.asarray(result.dual_weights, dtype=np.float64)
         self.support_ = ax.scatter(
             *self.X[result.support].T,
-            s=120 + 300 * share / share.max(initial=1.0),
-            facecolors="none",
-            edgecolors=INK,
-            linewidths=1.5,
+            s=12 * share / share.max(initial=0.0) if share.any() else 4,
+            color="white",
             zorder=4,
         )
         (low, high) = low_high
