@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,16 @@ def run_of(engine: Engine, data: Data | Sequences, state: State, settings: Setti
     if penalty is not None and "ages" in state:
         state = state | {"strengths": np.array([settings.eta0, *penalty])}
     return Shown(engine.start(data, engine.Model.from_state(settings.learner, state), settings), penalty)
+
+
+@contextmanager
+def runs_in(model: Any) -> Iterator[None]:
+    """Have a linear learner make its passes in runs: somebody is told of their epochs."""
+    before, model.callback = model.callback, lambda record: None
+    try:
+        yield
+    finally:
+        model.callback = before
 
 
 def learn(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.linear import base
+from perceptron_rs.common.driver import noted_calls
 
 N, D = 12, 4
 GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3
@@ -61,13 +61,7 @@ def fixture_attempt():
 
 
 @pytest.fixture
-def runs(monkeypatch):
-    """Return a list of the runs of linear learners that have been started: a pass needs none."""
-    started, real = [], base.learn
-
-    def noted(*given, **options):
-        started.append(given)
-        return real(*given, **options)
-
-    monkeypatch.setattr(base, "learn", noted)
-    return started
+def runs():
+    """Return a list of the runs of linear learners that have been made: a pass needs none."""
+    with noted_calls() as calls:
+        yield calls

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from tests.support import contents
+from tests.support import contents, runs_in
 
 from perceptron_rs import AveragedPerceptron, Perceptron, reproduce
 
@@ -53,10 +53,9 @@ def one_by_one(model, rows, y, start=1, stop=None):
 
 
 def by_runs(model, rows, y, start, stop):
-    model._learn_quickly = lambda *given: None
-    for i in range(start, stop):
-        model.partial_fit(rows[i : i + 1], y[i : i + 1])
-    del model._learn_quickly
+    with runs_in(model):
+        for i in range(start, stop):
+            model.partial_fit(rows[i : i + 1], y[i : i + 1])
     return model
 
 
@@ -99,9 +98,8 @@ def test_the_first_call(learner, weights, options, engine_name, runs):
     quick, long = (learner(engine=engine_name, **options) for _ in range(2))
     quick.partial_fit(*given, sample_weight=weights)
     assert len(runs) == bool(options.get("audit"))
-    long._learn_quickly = lambda *given: None
-    long.partial_fit(*given, sample_weight=weights)
-    del long._learn_quickly
+    with runs_in(long):
+        long.partial_fit(*given, sample_weight=weights)
     assert contents(quick) == contents(long)
     again = learner(engine=engine_name, **options)
     predicted, errors = again.predict_then_learn(X, NUMBER, classes=np.unique(NUMBER), sample_weight=weights)
@@ -176,14 +174,17 @@ ASKED = [
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_a_run_would_tell(learner, asked, weights, engine_name, runs):
     quick, checked, long = (begun(learner, NUMBER, engine=engine_name, **asked) for _ in range(3))
-    long._learn_quickly = lambda *given: None
-    for start, stop in [*((i, i + 1) for i in range(1, 30)), (30, 60)]:
-        part = slice(start, stop)
-        given = {"X": X[part], "y": NUMBER[part], "sample_weight": None if weights is None else weights[part]}
-        quick.partial_fit(**given, check_input=False)
-        checked.partial_fit(**given)
-        long.partial_fit(**given)
-    del long._learn_quickly
+    with runs_in(long):
+        for start, stop in [*((i, i + 1) for i in range(1, 30)), (30, 60)]:
+            part = slice(start, stop)
+            given = {
+                "X": X[part],
+                "y": NUMBER[part],
+                "sample_weight": None if weights is None else weights[part],
+            }
+            quick.partial_fit(**given, check_input=False)
+            checked.partial_fit(**given)
+            long.partial_fit(**given)
     assert contents(quick) == contents(checked) == contents(long)
     assert len(runs) == 30 + 3 * bool(asked.get("audit"))
     if asked.get("audit") and weights is None:
@@ -192,16 +193,15 @@ def test_what_a_run_would_tell(learner, asked, weights, engine_name, runs):
 
 def test_weights_of_classes_that_change_in_their_place(engine_name):
     model, checked = (begun(Perceptron, NUMBER, engine=engine_name, class_weight={0: 2.0}) for _ in range(2))
-    checked._learn_quickly = lambda *given: None
-    for i, weight in [(1, 2.0), (2, 3.0), (3, 0.0), (4, 0.25), (5, -1.0)]:
-        for one, check in ((model, False), (checked, True)):
-            one.class_weight[0] = weight
-            if weight < 0:
-                with pytest.raises(ValueError, match="class_weight"):
+    with runs_in(checked):
+        for i, weight in [(1, 2.0), (2, 3.0), (3, 0.0), (4, 0.25), (5, -1.0)]:
+            for one, check in ((model, False), (checked, True)):
+                one.class_weight[0] = weight
+                if weight < 0:
+                    with pytest.raises(ValueError, match="class_weight"):
+                        one.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
+                else:
                     one.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
-            else:
-                one.partial_fit(X[i : i + 1], NUMBER[i : i + 1], check_input=check)
-    del checked._learn_quickly
     assert contents(model) == contents(checked)
 
 

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.support import contents
+from tests.support import contents, runs_in
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.models.arrays import collect
@@ -25,9 +25,8 @@ PENALTIES = {
 
 
 def long_way(model, rows, y):
-    model._learn_quickly = lambda *given: None
-    model.partial_fit(rows, y)
-    del model._learn_quickly
+    with runs_in(model):
+        model.partial_fit(rows, y)
 
 
 @pytest.fixture(params=PENALTIES)

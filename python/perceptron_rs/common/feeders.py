@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -51,6 +51,9 @@ class InMemory(Feeder):
         Whether to note the activations of the examples.
     """
 
+    #: How many classes there must be.
+    least: ClassVar[int] = 2
+
     def __init__(
         self,
         method: Method,
@@ -74,9 +77,9 @@ class InMemory(Feeder):
             y = self.read()
             if self.goes_on:
                 self.classes = model.classes_
-                self.labels = encode_again(y, self.classes)
+                self.labels = encode_again(y, self.classes, least=self.least)
             else:
-                self.classes, self.labels = encode_new(y)
+                self.classes, self.labels = encode_new(y, least=self.least)
             return
         if not self.checked:
             self.data, self.classes = unchecked(model, self.engine, self.X), model.classes_
@@ -85,10 +88,10 @@ class InMemory(Feeder):
             if self.labels.shape != (n,):
                 self.labels = encode(label_array(model, self.y, n), self.classes)
             return
-        given = new_classes(self.given_classes, model)
+        given = new_classes(self.given_classes, model, least=self.least)
         y = self.read()
         self.classes = model.classes_ if self.goes_on else classes_like(given, y)
-        self.labels = encode(y, self.classes)
+        self.labels = encode(y, self.classes, least=self.least)
 
     def read(self) -> NDArray[Any]:
         """Read X, and return the labels as they are."""

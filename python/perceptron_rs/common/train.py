@@ -54,6 +54,8 @@ class Feeder(ABC):
     #: Those of a stream or a cluster hold no examples.
     data: Examples
     labels: NDArray[np.uint32]
+    #: As it was given.
+    sample_weight: Any = None
     weighed: Weighed
     #: How many are visited in an epoch; 0: nobody has counted them.
     n_examples: int = 0
@@ -137,6 +139,9 @@ class Learner(Owner):
     _rate: ClassVar[str] = "eta0"
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
+
+    def _forget(self) -> None:
+        """Forget what a cold start must not find."""
 
     @abstractmethod
     def _start(self, feeder: Feeder) -> Any:
@@ -252,6 +257,8 @@ def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
     # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
     feeder.model = model = learner if feeder.goes_on and feeder.is_pass else turn.twin()
     feeder.engine = get_engine(model.engine)
+    if not feeder.goes_on:
+        model._forget()
     feeder.open()
     if not feeder.goes_on:
         model.classes_ = feeder.classes

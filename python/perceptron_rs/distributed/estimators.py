@@ -6,19 +6,16 @@ import os
 from typing import Any, ClassVar, Self
 
 from perceptron_rs.common.told import attributes
-from perceptron_rs.common.turns import learning
-from perceptron_rs.distributed.fitting import Cluster, Family, PartitionReport, fit
-from perceptron_rs.distributed.linear import LINEAR
-from perceptron_rs.distributed.sequences import SEQUENCES
-from perceptron_rs.float_mode import standard
+from perceptron_rs.common.train import Learner, train
+from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
+from perceptron_rs.distributed.linear import LinearPartitions
+from perceptron_rs.distributed.sequences import SequencePartitions
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.sequence.calls import warn_of_interrupt
-from perceptron_rs.typed import BaseEstimator
 
 __all__ = ["ClusterLearner"]
 
 
-class ClusterLearner(BaseEstimator):
+class ClusterLearner(Learner):
     """A learner whose examples lie in partitions on a cluster.
 
     A cluster derives from it, and says what its parameters are (``_own``, ``__init__``). A learner derives
@@ -28,8 +25,9 @@ class ClusterLearner(BaseEstimator):
     #: Parameters that only learners on this cluster have, with their constraints.
     _own: ClassVar[dict[str, list[Any]]]
     _local: ClassVar[Any]
-    _family: ClassVar[Family]
+    _feeder: ClassVar[type[Partitions]]
 
+    mixing: str
     partition_report_: list[PartitionReport]
 
     def __init_subclass__(cls) -> None:
@@ -37,7 +35,7 @@ class ClusterLearner(BaseEstimator):
         super().__init_subclass__()
         if len(cls.__bases__) == 2:
             cls._local = cls.__bases__[1]
-            cls._family = LINEAR if issubclass(cls._local, LinearLearner) else SEQUENCES
+            cls._feeder = LinearPartitions if issubclass(cls._local, LinearLearner) else SequencePartitions
             cls._parameter_constraints = cls._local._parameter_constraints | cls._own
 
     @classmethod
@@ -46,14 +44,7 @@ class ClusterLearner(BaseEstimator):
 
     def _fit_to(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""
-        with learning(self) as model:
-            model._check_parameters()
-            with standard():
-                report = fit(model, self._family, cluster, checkpoint, resume=resume)
-            if self._family is LINEAR:
-                model._warn(report.stopped)
-            else:
-                warn_of_interrupt(model, report.stopped, stacklevel=5)
+        train(self, self._feeder(cluster, checkpoint, resume=resume))
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.labels import joined_labels
+from perceptron_rs.common.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.weights import Weighed
 from perceptron_rs.distributed.partition import Encoding, Facts, Parse
-from perceptron_rs.engines import get_engine
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.settings import Chain, Epoch, Linear, State
+from perceptron_rs.settings import Chain, Epoch, Linear, Settings, State
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Place
+
+if TYPE_CHECKING:
+    from perceptron_rs.distributed.estimators import ClusterLearner
 
 #: Parameters that another run may change and yet go on from a checkpoint.
 _NOT_OF_RUN = ("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "warm_start", "max_iter")
 
-__all__ = ["Cluster", "Family", "PartitionReport", "Plan", "Round", "all_labels", "fit"]
+__all__ = ["Cluster", "PartitionReport", "Partitions", "Round"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,110 +92,144 @@ class Cluster(Protocol):
         """Make a pass over each partition, with its settings, and mix."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A fit that can begin, for all is known of the partitions."""
+class Partitions(Feeder):
+    """Examples that lie in partitions on a cluster; a family says how they are read.
 
-    state: State
-    settings: Linear | Chain
-    encodings: list[Encoding]
-    schedule: Schedule
-    observer: Observer
-    publish: Callable[[Report], None]
-
-
-class Family(NamedTuple):
-    """What a fit on a cluster needs to know of learners."""
-
-    #: Parameters that it does not have, and what they are then.
-    refused: tuple[tuple[str, Any], ...]
-    #: How the partitions of an estimator are read, on their workers.
-    parse: Callable[[Any], Parse]
-    plan: Callable[[Any, Sequence[Facts]], Plan]
-
-
-def fit(
-    estimator: Any, family: Family, cluster: Cluster, checkpoint: Any = None, *, resume: bool = False
-) -> Report:
-    """Fit an estimator to the partitions of a cluster.
-
-    The file ``checkpoint`` is written after each epoch; with ``resume`` the fit goes on from it.
+    Parameters
+    ----------
+    cluster : Cluster
+    checkpoint : str or path-like, or None
+        File that is written after each epoch.
+    resume : bool
+        Whether to go on from it, if it is there.
     """
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs checkpoint=, the file to go on from")
-    refuse(estimator, family)
-    get_engine(estimator.engine)
-    facts = cluster.look(family.parse(estimator))
-    check_columns(facts)
-    plan = family.plan(estimator, facts)
-    cluster.begin(plan.encodings)
-    numbered = [replace(plan.settings, partition=p) for p in range(len(facts))]
-    reports = [PartitionReport(fact.examples, fact.entries, fact.digest) for fact in facts]
-    digests = [fact.digest for fact in facts]
-    place, file = Place(plan.state), None
-    if checkpoint is not None:
-        identity = identity_of(estimator, plan, digests)
-        file = Checkpoint(checkpoint, 0.0, identity, resume=resume)
-        place = (file.load() or (place, []))[0]
-        if len(place.done) > plan.schedule.max_iter:
-            raise ValueError(
-                f"max_iter={plan.schedule.max_iter} is less than the {len(place.done)} epochs of the "
-                f"checkpoint; raise it, or remove the checkpoint"
-            )
-    done: list[Epoch] = []
 
-    def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
-        if len(done) < len(place.done):  # an epoch of the checkpoint is told again
-            done.append(place.done[len(done)])
-            return place.state, done[-1], []
-        made = cluster.round(state, estimator.engine, numbered, str(estimator.mixing), number, ended, digests)
-        for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):
-            before = reports[p]
-            reports[p] = replace(
-                before, mistakes=before.mistakes + mistakes, seconds=before.seconds + seconds
-            )
-        done.append(made.epoch)
-        if file is not None and not made.epoch.interrupted:
-            file.write(Place(made.state, tuple(done)))
-        return made.state, made.epoch, []
+    model: ClusterLearner
+    #: Parameters that a fit on a cluster does not have, and what they are then.
+    refused: ClassVar[tuple[tuple[str, Any], ...]]
+    #: How many classes there must be.
+    least: ClassVar[int] = 2
 
-    watch = None
-    if plan.observer.is_needed:  # a checkpoint is written before it is asked
-        watch = watch_again(plan.observer, len(place.done), last_is_open=True)
-    report = follow(Mixed(plan.state, make_round), plan.settings, plan.schedule, watch)
-    plan.publish(report)
-    estimator.partition_report_ = reports
-    return report
+    facts: list[Facts]
+    encodings: list[Encoding]
+    #: How many examples each class has.
+    counts: NDArray[np.int64]
+
+    def __init__(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> None:
+        super().__init__("fit")
+        if resume and checkpoint is None:
+            raise ValueError("resume=True needs checkpoint=, the file to go on from")
+        self.cluster, self.checkpoint, self.resume = cluster, checkpoint, resume
+
+    @abstractmethod
+    def parse(self) -> Parse:
+        """Return what reads a partition, on its worker."""
+
+    def encode(self) -> list[Encoding]:
+        """Return the encoding of each partition, when the classes are known."""
+        return [Encoding(self.classes)] * len(self.facts)
+
+    def open(self) -> None:
+        """Have the partitions read; find the classes and columns of all."""
+        model = self.model
+        for name, without in self.refused:
+            value = getattr(model, name)
+            if value is not without and value != without:
+                raise ValueError(
+                    f"{name}={value!r:.80} is not available on a cluster, whose partitions are the blocks of "
+                    f"X; set {name}={without}"
+                )
+        facts = self.facts = self.cluster.look(self.parse())
+        check_columns(facts)
+        of_rows = [fact for fact in facts if fact.examples]
+        first = (of_rows or facts)[0]
+        model.n_features_in_ = first.columns
+        vars(model).pop("feature_names_in_", None)
+        if first.names is not None:
+            model.feature_names_in_ = np.array(first.names, dtype=object)
+        labels = joined_labels([fact.classes for fact in of_rows] or [np.zeros(0)])
+        if self.goes_on:
+            self.classes, indices = model.classes_, encode_again(labels, model.classes_)
+        else:
+            name = "the labels of all partitions"
+            self.classes, indices = encode_new(labels, name, least=self.least)
+        self.counts = np.zeros(len(self.classes), dtype=np.int64)
+        for_each = [fact.counts for fact in of_rows] or [np.zeros(0, dtype=np.int64)]
+        np.add.at(self.counts, indices, np.concatenate(for_each))
+        self.encodings = self.encode()
+
+    def weigh(self) -> None:
+        """Find the weights of the classes; those of examples are with them."""
+        self.weighed = Weighed(None, self.model._class_weights(self, self.counts), None)
+        self.n_examples = int(self.counts.sum())
+
+    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+        """Make a pass over each partition in each epoch, and mix. No record is kept of it."""
+        assert isinstance(settings, Linear | Chain)
+        model, cluster, facts = self.model, self.cluster, self.facts
+        vars(model).pop(RECORD, None)
+        cluster.begin(self.encodings)
+        numbered = [replace(settings, partition=p) for p in range(len(facts))]
+        reports = [PartitionReport(fact.examples, fact.entries, fact.digest) for fact in facts]
+        digests = [fact.digest for fact in facts]
+        begin = model._arrays(state)
+        place, file = Place(begin), None
+        if self.checkpoint is not None:
+            identity = identity_of(model, begin, settings, schedule, digests)
+            file = Checkpoint(self.checkpoint, 0.0, identity, resume=self.resume)
+            place = (file.load() or (place, []))[0]
+            if len(place.done) > schedule.max_iter:
+                raise ValueError(
+                    f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the "
+                    f"checkpoint; raise it, or remove the checkpoint"
+                )
+        done: list[Epoch] = []
+
+        def make_round(
+            state: State, number: int, ended: Collection[int]
+        ) -> tuple[State, Epoch, Sequence[State]]:
+            if len(done) < len(place.done):  # an epoch of the checkpoint is told again
+                done.append(place.done[len(done)])
+                return place.state, done[-1], []
+            made = cluster.round(state, model.engine, numbered, str(model.mixing), number, ended, digests)
+            for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):
+                before = reports[p]
+                reports[p] = replace(
+                    before, mistakes=before.mistakes + mistakes, seconds=before.seconds + seconds
+                )
+            done.append(made.epoch)
+            if file is not None and not made.epoch.interrupted:
+                file.write(Place(made.state, tuple(done)))
+            return made.state, made.epoch, []
+
+        watch = None
+        if observer is not None and observer.is_needed:  # a checkpoint is written before it is asked
+            watch = watch_again(observer, len(place.done), last_is_open=True)
+        report = follow(Mixed(begin, make_round), settings, schedule, watch)
+        model.partition_report_ = reports
+        return report
 
 
-def identity_of(estimator: Any, plan: Plan, digests: Sequence[str]) -> dict[str, Any]:
+def identity_of(
+    model: ClusterLearner, state: State, settings: Linear | Chain, schedule: Schedule, digests: Sequence[str]
+) -> dict[str, Any]:
     """Return what two fits have in common if one may go on from the other's checkpoint."""
-    given = type(estimator)._local._get_param_names()
-    parameters = values_to_json({name: getattr(estimator, name) for name in given if name not in _NOT_OF_RUN})
+    given = type(model)._local._get_param_names()
+    parameters = values_to_json({name: getattr(model, name) for name in given if name not in _NOT_OF_RUN})
+    encoder = vars(model).get("encoder_")
     of = {
-        "learner": type(estimator).__name__,
+        "learner": type(model).__name__,
         "parameters": parameters,
         "arithmetic_version": ARITHMETIC_VERSION,
-        "start": start_of(plan.state, getattr(getattr(estimator, "encoder_", None), "vocabulary_", None)),
-        "seed": plan.settings.seed,
-        "classes": classes_to_json(estimator.classes_),
-        "first_epoch": plan.schedule.first_epoch,
+        "start": start_of(state, None if encoder is None else encoder.vocabulary_),
+        "seed": settings.seed,
+        "classes": classes_to_json(model.classes_),
+        "first_epoch": schedule.first_epoch,
         # One digest of all: a file with those of small partitions would tell their labels to who tries.
         "partitions": [len(digests), sha256("".join(digests).encode()).hexdigest()],
     }
     plain = decode(encode(of))
     return {name: plain[name] for name in of}  # in this order: the first that differs is told
-
-
-def refuse(estimator: Any, family: Family) -> None:
-    """Raise ValueError for parameters that a fit on a cluster does not have."""
-    for name, without in family.refused:
-        value = getattr(estimator, name)
-        if value is not without and value != without:
-            raise ValueError(
-                f"{name}={value!r:.80} is not available on a cluster, whose partitions are the blocks of X; "
-                f"set {name}={without}"
-            )
 
 
 def check_columns(facts: Sequence[Facts]) -> None:
@@ -206,10 +246,3 @@ def check_columns(facts: Sequence[Facts]) -> None:
                 f"partition {p} must have the columns of partition {first}, {one.columns} of them, "
                 f"got {fact.columns} or other names; give all blocks the same columns"
             )
-
-
-def all_labels(facts: Sequence[Facts]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the labels of all partitions, and how often each is among them; some more than once."""
-    of_rows = [fact for fact in facts if fact.examples]
-    labels = joined_labels([fact.classes for fact in of_rows] or [np.zeros(0)])
-    return labels, np.concatenate([fact.counts for fact in of_rows] or [np.zeros(0, dtype=np.int64)])

@@ -1,30 +1,26 @@
-"""Linear learners on a cluster: how a partition is read, and how a fit to many begins and ends."""
+"""Linear learners on a cluster: how a partition is read, and what all partitions weigh."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.driver import Report, Schedule, publish_report
-from perceptron_rs.common.labels import encode_again, encode_new, label_array
-from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
+from perceptron_rs.common.driver import Report, Schedule
+from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import class_weights, nothing_to_learn, refuse_odd_weights, sample_weights
-from perceptron_rs.distributed.fitting import Family, Plan, all_labels
-from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
+from perceptron_rs.common.weights import nothing_to_learn, refuse_odd_weights, sample_weights
+from perceptron_rs.distributed.fitting import Partitions
+from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io.source import Batch
-from perceptron_rs.linear.fitting import check_same_problem, publish, settings_of, start_state
 from perceptron_rs.linear.perceptron import Perceptron
+from perceptron_rs.settings import Linear, Settings
 
-__all__ = ["LINEAR"]
+__all__ = ["LinearPartitions"]
 
 
 def parse(batch: Batch) -> Parsed:
@@ -48,58 +44,10 @@ def parse(batch: Batch) -> Parsed:
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
 
 
-def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
-    """Put what is known before the fit on the estimator, and plan the fit."""
-    goes_on = estimator.warm_start and hasattr(estimator, "classes_")
-    state = estimator._model_of(get_engine(estimator.engine)) if goes_on else None
-    first = next((fact for fact in facts if fact.examples), facts[0])
-    estimator.n_features_in_ = first.columns
-    vars(estimator).pop("feature_names_in_", None)
-    if first.names is not None:
-        estimator.feature_names_in_ = np.array(first.names, dtype=object)
-    labels, each = all_labels(facts)
-    if state is None:
-        classes, indices = encode_new(labels, "the labels of all partitions")
-    else:
-        classes, indices = estimator.classes_, encode_again(labels, estimator.classes_)
-    counts = np.zeros(len(classes), dtype=np.int64)
-    np.add.at(counts, indices, each)
-    if state is None:
-        state = start_state(estimator, classes, None, None, None)
-        estimator._n_epochs = 0
-    else:
-        check_same_problem(estimator, state, classes)
-    estimator.classes_ = classes
-    vars(estimator).pop(RECORD, None)
-    K = n_planes(estimator, classes)
-    planes = class_weights(estimator.class_weight, classes, counts, K)
-    of_classes = planes[:, 1] if is_joint(estimator) else planes
-    if not of_classes.any() or all(fact.weightless for fact in facts if fact.examples):
-        raise nothing_to_learn()
-    seed = draw_seed(estimator.random_state) if estimator.shuffle else None
+class LinearPartitions(Partitions):
+    """Examples of a linear learner."""
 
-    def publish_all(report: Report) -> None:
-        publish(estimator, report.state)
-        publish_report(estimator, report, is_fit=True)
-        estimator._n_epochs += estimator.n_iter_
-
-    return Plan(
-        state=estimator._arrays(state),
-        settings=replace(settings_of(estimator, positive_labels(K), planes, seed, settle=True), threads=1),
-        encodings=[Encoding(classes)] * len(facts),
-        schedule=Schedule(
-            estimator._n_epochs,
-            int(estimator.max_iter),
-            None if estimator.tol is None else float(estimator.tol),
-            int(estimator.n_iter_no_change),
-        ),
-        observer=Observer(estimator, int(counts.sum()), None, publish),
-        publish=publish_all,
-    )
-
-
-LINEAR = Family(
-    refused=(
+    refused = (
         ("n_partitions", 1),
         ("early_stopping", False),
         ("track_mistakes", False),
@@ -107,7 +55,21 @@ LINEAR = Family(
         ("audit_key", None),
         ("added_feature", 0),
         ("max_mistakes_per_example", None),
-    ),
-    parse=lambda _: parse,
-    plan=plan,
-)
+    )
+
+    def parse(self) -> Parse:
+        """Return what reads a partition."""
+        return parse
+
+    def weigh(self) -> None:
+        """Find the weights of the classes; refuse those that leave nothing to learn."""
+        super().weigh()
+        planes = self.weighed.planes
+        of_classes = planes[:, 1] if self.model._is_one_decision() else planes
+        if not of_classes.any() or all(fact.weightless for fact in self.facts if fact.examples):
+            raise nothing_to_learn()
+
+    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+        """Learn; a pass over a partition is made on one thread."""
+        assert isinstance(settings, Linear)
+        return super().learn(state, replace(settings, threads=1), schedule, observer)

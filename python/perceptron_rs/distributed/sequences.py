@@ -1,4 +1,4 @@
-"""The sequence learner on a cluster: how a partition is read, and how a fit to many begins and ends."""
+"""The sequence learner on a cluster: how a partition is read, and what its columns are in all."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Schedule
-from perceptron_rs.common.labels import encode_new, label_array
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.distributed.fitting import Family, Plan, all_labels
-from perceptron_rs.distributed.partition import Encoding, Facts, Parsed
+from perceptron_rs.distributed.fitting import Partitions
+from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
-from perceptron_rs.sequence.fitting import beam_of, cold, publish, publish_state
 from perceptron_rs.sequence.input import check_lengths, flat_labels, flat_tokens, in_lists, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
-from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.settings import Chain
 
-__all__ = ["SEQUENCES"]
+__all__ = ["SequencePartitions"]
 
 
 def parse(batch: Batch, hash_columns: int | None) -> Parsed:
@@ -56,39 +51,41 @@ def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     )
 
 
-def plan(estimator: Any, facts: Sequence[Facts]) -> Plan:
-    """Put what is known before the fit on the estimator, and plan the fit."""
-    for name in ("encoder_", "template_", "feature_names_in_"):
-        vars(estimator).pop(name, None)
-    estimator._n_epochs = 0
-    first = next((fact for fact in facts if fact.examples), facts[0])
-    columns: list[NDArray[np.int64]] | list[None] = [None] * len(facts)
-    estimator.n_features_in_ = first.columns
-    if first.names is not None:
-        estimator.feature_names_in_ = np.array(first.names, dtype=object)
-    if first.attributes is not None:
-        encoder = AttributeEncoder(min_count=estimator.min_count, n_columns=estimator.hash_columns).fit(())
-        if estimator.hash_columns is None:
-            encoder.vocabulary_ = vocabulary(facts, int(estimator.min_count))
-            encoder.n_columns_ = len(encoder.vocabulary_)
-            columns = [columns_of(fact, encoder.vocabulary_) for fact in facts]
-        estimator.encoder_, estimator.n_features_in_ = encoder, encoder.n_columns_
-    classes, _ = encode_new(all_labels(facts)[0], "the labels of all partitions", least=1)
-    estimator.classes_ = classes
-    return Plan(
-        state=cold(estimator.n_features_in_, len(classes), pair=bool(estimator.transition_features)),
-        settings=Chain(
-            eta0=float(estimator.eta0),
-            seed=draw_seed(estimator.random_state) if estimator.shuffle else None,
-            beam=beam_of(estimator),
-            update=str(estimator.update),
-            keep_on_interrupt=bool(estimator.keep_on_interrupt),
-        ),
-        encodings=[Encoding(classes, own) for own in columns],
-        schedule=Schedule(max_iter=int(estimator.max_iter)),
-        observer=SequenceObserver(estimator, sum(fact.examples for fact in facts), None, publish_state),
-        publish=lambda report: publish(estimator, report),
+class SequencePartitions(Partitions):
+    """Sequences, whose attributes may need one vocabulary for all partitions."""
+
+    model: Any  # a sequence learner on a cluster
+    refused = (
+        ("n_partitions", 1),
+        ("early_stopping", False),
+        ("warm_start", False),
+        ("audit", False),
+        ("audit_key", None),
     )
+    least = 1
+
+    def parse(self) -> Parse:
+        """Return what reads a partition."""
+        return partial(parse, hash_columns=self.model.hash_columns)
+
+    def encode(self) -> list[Encoding]:
+        """Return the encoding of each partition; make the encoder of the model, if there are attributes."""
+        model, facts = self.model, self.facts
+        columns: list[NDArray[np.int64]] | list[None] = [None] * len(facts)
+        first = next((fact for fact in facts if fact.examples), facts[0])
+        if first.attributes is not None:
+            encoder = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns).fit(())
+            if model.hash_columns is None:
+                encoder.vocabulary_ = vocabulary(facts, int(model.min_count))
+                encoder.n_columns_ = len(encoder.vocabulary_)
+                columns = [columns_of(fact, encoder.vocabulary_) for fact in facts]
+            model.encoder_, model.n_features_in_ = encoder, encoder.n_columns_
+        return [Encoding(self.classes, own) for own in columns]
+
+    def weigh(self) -> None:
+        """Count the sequences."""
+        super().weigh()
+        self.n_examples = sum(fact.examples for fact in self.facts)
 
 
 def vocabulary(facts: Sequence[Facts], min_count: int) -> dict[str, int]:
@@ -104,16 +101,3 @@ def vocabulary(facts: Sequence[Facts], min_count: int) -> dict[str, int]:
 def columns_of(fact: Facts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
     """Return the columns of the attributes of a partition; -1 of those that are left out."""
     return np.array([vocabulary.get(name, -1) for name in fact.attributes or ()], dtype=np.int64)
-
-
-SEQUENCES = Family(
-    refused=(
-        ("n_partitions", 1),
-        ("early_stopping", False),
-        ("warm_start", False),
-        ("audit", False),
-        ("audit_key", None),
-    ),
-    parse=lambda estimator: partial(parse, hash_columns=estimator.hash_columns),
-    plan=plan,
-)

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report
-from perceptron_rs.common.labels import check_classes, encode_again, encode_new, label_array
+from perceptron_rs.common.early_stopping import selected
+from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import Owner, Shown
-from perceptron_rs.common.planes import is_joint
+from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.parameters import n_threads, noise_settings, validated
+from perceptron_rs.common.planes import is_joint, joint_update
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History
 from perceptron_rs.common.terms import OF_KERNEL, check_terms
-from perceptron_rs.common.turns import consistent, learning
-from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
+from perceptron_rs.common.train import Feeder, train
+from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.weights import Weighed
+from perceptron_rs.engines import KernelSpec, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
-from perceptron_rs.kernel.fitting import Train, learn
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.schema import spec_of
-from perceptron_rs.kernel.values import check_kernel
-from perceptron_rs.kernel.vectors import OF_VECTORS, counts_of, state_of, stored
+from perceptron_rs.kernel.values import check_kernel, kernel_spec
+from perceptron_rs.kernel.vectors import OF_VECTORS, begun, counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
 
 
-class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
+class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
-    A subclass gives its parameters (``__init__``), what it starts from (``_begin``), one call of an engine
-    (``_run``), what it keeps of the engine's state (``_keep``), with the log of mistakes and the rows that it
-    names, and what predicts (``_answer``).
+    A subclass gives its parameters (``__init__``), what it has at the vector 0 (``_nothing``), what an engine
+    starts with (``_begin``) and its settings, what it keeps of a state of a run (``_keep``), with the log of
+    mistakes and the rows that it names, and what predicts (``_answer``).
     """
 
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
@@ -46,21 +50,16 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
 
     n_seen_: NDArray[np.int64]
     support_: NDArray[np.int64]
-    validation_scores_: NDArray[np.float64]
     _spec: KernelSpec  # with its gamma settled
     _seed: int  # of the last call that learnt
 
     @abstractmethod
-    def _begin(self, planes: int) -> State:
+    def _nothing(self, planes: int) -> State:
         """Return what this learner has, beside the log, at the vector 0."""
 
     @abstractmethod
-    def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
-        """Learn, and keep what has been learnt; ``shared`` are the settings of every kernel perceptron."""
-
-    @abstractmethod
-    def _keep(self, data: Examples, learnt: Any) -> None:
-        """Have learnt this from these examples: a model of a run, or its state."""
+    def _begin(self, feeder: Feeder) -> Any:
+        """Return what the engine starts with."""
 
     @abstractmethod
     def _answer(self) -> str:
@@ -101,31 +100,10 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
             if Ctrl-C ended it.
         """
-        with learning(self) as model, standard():
-            model._check_parameters()
-            warm = bool(model.warm_start) and hasattr(model, "classes_")
-            data = examples(model, get_engine(model.engine), X, reset=not warm)
-            given = label_array(model, y, data.rows.shape[0])
-            if warm:
-                labels = encode_again(given, model.classes_)
-            else:
-                model.classes_, labels = encode_new(given)
-            report = learn(
-                model,
-                data,
-                labels,
-                sample_weight,
-                first=not warm,
-                method="fit",
-                max_iter=int(model.max_iter),
-                tol=None if model.tol is None else float(model.tol),
-                shuffle=bool(model.shuffle),
-                early_stopping=bool(model.early_stopping),
-            )
-            model._n_epochs += model.n_iter_
-            model._warn(report.stopped)
+        train(self, InMemory("fit", X, y, sample_weight))
         return self
 
+    @validated
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
@@ -158,31 +136,52 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved, Owner):
         TypeError
             If an argument does not contain numbers (or, for labels, numbers or strings).
         """
-        self._partial_fit(X, y, classes, sample_weight)
+        train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
         return self
 
-    def _learn_pass(
-        self,
-        engine: Engine,  # noqa: ARG002
-        data: Examples,
-        labels: NDArray[np.uint32],
-        sample_weight: Any,
-        *,
-        first: bool,
-        track_activations: bool = False,
-    ) -> Report:
-        return learn(
-            self,
-            data,
-            labels,
-            sample_weight,
-            first=first,
-            method="partial_fit",
-            max_iter=1,
-            tol=None,
-            shuffle=False,
-            track_activations=track_activations,
-        )
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+        feeder.data.assert_finite(self)
+        return super()._weigh(feeder, sample)
+
+    def _start(self, feeder: Feeder) -> Any:
+        """Return what was learnt before, or the vector 0; at a cold start the examples settle gamma."""
+        engine, data = feeder.engine, feeder.data
+        if not feeder.goes_on:
+            rows = feeder.weighed.rows
+            visited = data if rows is None else selected(engine, data, rows)
+            planes = self._n_planes(feeder.classes)
+            self._spec = kernel_spec(self, engine, visited.rows)
+            empty = begun(planes, None if self.kernel == "precomputed" else self.n_features_in_)
+            self._publish(empty | self._nothing(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
+        if self.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
+            raise ArgumentError(
+                f"{{X}} must be a square matrix with {{kernel}}, got shape {data.rows.shape}",
+                values={"kernel": "precomputed"},
+            )
+        self._seed = feeder.seed
+        return self._begin(feeder)
+
+    def _shared_settings(self, feeder: Feeder) -> dict[str, Any]:
+        """Return the settings of a run that every kernel perceptron has."""
+        return {
+            "positive": feeder.positive,
+            "class_weight": feeder.weighed.planes,
+            "eta0": float(self.eta0),
+            "tie": str(self.tie),
+            "seed": feeder.order,
+            "joint": joint_update(self),
+            "track_mistakes": bool(self.track_mistakes),
+            "track_activations": feeder.tracks,
+            "keep_on_interrupt": bool(self.keep_on_interrupt),
+            "kernel": self._spec,
+            "threads": n_threads(self),
+            **noise_settings(self),
+        }
+
+    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+        then = copy.copy(self)
+        then._keep(feeder, state)
+        return answers(then, feeder.engine, examples, then._answer())
 
     @property
     @consistent

@@ -9,24 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.planes import is_joint, n_planes
-from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.common.terms import OF_KERNEL
+from perceptron_rs.common.train import Feeder
+from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.fitting import Train, learn_stream
 from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
-from perceptron_rs.stream.fit import Options
+from perceptron_rs.stream.fit import refuse_warm_start
 from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.run import Carrier
 
 __all__ = ["BudgetedKernelPerceptron"]
 
@@ -229,59 +228,60 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
         """What is kept, as the engines have it; the log of mistakes is made of it."""
         return {name: array for name, array in self._model.state().items() if name.startswith("kept")}
 
-    def _begin(self, planes: int) -> State:
+    def _nothing(self, planes: int) -> State:
         self._policy_seed = None
         return nothing(planes, planes if is_joint(self) else 1)
 
-    def _run(self, engine: Engine, data: Examples, seed: int, shared: dict[str, Any], train: Train) -> Report:
+    def _begin(self, feeder: Feeder) -> Any:
+        engine, data = feeder.engine, feeder.data
         if self._policy_seed is None:
-            self._policy_seed = seed
+            self._policy_seed = feeder.seed
         origin, given = self.support_, self._members
         if self.kernel == "precomputed":
-            stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
+            feeder.stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
             given = given | {"kept_row": origin[given["kept_row"]]}
         else:
-            stored_rows = rows_of(engine, stored(self._vectors), self.n_features_in_)
-        begin = self._owned(engine, given | {"seen": self.n_seen_})
-        report = train(stored_rows, begin, self._settings(shared))
-        self._keep(data, report.state)
-        return report
+            feeder.stored_rows = rows_of(engine, stored(self._vectors), self.n_features_in_)
+        return self._owned(engine, given | {"seen": self.n_seen_})
 
-    def _keep(self, data: Examples, learnt: Any) -> None:
-        kept = {name: learnt[name] for name in self._members}
-        if self.kernel == "precomputed":
+    def _keep(self, feeder: Feeder, state: Any) -> None:
+        kept = {name: state[name] for name in self._members}
+        if feeder.method == "fit_stream":
+            found = collected(state)
+        elif self.kernel == "precomputed":
             none = np.zeros(0, dtype=np.int64)
-            rows = {"rows": np.zeros((data.rows.shape[0], 1), dtype=np.uint8)}
+            rows = {"rows": np.zeros((feeder.data.rows.shape[0], 1), dtype=np.uint8)}
             found = taken_over(kept, {"rows": rows["rows"][:0]}, none, rows)
         else:
-            found = taken_over(kept, stored(self._vectors), self.support_, data.stored)
-        self._hold(*found, learnt["seen"])
+            found = taken_over(kept, stored(self._vectors), self.support_, feeder.data.stored)
+        self._hold(*found, state["seen"])
 
     def _hold(self, kept: State, rows: State, origin: NDArray[np.int64], seen: NDArray[np.int64]) -> None:
         log = log_of(kept, n_planes(self, self.classes_))
         self._publish(kept | log | rows | {"origin": origin, "seen": seen})
 
-    @standard()
-    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
-        self._check_parameters()
-        learner = Carried(self, get_engine(self.engine))
-        report = learn_stream(self, source, classes, options, learner)
-        self._n_epochs += self.n_iter_
-        return report.stopped
+    def _check_stream(self) -> None:
+        refuse_warm_start(self)
+        for name, value, remedy in (
+            ("kernel", "precomputed", "name a kernel, whose values are computed"),
+            ("gamma", "scale", "set a number, or 'auto', which need no pass over all examples"),
+        ):
+            matters = name != "gamma" or self.kernel in OF_KERNEL
+            if matters and getattr(self, name) == value:
+                raise ArgumentError(
+                    f"{{{name}}} is not available with {{fit_stream}} of this learner",
+                    remedy,
+                    values={name: value},
+                )
 
-    def _begin_stream(self, shared: dict[str, Any], seed: int) -> tuple[State, Budget]:
-        """Return the first state of a run over a stream, and its settings."""
-        self._policy_seed = seed
+    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
         empty = stored(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
-        return self._members | empty, self._settings(shared)
+        return Carried(self, feeder.engine), self._members | empty
 
-    def _keep_stream(self, state: State) -> None:
-        self._hold(*collected(state), state["seen"])
-
-    def _settings(self, shared: dict[str, Any]) -> Budget:
+    def _settings(self, feeder: Feeder) -> Budget:
         assert self._policy_seed is not None
         return Budget(
-            **shared,
+            **self._shared_settings(feeder),
             budget=int(self.budget),
             policy=str(self.budget_policy),
             policy_seed=self._policy_seed,

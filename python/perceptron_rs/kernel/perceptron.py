@@ -7,19 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.fitting import Train
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.schema import KERNEL, check_log
 from perceptron_rs.kernel.values import is_number, rows_of_callable
@@ -254,43 +253,37 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
         """Survival count of each vector, for each class."""
         return counts_of(self._vectors, self.n_seen_)
 
-    def _begin(self, planes: int) -> State:
+    def _nothing(self, planes: int) -> State:
         return {"intercept": np.zeros(planes), "norm": np.zeros(planes)}
 
-    def _run(
-        self,
-        engine: Engine,
-        data: Examples,
-        seed: int,  # noqa: ARG002  of learners that draw
-        shared: dict[str, Any],
-        train: Train,
-    ) -> Report:
-        settings = Kernel(
-            **shared,
-            cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
-            fit_intercept=bool(self.fit_intercept),
-            ask=rows_of_callable(self.kernel, matrix_of(data.stored, self.n_features_in_))
-            if callable(self.kernel)
-            else None,
-        )
+    def _begin(self, feeder: Feeder) -> Any:
         state = {
-            "sums": self._sums(engine, data),
+            "sums": self._sums(feeder.engine, feeder.data),
             "intercept": self.intercept_,
             "norm": self._norm,
             "seen": self.n_seen_,
         }
-        report = train(None, self._owned(engine, state), settings)
-        self._keep(data, report.state)
-        return report
+        return self._owned(feeder.engine, state)
 
-    def _keep(self, data: Examples, learnt: Any) -> None:
+    def _settings(self, feeder: Feeder) -> Kernel:
+        ask = None
+        if callable(self.kernel):
+            ask = rows_of_callable(self.kernel, matrix_of(feeder.data.stored, self.n_features_in_))
+        return Kernel(
+            **self._shared_settings(feeder),
+            cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
+            fit_intercept=bool(self.fit_intercept),
+            ask=ask,
+        )
+
+    def _keep(self, feeder: Feeder, state: Any) -> None:
         vectors = continued(
             self._vectors,
-            learnt,
-            None if self.kernel == "precomputed" else data.stored,
+            state,
+            None if self.kernel == "precomputed" else feeder.data.stored,
             fit_intercept=bool(self.fit_intercept),
         )
-        self._publish(vectors | {name: learnt[name] for name in ("intercept", "norm", "seen")})
+        self._publish(vectors | {name: state[name] for name in ("intercept", "norm", "seen")})
 
     def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""

@@ -11,48 +11,33 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.record import begin_record
-from perceptron_rs.common.driver import Report
-from perceptron_rs.common.labels import check_classes, encode, encode_again, encode_new, label_array
+from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import Owner
-from perceptron_rs.common.parameters import are_accepted, n_threads
-from perceptron_rs.common.rows.examples import Examples, as_array, examples, unchecked
-from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, validated
+from perceptron_rs.common.planes import joint_update, positive_labels
+from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.told import OF_PASS, Told
-from perceptron_rs.common.turns import Turn, consistent, learning
+from perceptron_rs.common.train import Feeder, train
+from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, start_value
 from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.errors import overflow
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
-from perceptron_rs.linear.fitting import (
-    check_same_problem,
-    learn,
-    learn_stream,
-    start_state,
-)
 from perceptron_rs.linear.parameters import LinearParameters
-from perceptron_rs.linear.penalty import arrays_of
+from perceptron_rs.linear.penalty import arrays_of, strengths
 from perceptron_rs.models.exported import Exported
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.stream.fit import Options
+from perceptron_rs.settings import Linear
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.stream.run import Learner as StreamLearner
-from perceptron_rs.typed import (
-    CallbackSupportMixin,
-    check_is_fitted,
-    fit_context,
-    with_callbacks,
-)
+from perceptron_rs.typed import CallbackSupportMixin, check_is_fitted, fit_context
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(
-    LinearParameters, CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved, Owner
-):
+class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved):
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (a dataclass), its rule (``_learner``, the engines' name of it), and its
@@ -61,10 +46,8 @@ class LinearLearner(
 
     _learner: ClassVar[str]
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
-    _draws: ClassVar[bool] = False  # whether each call needs a seed, shuffled or not
 
     n_seen_: NDArray[np.int64]
-    validation_scores_: NDArray[np.float64]
 
     if not TYPE_CHECKING:
         locals().update({name: Told(name) for name in OF_PASS})
@@ -99,7 +82,7 @@ class LinearLearner(
             )
         coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
         intercept = given.get("intercept", np.zeros(planes))
-        started = self._start(
+        started = self._cold(
             engine,
             *coef.shape,
             coef=start_value(coef, "coef_", (planes, coef.shape[1])),
@@ -154,55 +137,9 @@ class LinearLearner(
             If ``max_iter`` ended the fit before the stopping criterion was met, unless ``tol`` is None; or
             if Ctrl-C ended it.
         """
-        with learning(self) as model:
-            model._warn(model._fit(X, y, coef_init, intercept_init, sample_weight))
+        start = {"coef": coef_init, "intercept": intercept_init}
+        train(self, InMemory("fit", X, y, sample_weight, start=start))
         return self
-
-    @with_callbacks
-    @standard()
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> list[str]:
-        self._check_parameters()
-        engine = get_engine(self.engine)
-        state = self._model_of(engine) if self.warm_start and hasattr(self, "classes_") else None
-        X = as_array(X)
-        goes_on = state is not None and (coef_init is None or intercept_init is None)
-        data = examples(self, engine, X, reset=not goes_on)
-        given = label_array(self, y, data.rows.shape[0])
-        if state is not None and goes_on:
-            classes, labels = self.classes_, encode_again(given, self.classes_)
-            check_same_problem(self, state, classes)
-        else:
-            classes, labels = encode_new(given)
-        if state is None or coef_init is not None or intercept_init is not None:
-            state = start_state(self, classes, state, coef_init, intercept_init)
-            self._n_epochs = 0
-            begin_record(self)
-        self.classes_ = classes
-        task = FitTask(self, X, y, sample_weight)
-        report = learn(
-            self,
-            engine,
-            data,
-            labels,
-            sample_weight,
-            state,
-            task,
-            early_stopping=bool(self.early_stopping),
-            first_epoch=self._n_epochs,
-            max_iter=int(self.max_iter),
-            tol=None if self.tol is None else float(self.tol),
-            shuffle=bool(self.shuffle),
-            settle=True,
-        )
-        self._n_epochs += self.n_iter_
-        task.end()
-        return report.stopped
-
-    @with_callbacks
-    @standard()
-    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
-        self._check_parameters()
-        return learn_stream(self, source, classes, options).stopped
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None, check_input: bool = True
@@ -254,52 +191,16 @@ class LinearLearner(
             return self
         if not are_accepted(self):
             self._check_parameters(for_partial_fit=True)
-        with Turn(self) as turn:
-            engine = get_engine(self.engine)
-            data = unchecked(self, engine, X)
-            labels = encode(y, self.classes_)
-            if labels.shape != (data.rows.shape[0],):
-                labels = encode(label_array(self, y, data.rows.shape[0]), self.classes_)
-            if self.audit:
-                self._learn(turn, engine, data, labels, sample_weight)
-            else:
-                turn.twin()._learn_pass(engine, data, labels, sample_weight, first=False)
-                turn.publish()
+        train(self, InMemory("partial_fit", X, y, sample_weight, checked=False))
         return self
+
+    @validated
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
 
     def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:  # noqa: ARG002
         """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
         return False
-
-    def _learn_pass(
-        self,
-        engine: Engine,
-        data: Examples,
-        labels: NDArray[np.uint32],
-        sample_weight: Any,
-        *,
-        first: bool,
-        track_activations: bool = False,
-    ) -> Report:
-        if first:
-            state = start_state(self, self.classes_, None, None, None)
-        else:
-            state = self._model_of(engine)
-            check_same_problem(self, state, self.classes_)
-        return learn(
-            self,
-            engine,
-            data,
-            labels,
-            sample_weight,
-            state,
-            first_epoch=0,
-            max_iter=1,
-            tol=None,
-            shuffle=False,
-            settle=False,
-            track_activations=track_activations,
-        )
 
     @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -383,24 +284,32 @@ class LinearLearner(
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
-    def _own_settings(self, n_examples: int) -> dict[str, Any]:  # noqa: ARG002
-        """Return the settings of a fit that no other linear learner has."""
-        return {}
+    def _start(self, feeder: Feeder) -> Any:
+        """Return the model to go on from, or one of weights that are given, or 0."""
+        engine, shape = feeder.engine, (self._n_planes(feeder.classes), self.n_features_in_)
+        known = None
+        if feeder.goes_on:
+            check_classes(feeder.classes)
+            known = self._model_of(engine)
+            if known.shape != shape:
+                raise ArgumentError(
+                    f"{{data}} need weights of the shape {shape}, but {{estimator}} continues with weights "
+                    f"of the shape {known.shape}",
+                    "set {warm_start} or pass {X} with the same features",
+                    cause="other terms",
+                    settings={"warm_start": False},
+                )
+            if not feeder.start:
+                return known
+        numbers: dict[str, Any] = {}
+        for name, needed in (("coef", shape), ("intercept", shape[:1])):
+            if name in feeder.start:
+                numbers[name] = start_value(feeder.start[name], f"{name}_init", needed)
+            elif known is not None:
+                numbers[name] = known[name]
+        return self._cold(engine, *shape, **numbers)
 
-    def _begin(self, engine: Engine, data: Examples, state: Any, seed: int | None) -> Any:  # noqa: ARG002
-        """Return what the engine starts with, of the model that a call goes on from."""
-        return state
-
-    def _begin_stream(
-        self,
-        engine: Engine,  # noqa: ARG002
-        model: Any,
-        seed: int | None,  # noqa: ARG002
-    ) -> tuple[StreamLearner, Any]:
-        """Return what a run over a stream carries from block to block, and its first state."""
-        return StreamLearner(), model.copy(told=False)
-
-    def _start(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
+    def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
         """Return the model of a cold start; numbers that are not given are 0."""
         model = engine.Model(self._learner, planes, columns)
         if not numbers:
@@ -410,13 +319,51 @@ class LinearLearner(
             array.flags.writeable = False  # it is taken over where it stands
         return engine.Model.from_state(self._learner, state)
 
+    def _settings(self, feeder: Feeder) -> Linear:
+        return self._settings_of(
+            feeder.weighed.planes,
+            feeder.order,
+            settle=feeder.method == "fit",
+            track_activations=feeder.tracks,
+            **self._own_settings(feeder.n_examples),
+        )
+
+    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: Any) -> Linear:
+        """Return settings with these weights of the planes; ``options`` are those that depend on the call."""
+        return Linear(
+            learner=self._learner,
+            positive=positive_labels(len(planes)),
+            class_weight=planes,
+            eta0=float(self.eta0),
+            tie=str(self.tie),
+            fit_intercept=bool(self.fit_intercept),
+            seed=seed,
+            joint=joint_update(self),
+            penalty=strengths(self),
+            track_mistakes=bool(self.track_mistakes),
+            keep_on_interrupt=bool(self.keep_on_interrupt),
+            threads=n_threads(self, len(planes)),
+            **noise_settings(self),
+            **options,
+        )
+
+    def _own_settings(self, n_examples: int) -> dict[str, Any]:  # noqa: ARG002
+        """Return the settings of a fit that no other linear learner has."""
+        return {}
+
+    def _made(self, feeder: Feeder, state: Any) -> Any:
+        """Return the model that a state of a run makes."""
+        return self._owned(feeder.engine, state)
+
+    def _keep(self, feeder: Feeder, state: Any) -> None:
+        self._publish(self._made(feeder, state))
+
+    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+        return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
+
     def _arrays(self, state: Any) -> State:
         """Return the state as arrays, for runs over partitions."""
         return arrays_of(self, state)
-
-    def _activations(self, engine: Engine, state: Any, rows: Rows) -> NDArray[np.float64]:
-        """Return what every row gets in a state, (n, K)."""
-        return self._scores_under(self._owned(engine, state), rows, n_threads(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,22 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy import ndarray
-from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.common.parameters import are_accepted
-from perceptron_rs.common.planes import n_planes, positive_labels
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.told import attributes
+from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import Turn, turns
 from perceptron_rs.common.weights import class_weights, sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.linear.fitting import settings_of, start_state
 
 __all__ = ["PassLearner"]
 
@@ -88,7 +86,7 @@ class PassLearner(SparseWeights, LinearLearner):
         weights = class_weights(self.class_weight, self.classes_, None, planes)
         if not weights.all():
             return None
-        settings = settings_of(self, positive_labels(planes), weights, None, settle=False)
+        settings = self._settings_of(weights, None, settle=False)
         rule = engine.Rule(settings, self.classes_)
         values = tuple(dict(value) if type(value) is dict else value for value in values)
         self._rule = values, type(self.class_weight), rule
@@ -124,31 +122,27 @@ class PassLearner(SparseWeights, LinearLearner):
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             return False  # and nothing has changed: the long way converts, or says what is wrong
 
-    def _learn_quickly(
-        self,
-        data: Examples,
-        labels: NDArray[np.uint32],
-        sample_weight: Any,
-        track_activations: bool,
-        first: bool = False,
-    ) -> NDArray[np.float64] | None:
-        engine = get_engine(self.engine)
-        planes = n_planes(self, self.classes_)
-        if first:
+    def _learn_at_once(self, feeder: Feeder) -> bool:
+        data, labels = feeder.data, feeder.labels
+        planes = self._n_planes(feeder.classes)
+        if not feeder.goes_on:
             if self.audit:
-                return None
-            self._publish(start_state(self, self.classes_, None, None, None))
-        elif type(self._model) is not engine.Model or self._model.shape != (planes, data.rows.shape[1]):
-            return None  # which converts, or says what is wrong
+                return False
+            self._publish(self._start(feeder))
+        elif type(self._model) is not feeder.engine.Model or self._model.shape != (
+            planes,
+            data.rows.shape[1],
+        ):
+            return False  # the long way converts, or says what is wrong
         rule = self._rule_now()
         if rule is None:
-            return None
-        weights = sample_weights(sample_weight, labels)
+            return False
+        weights = sample_weights(feeder.sample_weight, labels)
         if weights is not None and not weights.all():
-            return None
+            return False
         record = next_record(self, data.stored, labels, weights) if self.audit else None
         if self.audit and record is None:
-            return None
+            return False
         try:
             self._model.learn(
                 rule,
@@ -156,12 +150,14 @@ class PassLearner(SparseWeights, LinearLearner):
                 labels,
                 weights,
                 encoded=True,
-                track_activations=track_activations,
+                track_activations=feeder.tracks,
                 note=record,
                 turn=True,
             )
         except OverflowError as error:
             data.assert_finite(self)
             raise overflow(error) from None
-        activations: NDArray[np.float64] | None = self._model.told.activations
-        return np.zeros((0, planes)) if activations is None else activations
+        if feeder.tracks:
+            activations = self._model.told.activations
+            feeder.activations = np.zeros((0, planes)) if activations is None else activations
+        return True

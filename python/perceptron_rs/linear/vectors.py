@@ -24,7 +24,7 @@ from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.settings import Data, zeros
-from perceptron_rs.stream.run import Block, Learner
+from perceptron_rs.stream.run import Block, Carrier
 
 __all__ = [
     "PREFIX",
@@ -139,7 +139,7 @@ def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
     return new | entries | chosen(_stored(vectors), used) | {"log_start": start}
 
 
-class Carried(Learner):
+class Carried(Carrier):
     """The vectors of a run over a stream: in its state under names of their own, with the rows so far."""
 
     def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:

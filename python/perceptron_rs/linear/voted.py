@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
@@ -33,20 +34,13 @@ from perceptron_rs.linear.vectors import (
     each,
     last_of,
 )
-from perceptron_rs.stream.run import Learner
+from perceptron_rs.stream.fit import refuse_warm_start
+from perceptron_rs.stream.run import Carrier
 from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 
 PREDICTIONS = ("vote", "average", "last", "random", "longest")
-
-
-class _Run(NamedTuple):
-    """What a call of the engine started with; of a stream the blocks say the rest."""
-
-    seed: int
-    before: VotedModel | None = None
-    data: Examples | None = None
 
 
 class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
@@ -232,11 +226,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     _learner: ClassVar[str] = "voted"
     _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
-    _draws: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(VotedPerceptronParameters)
 
     _model: VotedModel
-    _run: _Run  # while an engine learns
 
     @property
     def _vectors(self) -> Vectors:
@@ -352,23 +344,25 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         super()._check_arrays(arrays, history)
         check_vectors(arrays)
 
-    def _begin(self, engine: Engine, data: Examples, state: VotedModel, seed: int | None) -> Any:  # noqa: ARG002
+    def _start(self, feeder: Feeder) -> Any:
+        """Return the last vector to go on from; the others stay on the estimator meanwhile."""
         self._most()
-        self._run = _Run(int(seed or 0), state, data)
-        return state.last
+        self._model = super()._start(feeder)
+        return self._model.last
 
-    def _begin_stream(self, engine: Engine, model: Any, seed: int | None) -> tuple[Learner, State]:
-        if self.warm_start:
-            raise ArgumentError(
-                "{warm_start} is not available with {fit_stream} of this learner",
-                "set it to False",
-                cause="stream",
-                values={"warm_start": True},
-            )
-        self._run = _Run(int(seed or 0))
-        learner = Carried(engine, self._most(), fit_intercept=bool(self.fit_intercept))
-        state = self._arrays(model)
-        return learner, state | carried(begun(last_of(engine, state)))
+    def _check_stream(self) -> None:
+        refuse_warm_start(self)
+
+    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:
+        carrier = Carried(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
+        return carrier, self._arrays(self._model) | carried(begun(state))
+
+    def _made(self, feeder: Feeder, state: Any) -> VotedModel:
+        if feeder.method == "fit_stream":
+            return VotedModel(feeder.engine, last_of(feeder.engine, state), collected(state), feeder.seed)
+        log = {name: state[name] for name in ("log_start", "log_row", "log_t", "log_step")}
+        made = Made.of(log, feeder.data, fit_intercept=bool(self.fit_intercept))
+        return self._model.after(state, made, self._most(), feeder.seed)
 
     def _most(self) -> int | None:
         """Return ``max_vectors``, checked."""
@@ -377,8 +371,8 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
             raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
         return None if most is None else int(most)
 
-    def _start(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
-        return VotedModel.begun(engine, super()._start(engine, planes, columns, **numbers))
+    def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
+        return VotedModel.begun(engine, super()._cold(engine, planes, columns, **numbers))
 
     def _model_of(self, engine: Engine) -> VotedModel:
         model = self._model
@@ -391,22 +385,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         return {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
 
     def _owned(self, engine: Engine, state: Any) -> VotedModel:
-        if isinstance(state, VotedModel):
-            return state
-        if f"{PREFIX}seed" in state:  # of a file
-            return self._model_from(engine, state)
-        if "log_start" not in state:  # of a stream
-            return VotedModel(engine, last_of(engine, state), collected(state), self._run.seed)
-        seed, before, data = self._run
-        assert before is not None
-        assert data is not None
-        log = {name: state[name] for name in ("log_start", "log_row", "log_t", "log_step")}
-        made = Made.of(log, data, fit_intercept=bool(self.fit_intercept))
-        return before.after(state, made, self._most(), seed)
-
-    def _publish(self, state: Any) -> None:
-        super()._publish(state)
-        self.__dict__.pop("_run", None)
+        return state if isinstance(state, VotedModel) else self._model_from(engine, state)
 
     def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
         return model.scores(rows, self.prediction, threads)

@@ -28,8 +28,8 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.registry import LEARNERS, name_of
-from perceptron_rs.sequence.fitting import encoded
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested, read_sequences
+from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.fit import Options, open_stream
 
 __all__ = ["Given", "given_of"]

@@ -9,38 +9,44 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
+from perceptron_rs.common.early_stopping import publish_scores
+from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.options.groups import constraints
-from perceptron_rs.common.owner import Owner, Shown
+from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.parameters import (
+    refuse_early_stopping,
+    refuse_partitions,
+    validated,
+)
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.float_mode import standard
+from perceptron_rs.io.source import Source
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.sequence.calls import fit_sequences, pass_over, warn_of_interrupt
-from perceptron_rs.sequence.fitting import beam_of, cold, dense, learn_stream, predicting
-from perceptron_rs.sequence.input import (
-    check_encoder,
-    flat_labels,
-    in_lists,
-    is_nested,
-    split_labels,
-)
+from perceptron_rs.sequence.feeder import SequencesInMemory
+from perceptron_rs.sequence.input import check_encoder, flat_labels, in_lists, is_nested, split_labels
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
+from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.search import decode
-from perceptron_rs.stream.fit import Options
+from perceptron_rs.sequence.source import encoded, source_of
+from perceptron_rs.sequence.weights import beam_of, cold, dense, predicting
+from perceptron_rs.settings import Chain
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.typed import fit_context
+from perceptron_rs.stream.run import Carrier
+from perceptron_rs.typed import ConvergenceWarning, fit_context
 
 __all__ = ["SequencePerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
+class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved):
     """Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
@@ -193,19 +199,17 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
 
     _learner: ClassVar[str] = "chain"
     _schema: ClassVar[Schema] = SEQUENCE
+    _least: ClassVar[int] = 1
     classes_: NDArray[Any]
     encoder_: AttributeEncoder
     template_: dict[str, Any]  # of the command line
     n_features_in_: int
     n_iter_: int
     converged_: bool
-    validation_scores_: NDArray[np.float64]
     sequence_errors_per_epoch_: NDArray[np.int64]
     token_errors_per_epoch_: NDArray[np.int64]
     loss_curve_: list[float]
-    _n_epochs: int  # made by ``fit`` since the last cold start: the next one's number
     _average: list[Any]  # what is made of it to predict, when it is first read
-    _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
@@ -236,7 +240,8 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
             If an argument does not contain numbers (or, for labels, numbers or strings; for tokens,
             attributes).
         """
-        return fit_sequences(self, X, y, lengths, None)
+        train(self, SequencesInMemory("fit", X, y, lengths))
+        return self
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
@@ -278,17 +283,10 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
         [['D', 'N']]
         """
         check_encoder(self, encoder)
-        return fit_sequences(self, X, y, lengths, encoder)
+        train(self, SequencesInMemory("fit", X, y, lengths, encoder=encoder))
+        return self
 
-    @standard()
-    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
-        self._check_parameters()
-        return learn_stream(self, source, classes, options).stopped
-
-    def _warn(self, stopped: list[str]) -> None:
-        warn_of_interrupt(self, stopped, stacklevel=5)
-
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
         """Make one pass over sequences in the given order, continuing from what was learnt before.
 
@@ -321,10 +319,10 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
         TypeError
             As ``fit``.
         """
-        pass_over(self, in_lists(X), y, lengths, classes)
+        train(self, SequencesInMemory("partial_fit", X, y, lengths, classes=classes))
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def predict_then_learn(
         self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None
     ) -> tuple[Any, int]:
@@ -368,12 +366,12 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
         >>> model.predict_then_learn(X, y, classes=["A", "B"])
         ([['A', 'A'], ['B', 'B']], 2)
         """
-        X = in_lists(X)
-        report, labels, lengths = pass_over(self, X, y, lengths, classes, track_answers=True)
-        answers = report.tracked["answers"]
-        predicted = self.classes_[answers]
-        wrong = int(np.count_nonzero(answers != labels))
-        return split_labels(predicted, lengths) if is_nested(X) else predicted, wrong
+        feeder = SequencesInMemory("partial_fit", X, y, lengths, classes=classes, tracks=True)
+        train(self, feeder)
+        answers = feeder.report.tracked["answers"]
+        predicted = feeder.classes[answers]
+        wrong = int(np.count_nonzero(answers != feeder.labels))
+        return split_labels(predicted, feeder.lengths) if is_nested(feeder.X) else predicted, wrong
 
     @consistent
     def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
@@ -572,8 +570,73 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved, Owner):
         labels = len(self.classes_)
         return dense(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
 
-    def _check_parameters(self) -> None:
+    def _forget(self) -> None:
+        for name in ("encoder_", "template_"):
+            vars(self).pop(name, None)
+
+    def _source(self, given: Any, *, goes_on: bool) -> Source:
+        return encoded(self, source_of(given), goes_on=goes_on)
+
+    def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.ones((1, 2))
+
+    def _start(self, feeder: Feeder) -> Any:
+        """Return what was learnt before, or nothing."""
+        if feeder.goes_on:
+            return self._model_of(feeder.engine)
+        labels, pair = len(feeder.classes), bool(self.transition_features)
+        return self._owned(feeder.engine, cold(self.n_features_in_, labels, pair=pair))
+
+    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
+        return Carrier(), self._arrays(state)
+
+    def _settings(self, feeder: Feeder) -> Chain:
+        return Chain(
+            eta0=float(self.eta0),
+            seed=feeder.order,
+            beam=beam_of(self),
+            update=str(self.update),
+            track_answers=feeder.tracks,
+            keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.tracks,  # it would lack answers
+        )
+
+    def _tolerance(self, feeder: Feeder) -> float | None:
+        return None if feeder.held_out is None else 1.0  # a token
+
+    def _observer(self, feeder: Feeder, task: FitTask | None) -> SequenceObserver:  # noqa: ARG002
+        return SequenceObserver(
+            self, feeder.n_examples, feeder.scores, lambda model, state: model._keep(feeder, state)
+        )
+
+    def _keep(self, feeder: Feeder, state: Any) -> None:
+        super()._keep(feeder, state)
+        self._average = []
+        self._weights  # noqa: B018  an average that is not finite is an error of the fit
+
+    def _publish_report(self, feeder: Feeder) -> None:
+        report = feeder.report
+        # If nobody has counted the sequences: all that the weights have seen, in equal parts.
+        n_sequences = feeder.n_examples or self.n_seen_ / max(1, len(report.mistakes))
+        self.sequence_errors_per_epoch_ = report.mistakes[:, 0]
+        self.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
+        self.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
+        self.n_iter_ = len(report.mistakes)
+        self.converged_ = report.stopped == ["clean"]
+        publish_scores(self, feeder.scores)
+
+    def _warn(self, feeder: Feeder) -> None:
+        if feeder.report.stopped == ["interrupt"]:
+            warn_caller(
+                f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+            )
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""
+        if for_partial_fit:
+            refuse_early_stopping(self.early_stopping)
+            refuse_partitions(self.n_partitions)
         if not 0 < float(self.eta0) < math.inf:
             raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
         if self.update != "full" and self.decode != "beam":

@@ -14,8 +14,8 @@ from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.terms import check_terms
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
-from perceptron_rs.sequence.fitting import beam_of
 from perceptron_rs.sequence.input import is_nested, read_sequences
+from perceptron_rs.sequence.weights import beam_of
 
 __all__ = ["decode"]
 

@@ -1,22 +1,25 @@
-"""A fit over a stream: what it is told, the passes that it needs before it begins, and the run."""
+"""A fit over a stream: its options, the passes that it needs before it begins, and the run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.audit.record import StreamRecord, note_end
+from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import classes_like, encode_new, label_array
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.rows.examples import assert_width
+from perceptron_rs.common.rows.examples import assert_width, read
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.weights import Weighed
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.errors import ArgumentError, overflow
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
@@ -35,9 +38,21 @@ from perceptron_rs.stream.blocks import (
 )
 from perceptron_rs.stream.cache import cached, compacted
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
-from perceptron_rs.stream.run import Learner, Place, StreamRun
+from perceptron_rs.stream.run import Carrier, Place, StreamRun
+from perceptron_rs.typed import CallbackSupportMixin
 
-__all__ = ["Options", "open_stream", "publish_columns", "refuse_in_stream", "run_stream"]
+if TYPE_CHECKING:
+    from perceptron_rs.stream.learner import StreamFit
+
+__all__ = [
+    "Blocks",
+    "Options",
+    "open_stream",
+    "publish_columns",
+    "refuse_in_stream",
+    "refuse_warm_start",
+    "run_stream",
+]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
@@ -92,6 +107,17 @@ def refuse_in_stream(estimator: Any) -> None:
                 values={name: value},
                 settings={name: off},
             )
+
+
+def refuse_warm_start(estimator: Any) -> None:
+    """Raise ValueError for a learner that cannot go on over a stream."""
+    if estimator.warm_start:
+        raise ArgumentError(
+            "{warm_start} is not available with {fit_stream} of this learner",
+            "set it to False",
+            cause="stream",
+            values={"warm_start": True},
+        )
 
 
 def open_stream(
@@ -191,6 +217,88 @@ def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
+class Blocks(Feeder):
+    """Examples of a stream, which are learnt from block by block.
+
+    Parameters
+    ----------
+    given : Source, tuple of arrays, or iterable of batches
+    classes : array-like or None
+    options : Options
+    """
+
+    model: StreamFit
+    stream: Stream
+
+    def __init__(self, given: Any, classes: Any, options: Options) -> None:
+        super().__init__("fit_stream")
+        self.given, self.given_classes, self.options = given, classes, options
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether blocks, and the examples within each, are visited in an order that is drawn."""
+        return bool(self.options.shuffle)
+
+    def open(self) -> None:
+        """Find the classes and columns, by a pass if it takes one."""
+        model, classes, least = self.model, self.given_classes, self.model._least
+        refuse_in_stream(model)
+        model._check_stream()
+        if self.goes_on:
+            if classes is not None:
+                self._refuse_other_classes(classes)
+            classes = model.classes_
+        counts = isinstance(vars(model).get("class_weight"), str)
+        source = model._source(self.given, goes_on=self.goes_on)
+        self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
+        publish_columns(model, self.stream, reset=not self.goes_on)
+        self.classes = self.stream.facts.classes
+        self.data = read(self.engine, np.zeros((0, self.stream.facts.n_features)))
+
+    def _refuse_other_classes(self, classes: Any) -> None:
+        known, least = self.model.classes_, self.model._least
+        found, _ = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)
+        if not np.array_equal(found, known):
+            raise ArgumentError(
+                "{warm_start} continues a fit with the classes {known!r:.200}, but {classes} is "
+                "{given!r:.200}",
+                "leave it out, or set {warm_start}",
+                cause="other classes",
+                values={"warm_start": True},
+                settings={"warm_start": False},
+                known=known.tolist(),
+                given=classes,
+            )
+
+    def weigh(self) -> None:
+        """Find the weights of the classes; those of examples come with their blocks."""
+        planes = self.model._class_weights(self, self.stream.facts.counts)
+        self.weighed = Weighed(None, planes, None)
+
+    def task(self) -> FitTask | None:
+        """Return the fit as scikit-learn's callbacks see it."""
+        is_supported = isinstance(self.model, CallbackSupportMixin)
+        return FitTask(self.model, self.given, None, None) if is_supported else None
+
+    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+        """Learn block by block, from a checkpoint on if there is one."""
+        assert observer is not None
+        carrier, begin = self.model._carry(self, state)
+        report = run_stream(
+            self.model,
+            self.engine,
+            self.stream,
+            begin,
+            settings,
+            schedule,
+            observer,
+            self.options,
+            carrier,
+        )
+        self.n_examples = self.stream.facts.n_rows or 0
+        return report
+
+
 def run_stream(
     estimator: Any,
     engine: Engine,
@@ -200,7 +308,7 @@ def run_stream(
     schedule: Schedule,
     observer: Observer,
     options: Options,
-    learner: Learner | None = None,
+    carrier: Carrier | None = None,
 ) -> Report:
     """Learn from a stream, and add that to the record; what `drive` is for examples in memory."""
     checkpoint, place = None, Place(state)
@@ -232,7 +340,7 @@ def run_stream(
             stream,
             settings,
             place,
-            learner,
+            carrier,
             first_epoch=schedule.first_epoch,
             save=None if checkpoint is None else checkpoint.save,
             see=lambda block: record.see(
@@ -246,10 +354,7 @@ def run_stream(
             return observer(epoch, mistakes, losses, run) if observer.is_needed else False
 
         watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)
-        try:
-            report = follow(run, settings, schedule, watch)
-        except OverflowError as error:
-            raise overflow(error) from None
+        report = follow(run, settings, schedule, watch)
         is_whole = "interrupt" not in report.stopped
         if checkpoint is not None and is_whole:
             checkpoint.write(run.place, report.stopped)
@@ -257,7 +362,6 @@ def run_stream(
         if is_whole and missing is not None and missing != stream.facts.n_rows:
             run.look(missing)  # shuffled, or not seen by this process
         record.end(stream.facts.n_rows)
-    note_end(estimator, report.stopped, int(report.n_iter.max()))
     return report
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from perceptron_rs.common.turns import learning
+from perceptron_rs.common.train import Feeder, Learner, train
 from perceptron_rs.io.source import PathLike
-from perceptron_rs.stream.fit import Options
+from perceptron_rs.stream.fit import Blocks, Options
+from perceptron_rs.stream.run import Carrier
 from perceptron_rs.typed import fit_context
 
 __all__ = ["StreamFit"]
 
 
-class StreamFit:
-    """An estimator that learns from streams; a subclass gives `_fit_stream`."""
+class StreamFit(Learner):
+    """An estimator that learns from streams, too."""
+
+    #: How many classes there must be.
+    _least: ClassVar[int] = 2
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(
@@ -107,14 +110,16 @@ class StreamFit:
             checkpoint_every=checkpoint_every,
             resume=resume,
         )
-        with learning(self) as model:
-            model._warn(model._fit_stream(source, classes, options))
+        train(self, Blocks(source, classes, options))
         return self
 
-    @abstractmethod
-    def _fit_stream(self, source: Any, classes: Any, options: Options) -> list[str]:
-        """Learn, and return why each decision has ended."""
+    def _check_stream(self) -> None:
+        """Raise ValueError for parameters that a fit over a stream does not have."""
 
-    @abstractmethod
-    def _warn(self, stopped: list[str]) -> None:
-        """Warn, on behalf of the caller of ``fit``, of a fit that did not end by its stopping rule."""
+    def _source(self, given: Any, *, goes_on: bool) -> Any:  # noqa: ARG002
+        """Return a source of batches, as `perceptron_rs.io` knows them."""
+        return given
+
+    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, Any]:  # noqa: ARG002
+        """Return what stands between blocks and engine, and the first state of a run over blocks."""
+        return Carrier(), state.copy(told=False)

@@ -3,7 +3,7 @@
 - Problem: learn in epochs from examples that are not in memory at once.
 - Rule: an engine starts on a block with the state that the last block has left, makes one epoch, and gives
   its state; of a model of planes, it puts that into the model. What it keeps of the examples themselves (a
-  log, the members of a budget) a `Learner` carries.
+  log, the members of a budget) a `Carrier` takes along.
 - Result: in stored order the bits of a run over all examples at once: updates do not know of blocks, and
   losses are added up here in the order of the visits (rule 5).
 """
@@ -29,7 +29,7 @@ from perceptron_rs.stream.blocks import Stream, ahead
 if TYPE_CHECKING:
     from perceptron_rs.engines import RunInPlace
 
-__all__ = ["Block", "Learner", "Place", "StreamRun"]
+__all__ = ["Block", "Carrier", "Place", "StreamRun"]
 
 S = TypeVar("S", bound=Settings)
 #: The epoch of rule 7 that draws the seeds of blocks; no other order is drawn from it.
@@ -57,7 +57,7 @@ class Block:
         return len(self.labels if self.visited is None else self.visited)
 
 
-class Learner:
+class Carrier:
     """What stands between the state of a run over blocks and that of an engine on one of them.
 
     This one is for learners whose state knows no examples.
@@ -105,7 +105,7 @@ class StreamRun:
         stream: Stream,
         settings: Settings,
         place: Place,
-        learner: Learner | None = None,
+        carrier: Carrier | None = None,
         *,
         first_epoch: int = 0,
         save: Callable[[Place], None] | None = None,
@@ -113,7 +113,7 @@ class StreamRun:
     ) -> None:
         self.estimator, self.engine, self.stream = estimator, engine, stream
         self.settings, self.place = settings, place
-        self.learner = Learner() if learner is None else learner
+        self.carrier = Carrier() if carrier is None else carrier
         self.first_epoch, self.save, self.see = first_epoch, save, see
         self.usual = replace(settings, track_activations=True) if isinstance(settings, Linear) else settings
         self.known: dict[int, Block] = {}
@@ -231,7 +231,7 @@ class StreamRun:
         )
         # At once: Ctrl-C finds what was learnt and what is told of it in step.
         if isinstance(before, dict) or not isinstance(settings, Linear):
-            self.place = replace(after, state=self.learner.end(block, before, run.state().state()))
+            self.place = replace(after, state=self.carrier.end(block, before, run.state().state()))
         else:
             cast("RunInPlace", run).put(replace(after, state=None))
             self.place = after
@@ -257,7 +257,7 @@ class StreamRun:
         return order if kept is None else kept[order]
 
     def _start(self, block: Block, settings: Settings) -> Run:
-        data, state = self.learner.begin(block, self.place.state)
+        data, state = self.carrier.begin(block, self.place.state)
         model = self.engine.Model.from_state(settings.learner, state) if isinstance(state, dict) else state
         return self.engine.start(data, model, settings)
 
