@@ -18,7 +18,8 @@ from perceptron_rs import (
     VotedPerceptron,
     margin,
 )
-from perceptron_rs.linear.story import as_text, describe
+from perceptron_rs.common.story import as_text, describe
+from perceptron_rs.linear import story as linear_story
 from perceptron_rs.models import dump_text, read_text
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
 
@@ -71,7 +72,7 @@ def test_one_line_is_predicted_with_drawn_measured_shown_and_exported(model, noi
     wrong = np.flatnonzero((X @ coef[0] + intercept[0]) * np.where(y == "b", 1, -1) <= 0)
     assert margin(model, X, y, return_offending=True)[1].tolist() == wrong.tolist()
 
-    story = describe(model, top=2)["weights"][0]
+    story = describe(model, linear_story, top=2)["weights"][0]
     assert story["intercept"] == intercept[0]
     assert {entry["weight"] for entry in story["largest"]} == {w for w in coef[0].tolist() if w}
 
@@ -99,9 +100,9 @@ def test_every_learner_says_what_predicts_by_the_same_name(model, noise):
 
 def test_votes_are_not_shown_as_one_of_the_vectors(noise):
     model = VotedPerceptron(max_iter=3, tol=None).fit(*noise)
-    shown = describe(model, top=2)
+    shown = describe(model, linear_story, top=2)
     assert shown["weights"] == [{"class": "b", "n_vectors": int(model.n_vectors_[0]), "largest": []}]
-    text = as_text({**shown, "format": 5, "bytes": 1})
+    text = as_text({**shown, "format": 5, "bytes": 1}, linear_story)
     assert f"class b: {model.n_vectors_[0]} vectors vote" in text.replace('"', "")
     for call in (model.to_sklearn, lambda: dump_text(model, io.StringIO())):
         with pytest.raises(ValueError, match="set prediction="):

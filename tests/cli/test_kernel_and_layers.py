@@ -88,9 +88,11 @@ def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
     found = call("inspect", out, "--json").json
     assert found["history"] == {
         "n_iter": 9,
+        "epochs": 9,
         "converged": model.converged_,
         "n_mistakes": model.n_mistakes_,
-        "losses": model.loss_curve_,
+        "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
+        "loss_curve": model.loss_curve_,
     }
     assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
     assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()

@@ -289,6 +289,19 @@ class Schema:
             found += [part] if isinstance(part, Part) else part(model)
         return found
 
+    def values(self, model: SchemaMixin, state: State | None = None) -> State:
+        """Return all arrays of a fitted estimator, by their names in a file."""
+        state = model._state() if state is None else state
+        found: State = {}
+        for part in self.parts_of(model):
+            found |= part.values(model, state)
+        return found
+
+    def history(self, model: SchemaMixin) -> History:
+        """Return the counts of a fitted estimator, and whether it has converged."""
+        found: History = {name: int(getattr(model, place)) for name, place in self.counts.items()}
+        return found | ({"converged": bool(model.converged_)} if self.converges else {})
+
     def take(self, model: Any, tensors: State, sizes: dict[str, int]) -> State:
         """Return the arrays of a file, checked; ValueError for one that no learner has."""
         left = dict(tensors)

@@ -1,12 +1,103 @@
-"""What ``inspect`` shows of every classifier, and how classes are written."""
+"""What ``inspect`` shows of a model, by its schema and by what its family adds; how classes are written."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["head", "label_text", "parameters", "plain", "what"]
+from perceptron_rs.common.schema import Array, SchemaMixin
+
+__all__ = ["Family", "as_text", "describe", "label_text", "largest", "largest_lines", "plain"]
+
+_SHOWN = 20  # numbers of a line
+
+
+class Family(Protocol):
+    """The module ``story`` of a family."""
+
+    def shown(self, model: Any, top: int) -> dict[str, Any]:
+        """Return what is shown beside parameters and history; ``top``: how many weights or examples."""
+
+    def lines(self, story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+        """Return what comes behind the number of features, before the history, and behind the parameters."""
+
+
+def describe(model: SchemaMixin, family: Family, top: int) -> dict[str, Any]:
+    """Return what a model is and how it came to be, as JSON holds it."""
+    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
+    return {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
+
+
+def _history(model: SchemaMixin) -> dict[str, Any]:
+    found = model._schema.history(model)
+    found.pop("n_features", None)
+    for part in model._schema.parts_of(model):
+        if isinstance(part, Array) and part.reported:
+            name = part.attribute or part.shown
+            numbers = getattr(model, name, None)
+            if numbers is not None:
+                found[name.strip("_")] = np.asarray(numbers).tolist()
+    return found
+
+
+def as_text(story: dict[str, Any], family: Family) -> str:
+    """Return the same for people."""
+    behind, before, after = family.lines(story)
+    classes = [label_text(label) for label in story["classes"]]
+    lines = [
+        f"format      {story['format']}, {story['bytes']} bytes",
+        f"estimator   {story['estimator']}",
+        f"classes     {' '.join(classes[:_SHOWN])}{' ...' if len(classes) > _SHOWN else ''}",
+        f"features    {story['n_features']}{behind}",
+        *before,
+        *_history_lines(story["history"]),
+        "parameters",
+        *(f"  {name} = {value!r}" for name, value in story["parameters"].items()),
+        *after,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _history_lines(history: dict[str, Any]) -> list[str]:
+    lines = []
+    if "n_iter" in history:
+        lines.append(
+            f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}"
+        )
+    if "loss_curve" in history:
+        lines.append(f"losses      {_few([f'{loss:.6g}' for loss in history['loss_curve']])}")
+    if "mistakes_per_epoch" in history:
+        per_epoch = [int(np.sum(entry)) for entry in history["mistakes_per_epoch"]]
+        lines.append(f"mistakes    {history['n_mistakes']}; by epoch: {_few(per_epoch)}")
+    if "token_errors_per_epoch" in history:
+        lines.append(f"mistakes    tokens by epoch: {_few(history['token_errors_per_epoch'])}")
+    if "n_seen" in history:
+        seen = history["n_seen"]
+        of_examples = isinstance(seen, list)
+        lines.append(f"seen        {_few(seen)} examples" if of_examples else f"seen        {seen} sequences")
+    return lines
+
+
+def _few(values: list[Any]) -> str:
+    return " ".join(map(str, values[:_SHOWN])) + (f" ... {values[-1]}" if len(values) > _SHOWN else "")
+
+
+def largest(row: NDArray[np.float64], names: Any, top: int, base: int = 0) -> list[dict[str, Any]]:
+    """Return the largest weights with the names of their features."""
+    order = np.argsort(-np.abs(row), kind="stable")[:top]
+    return [
+        {"feature": f"x{j + base}" if names is None else str(names[j]), "weight": float(row[j])}
+        for j in order.tolist()
+        if row[j] != 0
+    ]
+
+
+def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
+    """Return the same for people."""
+    width = max((len(entry["feature"]) for entry in entries), default=0)
+    return [f"  {entry['feature']:{width}}  {entry['weight']!r}" for entry in entries]
 
 
 def what(model: Any) -> dict[str, Any]:
@@ -17,21 +108,6 @@ def what(model: Any) -> dict[str, Any]:
         "n_features": int(model.n_features_in_),
         "classes": [plain(label) for label in model.classes_],
     }
-
-
-def head(story: dict[str, Any]) -> list[str]:
-    """Return the first lines for people."""
-    classes = [label_text(label) for label in story["classes"]]
-    return [
-        f"format      {story['format']}, {story['bytes']} bytes",
-        f"estimator   {story['estimator']}",
-        f"classes     {' '.join(classes[:20])}{' ...' if len(classes) > 20 else ''}",
-    ]
-
-
-def parameters(story: dict[str, Any]) -> list[str]:
-    """Return the lines of the parameters."""
-    return ["parameters", *(f"  {name} = {value!r}" for name, value in story["parameters"].items())]
 
 
 def plain(label: Any) -> Any:

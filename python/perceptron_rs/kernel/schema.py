@@ -19,7 +19,7 @@ def _numbers(spec: KernelSpec) -> list[float]:
 
 
 _SHARED = (
-    Array("seen", "K", COUNTS, shown="n_seen_", label="seen"),
+    Array("seen", "K", COUNTS, shown="n_seen_", label="seen", reported=True),
     # The settled kernel: the parameter gamma may be "scale", which only the examples of the fit tell.
     Array("kernel", (3,), attribute="_spec", predicts=False, pack=_numbers, unpack=None),
     Array("origin", "r", COUNTS, shown="support_", predicts=False),

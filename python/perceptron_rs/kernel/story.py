@@ -1,4 +1,4 @@
-"""What ``inspect`` shows of a kernel perceptron."""
+"""What ``inspect`` shows of a kernel perceptron: the examples with the most mistakes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.story import head, label_text, parameters, plain, what
+from perceptron_rs.common.story import label_text, plain
 from perceptron_rs.kernel.perceptron import KernelPerceptron
 
-__all__ = ["as_text", "describe"]
+__all__ = ["lines", "shown"]
 
 
-def describe(model: Any, top: int) -> dict[str, Any]:
-    """Return what a kernel perceptron is and how it came to be; ``top``: examples of each class."""
+def shown(model: Any, top: int) -> dict[str, Any]:
+    """Return the kernel, and for each class the examples with the most mistakes."""
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
-    planes = model.classes_[1:] if len(steps) == 1 else model.classes_
-    found = []
-    for k, (label, row, number) in enumerate(zip(planes, steps, counts, strict=True)):
+    classes = model.classes_[1:] if len(steps) == 1 else model.classes_
+    planes = []
+    for k, (label, row, number) in enumerate(zip(classes, steps, counts, strict=True)):
         order = np.argsort(-number, kind="stable")[:top]
         examples = [
             {"row": int(model.support_[i]), "mistakes": int(number[i]), "step": float(row[i])}
@@ -28,46 +28,28 @@ def describe(model: Any, top: int) -> dict[str, Any]:
         if isinstance(model, KernelPerceptron):  # else there is neither
             vectors = int(model.n_vectors_[k])
             plane |= {"intercept": float(model.intercept_[k]), "n_vectors": vectors}
-        found.append(plane | {"most_mistaken": examples})
+        planes.append(plane | {"most_mistaken": examples})
     return {
-        **what(model),
         "kernel": {"name": spec.name, "gamma": spec.gamma, "coef0": spec.coef0, "degree": spec.degree},
-        "history": {
-            "n_iter": model.n_iter_,
-            "converged": model.converged_,
-            "n_mistakes": model.n_mistakes_,
-            "mistakes_per_epoch": model.mistakes_per_epoch_.tolist(),
-            "n_seen": model.n_seen_.tolist(),
-        },
         "n_support": len(model.support_),
-        "planes": found,
+        "planes": planes,
     }
 
 
-def as_text(story: dict[str, Any]) -> str:
+def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     """Return the same for people."""
-    history, kernel = story["history"], story["kernel"]
-    per_epoch = [int(np.sum(entry)) for entry in history["mistakes_per_epoch"]]
-    shown = " ".join(map(str, per_epoch[:20])) + (f" ... {per_epoch[-1]}" if len(per_epoch) > 20 else "")
-    lines = [
-        *head(story),
-        f"features    {story['n_features']}",
-        f"kernel      {' '.join(f'{name}={value}' for name, value in kernel.items())}",
+    before = [
+        f"kernel      {' '.join(f'{name}={value}' for name, value in story['kernel'].items())}",
         f"support     {story['n_support']} examples",
-        f"epochs      {history['n_iter']}, {'converged' if history['converged'] else 'not converged'}",
-        f"mistakes    {history['n_mistakes']}; by epoch: {shown}",
-        f"seen        {' '.join(map(str, history['n_seen'][:20]))} examples",
-        *parameters(story),
     ]
+    after = []
     for plane in story["planes"]:
-        vectors = (
-            f"{plane['n_vectors']} vectors, intercept {plane['intercept']!r}; "
-            if "n_vectors" in plane
-            else ""
-        )
-        lines.append(f"class {label_text(plane['class'])}: {vectors}examples with the most mistakes")
-        lines += [
+        vectors = ""
+        if "n_vectors" in plane:
+            vectors = f"{plane['n_vectors']} vectors, intercept {plane['intercept']!r}; "
+        after.append(f"class {label_text(plane['class'])}: {vectors}examples with the most mistakes")
+        after += [
             f"  row {entry['row']}: {entry['mistakes']} mistakes, step {entry['step']!r}"
             for entry in plane["most_mistaken"]
         ]
-    return "\n".join(lines) + "\n"
+    return "", before, after

@@ -8,7 +8,7 @@ from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Rows,
 
 __all__ = ["AVERAGED", "PERCEPTRON", "POCKET", "VOTED"]
 
-_SEEN = Array("seen", "K", COUNTS, shown="n_seen_")
+_SEEN = Array("seen", "K", COUNTS, shown="n_seen_", reported=True)
 
 PERCEPTRON = Schema(
     "perceptron",

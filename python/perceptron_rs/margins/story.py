@@ -1,4 +1,4 @@
-"""What ``inspect`` shows of a separator of largest margin."""
+"""What ``inspect`` shows of a separator of largest margin: certified margins, and the largest weights."""
 
 from __future__ import annotations
 
@@ -7,53 +7,40 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.story import head, label_text, parameters, plain, what
+from perceptron_rs.common.story import label_text, largest, largest_lines, plain
 
-__all__ = ["as_text", "describe"]
+__all__ = ["lines", "shown"]
 
 
-def describe(model: Any, top: int) -> dict[str, Any]:
-    """Return what a separator is, with its certified margins; ``top``: weights of each class, if any."""
+def shown(model: Any, top: int) -> dict[str, Any]:
+    """Return the margin of each class, and its largest weights, if any."""
     names = getattr(model, "feature_names_in_", None)
-    planes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
-    weights = model.predictor_.get("coef", np.zeros((len(planes), 0)))
-    found = []
-    for label, row, bias, ends, result in zip(
-        planes,
-        weights,
-        model.intercept_,
-        model.margin_interval_,
-        model.results_,
-        strict=True,
-    ):
-        order = np.argsort(-np.abs(row), kind="stable")[:top]
-        found.append(
-            {
-                "class": plain(label),
-                "status": result.status,
-                "margin": [float(end) if math.isfinite(end) else None for end in ends],
-                "n_support": len(result.support),
-                "intercept": float(bias),
-                "largest": [
-                    {"feature": f"x{j}" if names is None else str(names[j]), "weight": float(row[j])}
-                    for j in order.tolist()
-                    if row[j] != 0
-                ],
-            }
-        )
-    return {**what(model), "planes": found}
+    classes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
+    weights = model.predictor_.get("coef", np.zeros((len(classes), 0)))
+    numbers = (model.intercept_, model.margin_interval_, model.results_)
+    planes = [
+        {
+            "class": plain(label),
+            "status": result.status,
+            "margin": [float(end) if math.isfinite(end) else None for end in ends],
+            "n_support": len(result.support),
+            "intercept": float(bias),
+            "largest": largest(row, names, top),
+        }
+        for label, row, bias, ends, result in zip(classes, weights, *numbers, strict=True)
+    ]
+    return {"planes": planes}
 
 
-def as_text(story: dict[str, Any]) -> str:
+def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     """Return the same for people."""
-    lines = [*head(story), f"features    {story['n_features']}", *parameters(story)]
+    after = []
     for plane in story["planes"]:
         lower, upper = plane["margin"]
         margin = f", margin in [{lower!r}, {upper!r}]" if lower is not None else ""
-        lines.append(
+        after.append(
             f"class {label_text(plane['class'])}: {plane['status']}{margin}; "
             f"{plane['n_support']} support vectors, intercept {plane['intercept']!r}"
         )
-        width = max((len(entry["feature"]) for entry in plane["largest"]), default=0)
-        lines += [f"  {entry['feature']:{width}}  {entry['weight']!r}" for entry in plane["largest"]]
-    return "\n".join(lines) + "\n"
+        after += largest_lines(plane["largest"])
+    return "", [], after

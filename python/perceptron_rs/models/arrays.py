@@ -8,23 +8,7 @@ from perceptron_rs.common.schema import History, SchemaMixin
 from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import State
 
-__all__ = ["collect", "history_of", "restore", "stored"]
-
-
-def stored(model: SchemaMixin) -> State:
-    """Return all arrays of a fitted estimator, by their names in a file."""
-    found: State = {}
-    state = model._state()
-    for part in model._schema.parts_of(model):
-        found |= part.values(model, state)
-    return found
-
-
-def history_of(model: SchemaMixin) -> History:
-    """Return the counts of a fitted estimator, and whether it has converged."""
-    schema = model._schema
-    history: History = {name: int(getattr(model, place)) for name, place in schema.counts.items()}
-    return history | ({"converged": bool(model.converged_)} if schema.converges else {})
+__all__ = ["collect", "restore"]
 
 
 def collect(model: SchemaMixin) -> tuple[State, dict[str, Any]]:
@@ -34,7 +18,7 @@ def collect(model: SchemaMixin) -> tuple[State, dict[str, Any]]:
     """
     check_terms(model)
     try:
-        arrays, history = stored(model), history_of(model)
+        arrays, history = model._schema.values(model), model._schema.history(model)
         _checked(model, arrays, history)
     except ValueError as error:
         raise ValueError(f"{error}; fit again before saving") from None

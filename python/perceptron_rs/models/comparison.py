@@ -114,12 +114,8 @@ def learnt(model: Any) -> Learnt:
 def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
     """Return the arrays of the schema that predict, or the others, as two trainings have them equal."""
     found: Arrays = {}
-    state = model._settled_state()
-    every: Arrays = {}
-    parts = model._schema.parts_of(model)
-    for part in parts:
-        every |= part.values(model, state)
-    for part in parts:
+    every = model._schema.values(model, model._settled_state())
+    for part in model._schema.parts_of(model):
         if isinstance(part, Rows):
             if predicts and part.of(every):
                 found[part.title] = part.digests(every, model.n_features_in_)

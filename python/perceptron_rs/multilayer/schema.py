@@ -29,7 +29,7 @@ MULTILAYER = Schema(
         _layers,
         replace(_REPORTS["mistakes_per_epoch"], axes=("E", 1)),
         replace(_REPORTS["validation_scores"], axes=("E", 1)),
-        replace(_REPORTS["loss_curve"], needed=True),
+        replace(_REPORTS["loss_curve"], needed=True, reported=True),
     ),
     RUN_COUNTS,
 )

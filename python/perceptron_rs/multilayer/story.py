@@ -1,4 +1,4 @@
-"""What ``inspect`` shows of a multilayer perceptron."""
+"""What ``inspect`` shows of a multilayer perceptron: its layers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.story import head, parameters, what
-
-__all__ = ["as_text", "describe"]
+__all__ = ["lines", "shown"]
 
 
-def describe(model: Any, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight stands for a feature
-    """Return what a multilayer perceptron is and how it came to be."""
+def shown(model: Any, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight stands for a feature
+    """Return the sizes and largest numbers of each layer."""
     layers = [
         {
             "inputs": len(coef),
@@ -22,34 +20,16 @@ def describe(model: Any, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight
         }
         for coef, intercept in zip(model.coefs_, model.intercepts_, strict=True)
     ]
-    return {
-        **what(model),
-        "history": {
-            "n_iter": model.n_iter_,
-            "converged": getattr(model, "converged_", None),  # not counted before format version 2
-            "n_mistakes": getattr(model, "n_mistakes_", None),
-            "losses": model.loss_curve_,
-        },
-        "out_activation": model.out_activation_,
-        "layers": layers,
-    }
+    return {"out_activation": model.out_activation_, "layers": layers}
 
 
-def as_text(story: dict[str, Any]) -> str:
+def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     """Return the same for people."""
-    losses = [f"{loss:.6g}" for loss in story["history"]["losses"]]
-    shown = " ".join(losses[:20]) + (f" ... {losses[-1]}" if len(losses) > 20 else "")
     sizes = [story["n_features"], *(layer["outputs"] for layer in story["layers"])]
-    lines = [
-        *head(story),
-        f"layers      {' '.join(map(str, sizes))}, output {story['out_activation']}",
-        f"epochs      {story['history']['n_iter']}",
-        f"losses      {shown}",
-        *parameters(story),
+    before = [f"layers      {' '.join(map(str, sizes))}, output {story['out_activation']}"]
+    after = [
+        f"layer {number}: {layer['inputs']} to {layer['outputs']}, largest weight "
+        f"{layer['largest_weight']!r}, largest intercept {layer['largest_intercept']!r}"
+        for number, layer in enumerate(story["layers"], start=1)
     ]
-    for number, layer in enumerate(story["layers"], start=1):
-        lines.append(
-            f"layer {number}: {layer['inputs']} to {layer['outputs']}, largest weight "
-            f"{layer['largest_weight']!r}, largest intercept {layer['largest_intercept']!r}"
-        )
-    return "\n".join(lines) + "\n"
+    return "", before, after

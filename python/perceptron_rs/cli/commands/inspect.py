@@ -21,6 +21,7 @@ _CALLS = 20
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
+    from perceptron_rs.common.story import as_text, describe
     from perceptron_rs.models.comparison import digest
 
     path = Path(arguments.model)
@@ -40,8 +41,8 @@ def run(arguments: Namespace) -> int:
 
         dump_text(model, sys.stdout)
         return 0
-    shown = learner.part("story")
-    story = shown.describe(model, TOP if arguments.top is None else arguments.top) | {
+    family = learner.part("story")
+    story = describe(model, family, TOP if arguments.top is None else arguments.top) | {
         "format": "safetensors",
         "bytes": path.stat().st_size,
     }
@@ -49,7 +50,7 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(story, default=str))
     else:
-        first, _, rest = shown.as_text(story).partition("\n")
+        first, _, rest = as_text(story, family).partition("\n")
         print("\n".join([first, *_record(story)]), rest, sep="\n", end="")
     return 0
 
