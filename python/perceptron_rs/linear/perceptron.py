@@ -16,10 +16,10 @@ __all__ = ["Perceptron"]
 class Perceptron(PerceptronParameters, PassLearner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.
 
-    The activation of an example x with label y (+1 or -1) is ``a = w.x + b``. If ``y a <= 0``, the example
-    is a mistake, and the weights are updated: ``w += eta0 s y x``, ``b += eta0 s y``, where s is the weight
-    of the example times that of its class. With more than two classes, each class is learnt against the
-    rest, all in one pass over X.
+    The activation of an example x with label y (+1 or -1) is :math:`a = w \cdot x + b`. If :math:`y a \le 0`,
+    the example is a mistake, and the weights are updated: :math:`w \leftarrow w + \eta\, s\, y\, x`, :math:`b
+    \leftarrow b + \eta\, s\, y`, where s is the weight of the example times that of its class. With more than
+    two classes, each class is learnt against the rest, all in one pass over X.
 
     Training stops after an epoch without a mistake. If a hyperplane separates the classes, there is such an
     epoch, but with the default ``tol`` training can stop before it. For the perceptron of the textbook, and

@@ -69,10 +69,10 @@ class MaxMarginClassifier(
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
     kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
-        Space of the hyperplane. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
-        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs, in ``fit``, and
-        those with all training examples, in ``predict``. All but "linear" take time and memory for all pairs
-        of examples.
+        Space of the hyperplane. "poly": :math:`(\gamma\, x \cdot z + \mathrm{coef0})^\mathrm{degree}`; "rbf":
+        :math:`\exp(-\gamma \|x - z\|^2)`; "precomputed": X holds the kernel values of all pairs, in ``fit``,
+        and those with all training examples, in ``predict``. All but "linear" take time and memory for all
+        pairs of examples.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
@@ -162,7 +162,7 @@ class MaxMarginClassifier(
     >>> model.predict([[1, 7], [3, -7]])
     array(['left', 'right'], dtype='<U5')
 
-    No line separates the points of XOR, but a polynomial of degree 2 does, with the margin ``sqrt(2)``:
+    No line separates the points of XOR, but a polynomial of degree 2 does, with the margin :math:`\sqrt{2}`:
 
     >>> corners, differ = [[-1, -1], [-1, 1], [1, -1], [1, 1]], [False, True, True, False]
     >>> model = MaxMarginClassifier(kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(corners, differ)

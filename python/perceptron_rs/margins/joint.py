@@ -63,12 +63,12 @@ def joint_margin(
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> JointMargin:
-    """Compute certified bounds of the largest margin of several classes in one joint decision.
+    r"""Compute certified bounds of the largest margin of several classes in one joint decision.
 
-    The margin of weights W is the minimum of ``(W_y x - W_r x) / ||W||`` over all examples x and all classes
-    r other than their class y; ``||W||`` is the root of the sum of all squares. It is that of a single
-    hyperplane for pairs: x in the columns of its class, -x in those of a wrong class. With two classes it is
-    ``sqrt(2)`` times the margin of one hyperplane.
+    The margin of weights W is the minimum of :math:`(W_y x - W_r x) / \|W\|` over all examples x and all
+    classes r other than their class y; :math:`\|W\|` is the root of the sum of all squares. It is that of a
+    single hyperplane for pairs: x in the columns of its class, -x in those of a wrong class. With two classes
+    it is :math:`\sqrt{2}` times the margin of one hyperplane.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ def max_margin(
 ) -> MarginResult:
     r"""Compute certified bounds of the largest margin between two classes, without a linear program.
 
-    The margin of a hyperplane (w, b) is the minimum of ``y (w.x + b) / ||w||`` over all examples, with
-    labels y = -1 or 1. The largest margin is that of the best hyperplane. It is computed as half the
+    The margin of a hyperplane (w, b) is the minimum of :math:`y (w \cdot x + b) / \|w\|` over all examples,
+    with labels y = -1 or 1. The largest margin is that of the best hyperplane. It is computed as half the
     distance between the convex hulls of the two classes.
 
     Parameters
@@ -45,8 +45,8 @@ def max_margin(
         Labels of at most two classes; the larger one is positive. If there is only one label, it is
         positive if it is a string or above 0.
     bias : {"free", "augmented", "none"}, default="free"
-        How to treat the intercept b. "free": it is not part of the norm. "augmented": ``||(w, b)||``
-        replaces ``||w||``, as in the bound on the mistakes of a learner with an intercept. "none": b = 0.
+        How to treat the intercept b. "free": it is not part of the norm. "augmented": :math:`\|(w, b)\|`
+        replaces :math:`\|w\|`, as in the bound on the mistakes of a learner with an intercept. "none": b = 0.
     tol : float, default=1e-8
         The search stops when ``upper - lower`` is at most ``tol * upper``. Above 0.
     max_steps : int, default=1000000
@@ -57,9 +57,9 @@ def max_margin(
         coordinate descent, for sparse data with very many support vectors. "auto" chooses by the shape of X
         and the number of its nonzero values.
     kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
-        Space in which to measure. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
-        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs. All but "linear"
-        take time and memory for all pairs of examples.
+        Space in which to measure. "poly": :math:`(\gamma\, x \cdot z + \mathrm{coef0})^\mathrm{degree}`;
+        "rbf": :math:`\exp(-\gamma \|x - z\|^2)`; "precomputed": X holds the kernel values of all pairs. All
+        but "linear" take time and memory for all pairs of examples.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.
@@ -134,7 +134,7 @@ def is_separable(
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
-    """Decide whether a hyperplane separates two classes strictly, without a linear program.
+    r"""Decide whether a hyperplane separates two classes strictly, without a linear program.
 
     The search stops at the first certificate: a hyperplane with every example on its correct side, or equal
     weighted means of the two classes.
@@ -155,9 +155,9 @@ def is_separable(
     solver : {"auto", "wolfe", "descent"}, default="auto"
         As for `max_margin`.
     kernel : {"linear", "poly", "rbf", "precomputed"}, default="linear"
-        Space in which to measure. "poly": ``(gamma x.z + coef0) ** degree``; "rbf":
-        ``exp(-gamma ||x - z||^2)``; "precomputed": X holds the kernel values of all pairs. All but "linear"
-        take time and memory for all pairs of examples.
+        Space in which to measure. "poly": :math:`(\gamma\, x \cdot z + \mathrm{coef0})^\mathrm{degree}`;
+        "rbf": :math:`\exp(-\gamma \|x - z\|^2)`; "precomputed": X holds the kernel values of all pairs. All
+        but "linear" take time and memory for all pairs of examples.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
         ``1 / n_features``.

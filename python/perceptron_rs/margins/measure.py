@@ -31,7 +31,7 @@ def margin(
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> Any:
-    """Compute bounds of the margin of a hyperplane: the minimum of ``y (w.x + b) / ||w||`` over all examples.
+    r"""Compute bounds of the margin of a hyperplane, the minimum of :math:`y (w \cdot x + b) / \|w\|`.
 
     Call it as ``margin(X, y, coef, intercept)``, or as ``margin(model, X, y)`` for the hyperplane of a fitted
     classifier of two classes.
@@ -47,7 +47,7 @@ def margin(
     intercept : float or array-like of shape (1,), default=None
         Intercept b. None for a hyperplane through the origin.
     normalize : bool, default=True
-        Whether to divide by ``||w||``. If False, the margin grows with the weights.
+        Whether to divide by :math:`\|w\|`. If False, the margin grows with the weights.
     return_offending : bool, default=False
         Whether to also return the rows on the hyperplane or on its wrong side.
     engine : {"rust", "reference"}, default="rust"

@@ -45,11 +45,12 @@ def mistake_bounds(
 ) -> MistakeBounds:
     r"""Compute upper bounds of the mistakes of a perceptron, for separable and for arbitrary data.
 
-    Let u be a direction of length 1, R the norm of the longest example, and ``m_i = y_i u.x_i`` the signed
-    distances. If all of them are at least gamma > 0, there are at most ``(R / gamma)^2`` mistakes in any
-    number of epochs (Block, Novikoff). For any gamma > 0, there are at most ``((R + D) / gamma)^2``
-    mistakes in one pass over the examples, with ``D^2 = sum_i max(0, gamma - m_i)^2`` (Freund, Schapire).
-    With an intercept, each example has one more feature, which is 1, and u is (w, b) scaled to length 1.
+    Let u be a direction of length 1, R the norm of the longest example, and :math:`m_i = y_i\, u \cdot x_i`
+    the signed distances. If all of them are at least gamma > 0, there are at most :math:`(R / \gamma)^2`
+    mistakes in any number of epochs (Block, Novikoff). For any gamma > 0, there are at most :math:`((R + D) /
+    \gamma)^2` mistakes in one pass over the examples, with :math:`D^2 = \sum_i \max(0, \gamma - m_i)^2`
+    (Freund, Schapire). With an intercept, each example has one more feature, which is 1, and u is (w, b)
+    scaled to length 1.
 
     Both hold for equal sample and class weights and no penalty. The parameters of the learner that change the
     bounds are arguments here; see the notes for how. With more than two classes, the bounds are those of
@@ -100,31 +101,34 @@ def mistake_bounds(
     Notes
     -----
     All bounds come from one argument. Divide the weights by eta0; let each update add c x with c = y, and let
-    a mistake be ``y w.x <= tau``, where tau is ``margin_threshold / eta0``. Along u, an update adds gamma or
-    more: ``w_k.u >= w_0.u + k gamma``. To the squared length it adds ``2 y w.x + ||x||^2``, which is at most
-    ``A = R^2 + 2 tau``: ``||w_k||^2 <= ||w_0||^2 + k A``. As ``w_k.u <= ||w_k||``::
+    a mistake be :math:`y\, w \cdot x \le \tau`, where tau is ``margin_threshold / eta0``. Along u, an update
+    adds gamma or more: :math:`w_k \cdot u \ge w_0 \cdot u + k \gamma`. To the squared length it adds :math:`2
+    y\, w \cdot x + \|x\|^2`, which is at most :math:`A = R^2 + 2 \tau`: :math:`\|w_k\|^2 \le \|w_0\|^2 + k
+    A`. As :math:`w_k \cdot u \le \|w_k\|`,
 
-        w_0.u + k gamma <= sqrt(||w_0||^2 + k A)
+    .. math:: w_0 \cdot u + k \gamma \le \sqrt{\|w_0\|^2 + k A}
 
-    From zero, k is at most ``A / gamma^2``; from other weights, at most the larger root of the quadratic
+    From zero, k is at most :math:`A / \gamma^2`; from other weights, at most the larger root of the quadratic
     equation. Initial weights along u lower the bound, others raise it.
 
     With an added feature of the value Delta, example i is (x_i, Delta e_i), whose squared norm is at most
-    ``R^2 + Delta^2``. The direction ``(u, y_i d_i / Delta, ...)`` with ``d_i = max(0, gamma - m_i)`` has the
-    margin gamma for every example, and the squared length ``1 + D^2 / Delta^2``. So in any number of epochs
-    there are at most ``(R^2 + Delta^2) (1 + D^2 / Delta^2) / gamma^2`` mistakes, for every gamma > 0, on any
-    data. In one pass no example meets its own feature again, so a learner without it makes the same mistakes,
-    and Delta is free: ``Delta^2 = R D`` gives ``((R + D) / gamma)^2``. In terms of ``p = 1 / gamma`` the
-    bound with a given Delta is convex, and its minimum is found by bisection.
+    :math:`R^2 + \Delta^2`. The direction :math:`(u, y_i d_i / \Delta, \dots)` with :math:`d_i = \max(0,
+    \gamma - m_i)` has the margin gamma for every example, and the squared length :math:`1 + D^2 / \Delta^2`.
+    So in any number of epochs there are at most :math:`(R^2 + \Delta^2) (1 + D^2 / \Delta^2) / \gamma^2`
+    mistakes, for every gamma > 0, on any data. In one pass no example meets its own feature again, so a
+    learner without it makes the same mistakes, and Delta is free: :math:`\Delta^2 = R D` gives :math:`((R +
+    D) / \gamma)^2`. In terms of :math:`p = 1 / \gamma` the bound with a given Delta is convex, and its
+    minimum is found by bisection.
 
-    In a joint decision the direction is a matrix U of length 1, and m_i is ``U_y.x - max_r U_r.x``. An update
-    adds x to the true class and parts of -x, which sum to -x, to classes that scored as high or higher. Along
-    U this adds gamma or more; to the squared length it adds at most ``||x||^2 + ||x||^2``, so A is ``2 R^2``.
-    With two classes, ``U = (-u, u) / sqrt(2)`` gives the bound of the single hyperplane u. For one pass, each
-    example gets a feature of its own, with the weight ``(1 - 1 / K) d_i / Delta`` for its class and
-    ``-d_i / (K Delta)`` for each other one; so D^2 counts ``1 - 1 / K`` times.
+    In a joint decision the direction is a matrix U of length 1, and m_i is :math:`U_y \cdot x - \max_r U_r
+    \cdot x`. An update adds x to the true class and parts of -x, which sum to -x, to classes that scored as
+    high or higher. Along U this adds gamma or more; to the squared length it adds at most :math:`\|x\|^2 +
+    \|x\|^2`, so A is :math:`2 R^2`. With two classes, :math:`U = (-u, u) / \sqrt{2}` gives the bound of the
+    single hyperplane u. For one pass, each example gets a feature of its own, with the weight :math:`(1 - 1 /
+    K) d_i / \Delta` for its class and :math:`-d_i / (K \Delta)` for each other one; so D^2 counts :math:`1 -
+    1 / K` times.
 
-    ``(R + D) / gamma`` first decreases and then increases in gamma, because D is convex. Between two
+    :math:`(R + D) / \gamma` first decreases and then increases in gamma, because D is convex. Between two
     consecutive distances, D^2 is a quadratic, so the minimum is found by a search over the sorted
     distances, followed by bisection between two of them. If the function decreases forever, the bound
     approaches one mistake for each example.

@@ -217,18 +217,18 @@ class UpdateDisplay(Display):
 
 
 class DistanceDisplay(Display):
-    """Points, their projections on a line and their distances; and what other intercepts do to the line.
+    r"""Points, their projections on a line and their distances; and what other intercepts do to the line.
 
     Parameters
     ----------
     coef : ndarray of shape (2,)
-        Weights w of the line ``w . x + b = 0``.
+        Weights w of the line :math:`w \cdot x + b = 0`.
     intercept : float
         Its intercept b.
     X : ndarray of shape (n_points, 2)
         Points to project.
     others : sequence of float, default=()
-        Other intercepts, each of which moves the line by ``-b / ||w||`` along its normal vector.
+        Other intercepts, each of which moves the line by :math:`-b / \|w\|` along its normal vector.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class DistanceDisplay(Display):
     projections_ : list of artists
         From each point to its projection.
     labels_ : list of artists
-        The signed distances ``(w . x + b) / ||w||``.
+        The signed distances :math:`(w \cdot x + b) / \|w\|`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ __all__ = ["MarginDisplay", "ProofDisplay"]
 
 
 class ProofDisplay(Display):
-    """The length of the weights between the two curves of Novikoff's proof.
+    r"""The length of the weights between the two curves of Novikoff's proof.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ class ProofDisplay(Display):
     ----------
     ax_, figure_ : matplotlib axes and figure
     lines_ : dict of str to artist
-        "most", ``sqrt(k) R``; "norm", ``||w_k||``; "progress", ``w_k . u``; "least", ``k gamma``.
+        "most", :math:`\sqrt{k} R`; "norm", :math:`\|w_k\|`; "progress", :math:`w_k \cdot u`; "least",
+        :math:`k \gamma`.
     """
 
     def __init__(self, proof: Proof) -> None:

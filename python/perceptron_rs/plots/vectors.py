@@ -44,7 +44,7 @@ class SumDisplay(Display):
     >>> from perceptron_rs.plots import SumDisplay
     >>> X, y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, 0, 0, 1]
     >>> SumDisplay.from_trace(trace(Perceptron(shuffle=False, tol=None), X, y)).names
-    ['+ x0', '- x1', 'w']
+    ['+ x0', '- x1', '- x2', 'w']
     """
 
     def __init__(self, terms: NDArray[np.float64], names: list[str], lines: Any = ()) -> None:

@@ -47,7 +47,7 @@ _LARGEST = 2**31 - 1
 
 
 class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved):
-    """Structured perceptron on linear chains, which labels the tokens of sequences.
+    r"""Structured perceptron on linear chains, which labels the tokens of sequences.
 
     The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
     transition weight for each pair of neighbouring labels (``transition_``), and weights for the first
@@ -163,7 +163,7 @@ class SequencePerceptron(SequencePerceptronParameters, StreamFit, Saved):
     Notes
     -----
     If some weights of norm 1 score every true sequence higher by gamma than any other, there are at most
-    ``(R / gamma)**2`` updates. R is the maximum norm of the difference between the features of two label
+    :math:`(R / \gamma)^2` updates. R is the maximum norm of the difference between the features of two label
     sequences of the same input. The number of sequences does not matter.
 
     With ``warm_start``, ``fit_stream`` continues, too. The labels and the vocabulary stay those of the first

@@ -36,7 +36,7 @@ Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Owner):
-    """Structured perceptron with user-defined features and inference.
+    r"""Structured perceptron with user-defined features and inference.
 
     The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
     the y with the highest score. If it returns a wrong structure z, the update is ``w += eta0 *
@@ -94,7 +94,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
     Notes
     -----
     If some weights of norm 1 score the true structure of every example higher by gamma than any other,
-    there are at most ``(R / gamma)**2`` mistakes. R is the maximum norm of ``joint_feature(x, y) -
+    there are at most :math:`(R / \gamma)^2` mistakes. R is the maximum norm of ``joint_feature(x, y) -
     joint_feature(x, z)``.
 
     References

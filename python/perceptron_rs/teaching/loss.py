@@ -17,12 +17,12 @@ __all__ = ["hinge_loss", "perceptron_loss"]
 def perceptron_loss(
     y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    """Compute the mean perceptron loss: what a wrong prediction is off by, and 0 for a right one.
+    r"""Compute the mean perceptron loss: what a wrong prediction is off by, and 0 for a right one.
 
-    Let a be the activation of an example with the label y = -1 or 1. Its loss is ``max(0, -y a)``. The
-    perceptron's update is a subgradient step on it; it is also made at ``a = 0``, where the loss is 0 but
-    the prediction is undecided. With more than two classes the loss is ``max(0, max_r s_r - s_y)``, over the
-    scores of all classes r but the true class y: that of ``multi_class="joint"``.
+    Let a be the activation of an example with the label y = -1 or 1. Its loss is :math:`\max(0, -y a)`. The
+    perceptron's update is a subgradient step on it; it is also made at :math:`a = 0`, where the loss is 0 but
+    the prediction is undecided. With more than two classes the loss is :math:`\max(0, \max_r s_r - s_y)`,
+    over the scores of all classes r but the true class y: that of ``multi_class="joint"``.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def perceptron_loss(
 
 
 def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
-    """Compute the mean hinge loss ``max(0, 1 - y a)``: that of `Perceptron` with ``margin_threshold=1``.
+    r"""Compute the mean hinge loss :math:`\max(0, 1 - y a)`: that of a ``margin_threshold`` of 1.
 
     It is `sklearn.metrics.hinge_loss`, except that labels of one class need no ``labels``.
 

@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """The two inequalities of Novikoff's proof after each of n updates. ``print`` shows them as a table.
+    r"""The two inequalities of Novikoff's proof after each of n updates. ``print`` shows them as a table.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ class Proof:
     radius : float
         R, the norm of the longest example.
     bound : float
-        ``(R / gamma)^2``: no run makes more updates.
+        :math:`(R / \gamma)^2`: no run makes more updates.
     progress : ndarray of shape (n,)
-        ``w_k . u``, which each update raises by gamma or more.
+        :math:`w_k \cdot u`, which each update raises by gamma or more.
     least : ndarray of shape (n,)
-        ``k gamma``.
+        :math:`k \gamma`.
     squares : ndarray of shape (n,)
-        ``||w_k||^2``, which each update raises by R^2 or less.
+        :math:`\|w_k\|^2`, which each update raises by R^2 or less.
     most : ndarray of shape (n,)
-        ``k R^2``.
+        :math:`k R^2`.
     """
 
     margin: float
@@ -82,12 +82,14 @@ class Proof:
 
 
 def proof(trace: Trace) -> Proof:
-    """Replay the proof of the convergence theorem on a run.
+    r"""Replay the proof of the convergence theorem on a run.
 
     Let u be a direction of length 1 with ``y_i u . x_i >= gamma > 0`` for all examples, and R the norm of
-    the longest one. Then after k updates that start from zero::
+    the longest one. Then after k updates that start from zero,
 
-        k gamma <= w_k . u <= ||w_k|| <= sqrt(k) R,    therefore    k <= (R / gamma)^2
+    .. math:: k \gamma \le w_k \cdot u \le \|w_k\| \le \sqrt{k}\, R,
+
+    and so :math:`k \le (R / \gamma)^2`.
 
     With an intercept, w is (w, b), and each example has one more feature, which is 1. Weights are divided
     by ``eta0``.

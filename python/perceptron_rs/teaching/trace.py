@@ -22,7 +22,7 @@ __all__ = ["Step", "Trace", "trace"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One example as one hyperplane met it.
+    r"""One example as one hyperplane met it.
 
     Parameters
     ----------
@@ -37,15 +37,16 @@ class Step:
     y : int
         1 if the example belongs to that class, otherwise -1.
     activation : float
-        ``w . x + b`` before the update.
+        :math:`w \cdot x + b` before the update.
     prediction : int
         1 or -1: what ``predict`` says, for this class, with the weights before the update.
     mistake : bool
         Whether an update was made. At an activation of 0 this and a wrong prediction are not the same.
     step : float
-        The factor c of the update ``w += c x``, ``b += c``; 0 without an update.
+        The factor c of the update :math:`w \leftarrow w + c x`, :math:`b \leftarrow b + c`; 0 without an
+        update.
     w_before : ndarray of shape (n_features,)
-        Weights before the update. Of a kernel perceptron, which has none, the sums ``w . x_i`` of all
+        Weights before the update. Of a kernel perceptron, which has none, the sums :math:`w \cdot x_i` of all
         examples; empty with a budget.
     b_before : float
         Intercept before the update.

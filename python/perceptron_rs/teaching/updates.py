@@ -24,11 +24,12 @@ def updates_until_right(
     step: float = 1.0,
     engine: EngineName = "rust",
 ) -> int:
-    """Count how many consecutive updates on one example it takes to classify it correctly.
+    r"""Count how many consecutive updates on one example it takes to classify it correctly.
 
-    One update, ``w += step * y * x`` and ``b += step * y``, moves the activation of the example by ``step *
-    (||x||**2 + 1)`` towards y. After k updates, the example is still a mistake while ``k <= -y * (w . x +
-    b) / (step * (||x||**2 + 1))``. Without an intercept, there is no ``+ 1``.
+    One update, :math:`w \leftarrow w + \mathrm{step}\, y x` and :math:`b \leftarrow b + \mathrm{step}\, y`,
+    moves the activation of the example by ``step * (||x||**2 + 1)`` towards y. After k updates, the example
+    is still a mistake while ``k <= -y * (w . x + b) / (step * (||x||**2 + 1))``. Without an intercept, there
+    is no ``+ 1``.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def updates_until_right(
     Returns
     -------
     int
-        Number of updates: 0 if the example is already classified correctly (``y * (w . x + b) > 0``),
+        Number of updates: 0 if the example is already classified correctly (:math:`y (w \cdot x + b) > 0`),
         otherwise the smallest k for which the inequality fails. The bound is computed in float64; its
         integer part is exact.
 
