@@ -43,6 +43,11 @@ pub fn named(name: &str, n: Option<usize>) -> Result<Vec<Point>, String> {
     })
 }
 
+/// Whether there can be any number of points of that name.
+pub fn has_any_number(name: &str) -> bool {
+    matches!(name, "line" | "moons" | "noise" | "three")
+}
+
 fn between(random: &mut SplitMix64, range: Range<i64>) -> i64 {
     range.start + random.below((range.end - range.start) as u64) as i64
 }

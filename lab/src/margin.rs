@@ -7,6 +7,8 @@ use serde::Serialize;
 use crate::request::Learner;
 use crate::session::Session;
 
+/// As `max_margin` of Python has it.
+const TOL: f64 = 1e-8;
 /// Passes over the points and steps at most: what is not decided by then is said to be so.
 const STEPS: u64 = 20_000;
 
@@ -40,7 +42,7 @@ impl Session {
             separate(
                 &rows,
                 &labels,
-                &Options { bias, tol: 1e-9, max_steps: STEPS, solver, goal, threads: 1 },
+                &Options { bias, tol: TOL, max_steps: STEPS, solver, goal, threads: 1 },
                 &(),
             )
         };

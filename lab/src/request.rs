@@ -109,8 +109,11 @@ impl Request {
             }
         }
         request.points = match (name, points) {
-            ("own", points) => points.unwrap_or_default(),
+            ("own", points) if n.is_none() => points.unwrap_or_default(),
             (_, Some(_)) => return Err(format!("points belong to data=own, got data={name}")),
+            _ if n.is_some() && !data::has_any_number(name) => {
+                return Err(format!("n belongs to data that is drawn, got data={name}"));
+            }
             _ => data::named(name, n)?,
         };
         if request.points.len() > MOST {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs import digest
+from perceptron_rs import digest, max_margin, mistake_bounds
 from perceptron_rs.datasets import lecture
 
 pytestmark = pytest.mark.browser
@@ -172,7 +173,18 @@ def test_the_table_is_that_of_the_slide(lab):
     assert rows[-1][3] == "(3, 1)"
     assert lab.text("sum").startswith("w = - (-1, 2) + (1, 1) - (-1, -2).")
     assert "at most 5 mistakes" in lab.text("bound")
-    assert "between 1.000000 and 1.000000" in lab.text("margin")
+
+
+@pytest.mark.parametrize(("intercept", "bias"), [("yes", "free"), ("no", "none")])
+def test_the_margin_and_the_bound_are_certified_as_in_python(lab, intercept, bias):
+    lab.open(f"data=six&intercept={intercept}&t=100")
+    X, y = lecture("six_points").X, lecture("six_points").y
+    found = max_margin(X, y, bias=bias)
+    ends = re.search(r"certain: ([\d.e-]+) \S+ \S+ \S+ ([\d.e-]+),", lab.text("margin"))
+    assert ends is not None
+    assert [float(end) for end in ends.groups()] == [found.lower, found.upper]
+    bounds = mistake_bounds(X, y, bias="none" if bias == "none" else "augmented")
+    assert f"at most {math.floor(bounds.block_novikoff)} mistakes" in lab.text("bound")
 
 
 def test_xor_does_not_end(lab):
@@ -239,6 +251,9 @@ def test_a_link_is_the_whole_of_a_place(lab):
         ("data=own&points=1,1,1;2,2,1", "there must be points of two classes"),
         ("data=own&points=1,1", "a point must be x,y,class"),
         ("data=six&points=1,1,0", "points belong to data=own"),
+        ("data=six&n=7", "n belongs to data that is drawn"),
+        ("data=six&t=1.5", "The link has a wrong t."),
+        ("data=six&tie=odd", "tie must be one of mistake, positive"),
     ],
 )
 def test_a_wrong_link_is_said_to_be_wrong(lab, link, fault):

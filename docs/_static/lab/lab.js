@@ -65,20 +65,23 @@ function request() {
   return parts.map((part) => part.join("=")).join("&");
 }
 function readLink(hash) {
-  const said = new Map((hash || "data=six&intercept=no&tie=positive").split("&").map((part) => part.split(/=(.*)/s)));
+  const given = hash ? decodeURIComponent(hash) : "data=six&intercept=no&tie=positive";
+  const said = new Map(given.split("&").map((part) => part.split(/=(.*)/s)));
   for (const field of fields) field.value = said.get(field.name) ?? defaults[field.name];
   const wrong = fields.find((field) => said.has(field.name) && field.value !== said.get(field.name));
   const known = ["points", "t", "class", ...fields.map((field) => field.name)];
   const unknown = [...said.keys()].find((name) => !known.includes(name));
-  state.k = Number(said.get("class") || 0);
-  state.t = 0;
+  const [t, k] = ["t", "class"].map((name) => Number(said.get(name) ?? 0));
+  const isWhole = (v) => Number.isSafeInteger(v) && v >= 0;
+  Object.assign(state, { t: 0, k: isWhole(k) ? k : 0 });
   const link = [...said].filter(([name]) => !["t", "class"].includes(name)).map((part) => part.join("=")).join("&");
   const points = attempt(() => { put(link); return call("points"); });
-  if (!points) return;
+  if (!points) return fail();
   state.points = points;
-  if (wrong || unknown !== undefined) return say(`The link has a wrong ${wrong ? wrong.name : unknown}.`, true);
   fit();
-  restart(Math.max(0, Math.floor(Number(said.get("t") || 0))));
+  const fault = wrong?.name ?? unknown ?? (isWhole(t) ? isWhole(k) ? undefined : "class" : "t");
+  if (fault !== undefined) return fail(`The link has a wrong ${fault}.`);
+  restart(t);
 }
 function writeLink() {
   const place = (state.t ? "&t=" + state.t : "") + (state.k ? "&class=" + state.k : "");
@@ -93,7 +96,7 @@ function restart(t) {
   state.ready = false;
   delete root.dataset.at;
   const opened = attempt(() => { put(link); return call("open"); });
-  if (!opened) { view = margin = undefined; state.classes = [...new Set(state.points.map((p) => p.class))].sort(); return draw(); }
+  if (!opened) return fail();
   Object.assign(state, { points: opened.points, classes: opened.classes, known: 0, epochs: 0, ended: false, ready: true });
   curve = [];
   form.elements.n.placeholder = n();
@@ -104,6 +107,17 @@ function restart(t) {
   margin = undefined;
   say("");
   go(t);
+}
+// Of a link or points from which nothing can be learnt, the points alone are shown.
+function fail(text) {
+  if (text) say(text, true);
+  state.ready = false;
+  view = margin = undefined;
+  curve = [];
+  state.classes = [...new Set(state.points.map((point) => point.class))].sort();
+  $("regions").width = $("regions").height = 1;
+  for (const name of ["code", "digest", "python-note", "bound", "margin"]) $(name).textContent = "";
+  draw();
 }
 function epoch() {
   const { known, epochs, ended } = call("epoch");
@@ -307,8 +321,8 @@ function regions(budget) {
   const vectors = learner === "voted" || learner === "kernel" ? view.mistakes + 1 : 1;
   const cells = budget / (cost * vectors) - n(), side = Math.min(110, Math.floor(Math.sqrt(Math.max(0, cells))));
   const isTooDear = side < 12;
-  state.wrong = null;
-  if (isTooDear) { canvas.width = canvas.height = 1; return; }
+  Object.assign(state, { wrong: null, isTooDear });
+  if (isTooDear) { canvas.width = canvas.height = 1; return drawPlace(); }
   const step = box.span / side, begun = performance.now();
   const classes = call("classes", state.t, side, box.left + step / 2, box.top - step / 2, step);
   const took = (performance.now() - begun) / ((side * side + n()) * vectors);
@@ -379,7 +393,8 @@ const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.
 function drawPlace() {
   if (!view) { $("place").textContent = ""; return; }
   const of = state.ended ? ` of ${state.known.toLocaleString("en")}` : "";
-  const wrong = state.wrong === null || state.wrong === undefined ? "" : ` What predicts gets ${state.wrong} of ${n()} points wrong.`;
+  const wrong = state.isTooDear ? " Too many vectors predict for the plane to be coloured quickly."
+    : state.wrong === null || state.wrong === undefined ? "" : ` What predicts gets ${state.wrong} of ${n()} points wrong.`;
   const line = view.planes[state.k], w = line ? ` w = ${pair(line.w)}, b = ${number(line.b)}.` : "";
   const mean = line && ["averaged", "pocket"].includes(form.elements.learner.value)
     ? ` Predicting: w = ${pair(line.predicts.slice(0, 2))}, b = ${number(line.predicts[2])}.` : "";
@@ -390,8 +405,9 @@ function drawTexts() {
   drawPlace();
   const gap = view?.planes[state.k]?.margin;
   let text = gap !== null && gap !== undefined ? `This line separates the points, with a margin of ${number(gap)}. ` : "";
+  const asked = form.elements.intercept.value === "no" && isLinear() ? ', bias="none"' : "";
   if (margin?.status === "separable") {
-    text += `The largest margin of any line is certainly between ${margin.lower.toPrecision(7)} and ${margin.upper.toPrecision(7)}.`;
+    text += `The largest margin of any line is certain: ${margin.lower} ≤ γ ≤ ${margin.upper}, as max_margin(X, y${asked}) has it in Python.`;
   } else if (margin?.status === "non_separable") {
     const weight = (i) => { const point = state.points[margin.support[i]]; return `${number(margin.weights[i])} · ${pair([point.x, point.y])}`; };
     const of = (positive) => margin.support.map((_, i) => i).filter((i) => (state.points[margin.support[i]].class === state.classes[state.classes.length === 2 ? 1 : state.k]) === positive);
