@@ -4,7 +4,7 @@ const LAB_BEGUN = performance.now();
 (async () => {
 const $ = (id) => document.getElementById("lab-" + id);
 const root = document.getElementById("lab"), form = $("form"), plane = $("plane"), SIZE = 440, PAD = 14, SLICE = 12;
-const SIGNS = ["−", "+", "third"];
+const CLASSES = ["0 ●", "1 ■", "2 ▲"];
 const state = { points: [], classes: [], t: 0, known: 0, epochs: 0, ended: true, k: 0, chosen: null, ready: false };
 let core, view, margin, box, curve = [], running = null, resting = null, goal = 0, cost = 2e-4;
 
@@ -38,7 +38,7 @@ function attempt(f) {
 const number = (v) => v === null ? "" : String(Number(v.toPrecision(5))).replace("-", "−");
 const pair = (v) => "(" + v.map(number).join(", ") + ")";
 const signed = (v) => (v > 0 ? "+" : "−") + number(Math.abs(v));
-const sign = (point) => state.classes.length === 2 ? (point.class === state.classes[1] ? "+" : "−") : SIGNS[point.class];
+const sign = (point) => state.classes.length === 2 ? (point.class === state.classes[1] ? "+" : "−") : CLASSES[point.class];
 function element(name, attributes, text) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -103,7 +103,7 @@ function restart(t) {
   const planes = state.classes.length === 2 ? 0 : state.classes.length;
   $("plane-of").hidden = planes === 0;
   state.k = Math.min(state.k, Math.max(0, planes - 1));
-  $("k").replaceChildren(...state.classes.slice(0, planes).map((k, i) => new Option(SIGNS[k], i, false, i === state.k)));
+  $("k").replaceChildren(...state.classes.slice(0, planes).map((k, i) => new Option(CLASSES[k], i, false, i === state.k)));
   margin = undefined;
   say("");
   go(t);
@@ -233,7 +233,7 @@ function tell() {
 function fit() {
   const xs = state.points.map((p) => p.x), ys = state.points.map((p) => p.y);
   const [left, right, low, high] = [Math.min(0, ...xs), Math.max(0, ...xs), Math.min(0, ...ys), Math.max(0, ...ys)];
-  const span = Math.max(right - left, high - low, 1) * 1.25;
+  const span = Math.max(right - left, high - low, 1) * 1.4;
   box = { left: (left + right - span) / 2, top: (low + high + span) / 2, span };
 }
 const atX = (x) => (x - box.left) / box.span * SIZE;
@@ -268,6 +268,7 @@ function shape(point, i) {
   if (k === 1) return element("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, ...attributes });
   return element("path", { d: `M${x} ${y - r - 1}L${x + r + 1} ${y + r}H${x - r - 1}Z`, ...attributes });
 }
+const drawn = {};  // the points, which are many and seldom change
 function draw() {
   if (!box) return;
   const parts = [element("path", { class: "axis", d: `M0 ${atY(0)}H${SIZE}M${atX(0)} 0V${SIZE}` })];
@@ -293,7 +294,10 @@ function draw() {
   });
   if ($("largest").checked && margin?.plane) parts.push(...lineOf(margin.plane, { class: "largest" }));
   const alpha = view && n() <= 300 ? view.alpha : [];
-  state.points.forEach((point, i) => parts.push(shape(point, i)));
+  if (drawn.points !== state.points || drawn.box !== box) {
+    plane.replaceChildren(...state.points.map(shape));
+    Object.assign(drawn, { points: state.points, box });
+  }
   const most = Math.max(1, ...alpha);
   alpha.forEach((count, i) => {
     if (count) parts.push(element("circle", { class: "ring", cx: atX(state.points[i].x), cy: atY(state.points[i].y),
@@ -305,7 +309,7 @@ function draw() {
   };
   if (view) { ring(view.visited, "ring visited", 13); ring(view.next, "ring next", 13); }
   ring(state.chosen, "chosen", 17);
-  plane.replaceChildren(...parts);
+  $("lines").replaceChildren(...parts);
   $("legend").textContent = (two ? "Circles are −, squares +." : "Circles, squares and triangles are the classes.")
     + " Thick ring: the last example; dashed ring: the next one; thin rings: examples with mistakes."
     + (learner === "averaged" ? " Dashed line: the last weights; solid line: their average."
@@ -342,6 +346,7 @@ function regions(budget) {
 // Beside the plane.
 function drawTable() {
   const body = $("table").tBodies[0];
+  $("table").classList.toggle("lab-no-weights", !isLinear());
   body.replaceChildren(...(view?.table ?? []).map((row) => {
     const tr = document.createElement("tr");
     tr.className = row.next ? "lab-next" : row.mistake ? "lab-mistake" : "";
@@ -375,9 +380,10 @@ function drawCurve() {
   bars(epochNow, made.length, "later");
   if (made.length) {
     parts.push(element("path", { class: "total", d: totals.map((m, i) => `${i ? "L" : "M"}${left + (i + .5) * wide} ${high(m)}`).join("") }));
+    parts.push(element("text", { x: Math.min(W - 50, left + made.length * wide + 2), y: Math.max(22, high(total) + 12) }, `${total} in all`));
     if (bound !== null && bound <= top) {
       parts.push(element("line", { class: "limit", x1: left, x2: W, y1: high(bound), y2: high(bound) }),
-        element("text", { x: W - 4, y: high(bound) + 14, "text-anchor": "end" }, "(R/γ)²"));
+        element("text", { x: W - 4, y: high(bound) - 3, "text-anchor": "end" }, "(R/γ)²"));
     }
   }
   svg.replaceChildren(...parts);
@@ -387,7 +393,7 @@ function drawCurve() {
   else if (!isLinear()) text += "The theorem's bound is for lines.";
   else if (margin && margin.status === "non_separable") text += "No line separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.";
   else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
-  $("bound").textContent = text;
+  $("bound").textContent = (made.length && state.classes.length > 2 && curve[0].length > 1 ? `Class ${CLASSES[state.classes[state.k]]}: ` : "") + text;
 }
 const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.value);
 function drawPlace() {
@@ -405,9 +411,10 @@ function drawTexts() {
   drawPlace();
   const gap = view?.planes[state.k]?.margin;
   let text = gap !== null && gap !== undefined ? `This line separates the points, with a margin of ${number(gap)}. ` : "";
-  const asked = form.elements.intercept.value === "no" && isLinear() ? ', bias="none"' : "";
+  const labels = state.classes.length === 2 ? "y" : `[k == ${state.classes[state.k]} for k in y]`;
+  const asked = labels + (form.elements.intercept.value === "no" && isLinear() ? ', bias="none"' : "");
   if (margin?.status === "separable") {
-    text += `The largest margin of any line is certain: ${margin.lower} ≤ γ ≤ ${margin.upper}, as max_margin(X, y${asked}) has it in Python.`;
+    text += `The largest margin of any line is certain: ${margin.lower} ≤ γ ≤ ${margin.upper}, as max_margin(X, ${asked}) has it in Python.`;
   } else if (margin?.status === "non_separable") {
     const weight = (i) => { const point = state.points[margin.support[i]]; return `${number(margin.weights[i])} · ${pair([point.x, point.y])}`; };
     const of = (positive) => margin.support.map((_, i) => i).filter((i) => (state.points[margin.support[i]].class === state.classes[state.classes.length === 2 ? 1 : state.k]) === positive);
