@@ -24,9 +24,8 @@ pub struct Margin {
     /// The points that prove it, or that no line separates the points; their weights in each class.
     pub support: Vec<u32>,
     pub weights: Vec<f64>,
-    /// Largest length of a point, and the margin through the origin if the constant 1 is a coordinate too.
-    pub radius: f64,
-    pub augmented: Option<f64>,
+    /// `R^2`: the square of the largest length of a point; with an intercept, the constant 1 is a coordinate too.
+    pub squared: f64,
     /// `(R/gamma)^2`: more mistakes there cannot be.
     pub bound: Option<f64>,
 }
@@ -54,9 +53,9 @@ impl Session {
         let separable = free.lower > 0.0;
         let (augmented, added) =
             if intercept && separable { (found(Bias::Augmented)?.lower, 1.0) } else { (free.lower, 0.0) };
-        let radius = free.radius;
+        let squared = free.radius * free.radius + added;
         // The few roundings are smaller than what is added.
-        let bound = (radius * radius + added) / (augmented * augmented) * (1.0 + 1e-14);
+        let bound = squared / (augmented * augmented) * (1.0 + 1e-14);
         let is_bounded = has_bound && separable && augmented > 0.0;
         Ok(Margin {
             status: free.status,
@@ -65,8 +64,7 @@ impl Session {
             plane: separable.then_some([free.coef[0], free.coef[1], free.intercept]),
             support: free.support,
             weights: free.dual_weights.iter().map(|weight| *weight as f64 / (1_u64 << 53) as f64).collect(),
-            radius,
-            augmented: (added > 0.0).then_some(augmented),
+            squared,
             bound: is_bounded.then_some(bound),
         })
     }

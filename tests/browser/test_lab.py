@@ -22,6 +22,7 @@ CORE = DOCS / "_static" / "lab" / "core.js"
 
 OWN = "own&points=0.5,-1.25,2;3,1,0;-2,0.1,1;1,1,1;0,-3,2;-0.75,0.5,0"
 SIX = "data=six&intercept=no&tie=positive"
+LARGE = "kernel=poly&degree=20&gamma=1000000&t=2"
 #: Each learner, order, start and kernel; at the end of an epoch, within one, and at the end.
 RUNS = [
     f"{SIX}&t=6",
@@ -252,6 +253,7 @@ def test_a_link_is_the_whole_of_a_place(lab):
         ("data=own&points=1,1", "a point must be x,y,class"),
         ("data=six&points=1,1,0", "points belong to data=own"),
         ("data=six&n=7", "n belongs to data that is drawn"),
+        (f"data=own&points=9e5,9e5,1;-9e5,5,0&learner=kernel&{LARGE}", "training overflowed in epoch 0"),
         ("data=six&t=1.5", "The link has a wrong t."),
         ("data=six&tie=odd", "tie must be one of mistake, positive"),
     ],

@@ -127,8 +127,11 @@ function go(t) {
   goal = t;
   delete root.dataset.at;
   const until = performance.now() + SLICE;
-  attempt(() => { while (state.known < goal && !state.ended && performance.now() < until) epoch(); });
-  if (!state.ready) return;
+  const isMade = attempt(() => {
+    while (state.known < goal && !state.ended && performance.now() < until) epoch();
+    return true;
+  });
+  if (!isMade) { state.ready = false; return; }
   if (state.known < goal && !state.ended) {
     say(`Epoch ${state.epochs} …`);
     requestAnimationFrame(() => { if (goal === t && state.ready) go(t); });
@@ -389,7 +392,7 @@ function drawCurve() {
   svg.replaceChildren(...parts);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   let text = made.length ? `${sum(made)} ${sum(made) === 1 ? "mistake" : "mistakes"} in ${made.length} ${made.length === 1 ? "epoch" : "epochs"}: bars for each epoch, the curve in all. ` : "";
-  if (bound !== null) text += `The theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
+  if (bound !== null) text += `With R² = ${number(margin.squared)} and γ² = ${number(margin.squared / bound)}, the theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
   else if (!isLinear()) text += "The theorem's bound is for lines.";
   else if (margin && margin.status === "non_separable") text += "No line separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.";
   else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
@@ -468,16 +471,18 @@ function place(event) {
   const frame = plane.getBoundingClientRect();
   return [box.left + (event.clientX - frame.left) / frame.width * box.span, box.top - (event.clientY - frame.top) / frame.height * box.span];
 }
-let dragged = null;
+let dragged = null, last = null;
 plane.addEventListener("pointerdown", (event) => {
   const hit = event.target.dataset.i;
   if (hit === undefined) { add(...place(event)); } else { state.chosen = Number(hit); draw(); }
   tellPoint();
-  dragged = state.chosen;
+  [dragged, last] = [state.chosen, event];
   plane.setPointerCapture(event.pointerId);
 });
 plane.addEventListener("pointermove", (event) => {
-  if (dragged !== null && event.buttons && (event.movementX || event.movementY)) move(dragged, ...place(event));
+  const isMoved = last && (event.clientX !== last.clientX || event.clientY !== last.clientY);
+  if (dragged !== null && event.buttons && isMoved) move(dragged, ...place(event));
+  last = event;
 });
 for (const end of ["pointerup", "pointercancel"]) plane.addEventListener(end, () => { dragged = null; });
 plane.addEventListener("keydown", (event) => {
@@ -509,6 +514,7 @@ document.querySelectorAll("[data-go]").forEach((button) => button.addEventListen
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   if (!event.target.name) return;
+  if (event.target.value === "") event.target.value = defaults[event.target.name];
   if (event.target.name === "data") {
     state.chosen = null;
     form.elements.n.value = "";
