@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perceptron_rs.common.progress import EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron
+    from perceptron_rs.learners import load
     from perceptron_rs.linear.averaged import AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
         UndecidedError,
     )
     from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
-    from perceptron_rs.models import load
     from perceptron_rs.models.comparison import digest
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
     from perceptron_rs.rerun import Reproduction, reproduce
@@ -126,7 +126,7 @@ _HOME = {
     "joint_margin": "margins.joint",
     "kernel_matrix": "margins.kernel",
     "leave_one_out": "teaching.leave_one_out",
-    "load": "models",
+    "load": "learners",
     "margin": "margins.measure",
     "max_margin": "margins.maximum",
     "mistake_bounds": "margins.mistakes",

@@ -1,6 +1,6 @@
 """All learners, by the names that model files and the command line give them: one line a learner.
 
-A learner belongs to a family, which is a folder of the package. ``models`` and ``cli`` know families by this
+A learner belongs to a family, which is a folder of the package. Files and commands know families by this
 table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
 ``inspect`` shows) and ``parameters`` (of its learners, of which the options of commands are made). Some have
 ``options`` (commands of their own) and ``exports`` (models of other libraries). Nothing is imported before it
@@ -14,7 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part", "name_of"]
+__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part"]
 
 Part: TypeAlias = Literal["files", "story", "options", "parameters", "exports"]
 
@@ -122,12 +122,3 @@ OTHER_FAMILIES = tuple(
 def family_part(family: str, name: Part) -> ModuleType:
     """Return the module of a family for one purpose."""
     return import_module(f"perceptron_rs.{family}.{name}")
-
-
-def name_of(estimator: Any) -> str | None:
-    """Return the name of an estimator's learner; None if it has none."""
-    home, name = type(estimator).__module__, type(estimator).__qualname__
-    for key, learner in LEARNERS.items():
-        if (home, name) == (f"perceptron_rs.{learner.family}.{learner.module}", learner.class_name):
-            return key
-    return None

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
 from perceptron_rs.models.input import INPUT, Input
-from perceptron_rs.registry import LEARNERS, Learner, name_of
+from perceptron_rs.registry import LEARNERS, Learner
 
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
 
@@ -71,7 +72,7 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
         if path.is_file() and not file.read(1):
             raise CommandError(f"{path}: the file is empty, so it is not a model")
     with about(path):
-        model = import_module("perceptron_rs.models").load(path)
+        model = import_module("perceptron_rs.learners").load(path)
     learner = learner_of(model)
     kind, is_tagger = learner.class_name, learner.data == "sequences"
     if sequences is False and is_tagger:

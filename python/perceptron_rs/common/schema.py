@@ -33,6 +33,7 @@ __all__ = [
     "Schema",
     "SchemaMixin",
     "is_count",
+    "name_of",
 ]
 
 #: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
@@ -351,6 +352,12 @@ RUN_COUNTS = {
     "epochs": "_n_epochs",
     "n_features": "n_features_in_",
 }
+
+
+def name_of(model: Any) -> str | None:
+    """Return what files and commands call the learner of an estimator; None for a subclass of a learner."""
+    schema = vars(type(model)).get("_schema")
+    return schema.learner or None if isinstance(schema, Schema) else None
 
 
 class SchemaMixin:

@@ -28,7 +28,7 @@ from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.penalty import arrays_of, strengths
-from perceptron_rs.models.exported import Exported
+from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.settings import Linear
 from perceptron_rs.stream.learner import StreamFit
@@ -364,6 +364,16 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def _arrays(self, state: Any) -> State:
         """Return the state as arrays, for runs over partitions."""
         return arrays_of(self, state)
+
+    def _network(self) -> ExportedNetwork:
+        from perceptron_rs.linear.exports import network
+
+        return network(self)
+
+    def _as_sklearn(self) -> Any:
+        from perceptron_rs.linear.exports import to_sklearn
+
+        return to_sklearn(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

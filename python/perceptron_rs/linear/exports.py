@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from perceptron_rs.common.predictor import hyperplanes
-from perceptron_rs.models.exported import Network, take_over
+from perceptron_rs.models.exported import ExportedNetwork, take_over
 
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> Network:
+def network(model: Any) -> ExportedNetwork:
     """Return what a classifier computes."""
-    return Network([_weights(model)], model.classes_, positive_at_zero=model.tie == "positive")
+    return ExportedNetwork([_weights(model)], model.classes_, positive_at_zero=model.tie == "positive")
 
 
 def to_sklearn(model: Any) -> Any:

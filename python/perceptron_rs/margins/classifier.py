@@ -33,7 +33,7 @@ from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json, spec_of
-from perceptron_rs.models.exported import Exported
+from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
 
@@ -442,6 +442,16 @@ class MaxMarginClassifier(
         scores = self.decision_function(X)
         index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[index])
+
+    def _network(self) -> ExportedNetwork:
+        from perceptron_rs.margins.exports import network
+
+        return network(self)
+
+    def _as_sklearn(self) -> Any:
+        from perceptron_rs.margins.exports import to_sklearn
+
+        return to_sklearn(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

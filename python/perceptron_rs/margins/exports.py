@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 from perceptron_rs.common.predictor import hyperplanes
-from perceptron_rs.models.exported import Network, take_over
+from perceptron_rs.models.exported import ExportedNetwork, take_over
 
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> Network:
+def network(model: Any) -> ExportedNetwork:
     """Return what the classifier computes."""
-    return Network([_planes(model)], model.classes_)
+    return ExportedNetwork([_planes(model)], model.classes_)
 
 
 def to_sklearn(model: Any) -> Any:

@@ -1,15 +1,15 @@
 """Estimators as files, exact ones in the safetensors format; as text; as models of other libraries.
 
 A model file holds arrays and one JSON text, and no code: reading one runs nothing that it says.
-`perceptron_rs.models.container` describes its bytes, `perceptron_rs.models.reader` what is refused.
+`perceptron_rs.models.container` describes its bytes, `perceptron_rs.models.reader` what is refused. What must
+know all learners stands above them, in `perceptron_rs.learners`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from perceptron_rs.models.onnx import register_skl2onnx
-    from perceptron_rs.models.reader import describe, load
+    from perceptron_rs.learners import describe, load, register_skl2onnx
     from perceptron_rs.models.text import dump_text, read_text
     from perceptron_rs.models.writer import save
 
@@ -17,12 +17,12 @@ __all__ = ["describe", "dump_text", "load", "read_text", "register_skl2onnx", "s
 
 #: Where each name lives: importing all of them imports scikit-learn.
 _HOME = {
-    "describe": "reader",
-    "dump_text": "text",
-    "load": "reader",
-    "read_text": "text",
-    "register_skl2onnx": "onnx",
-    "save": "writer",
+    "describe": "learners",
+    "dump_text": "models.text",
+    "load": "learners",
+    "read_text": "models.text",
+    "register_skl2onnx": "learners",
+    "save": "models.writer",
 }
 
 if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
@@ -31,5 +31,5 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
         """Import a public name when it is first asked for."""
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        value = globals()[name] = getattr(import_module(f"perceptron_rs.{_HOME[name]}"), name)
         return value

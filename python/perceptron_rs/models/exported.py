@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.registry import LEARNERS
 from perceptron_rs.typed import check_is_fitted
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-__all__ = ["Exported", "Network", "network_of", "take_over"]
+__all__ = ["Exported", "ExportedNetwork", "network_of", "take_over"]
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class ExportedNetwork:
     """What a classifier computes: layers, one after another, and a decision about the last outputs."""
 
     #: Weights (outputs, inputs) and intercepts (outputs,) of each layer.
@@ -33,10 +30,10 @@ class Network:
     has_probabilities: bool = False
 
 
-def network_of(estimator: Any) -> Network:
+def network_of(estimator: Any) -> ExportedNetwork:
     """Return what a fitted estimator computes; ValueError if that is no network."""
     check_is_fitted(estimator)
-    network: Network = _family(estimator).network(estimator)
+    network: ExportedNetwork = estimator._network()
     return network
 
 
@@ -52,14 +49,16 @@ def take_over(estimator: Any, other: Any, but: tuple[str, ...] = ()) -> Any:
     return other
 
 
-def _family(estimator: Any) -> ModuleType:
-    """Return the module of the family that says how; a subclass of a learner is as that."""
-    known = {learner.kind: learner for learner in LEARNERS.values()}
-    return next(known[kind] for kind in type(estimator).__mro__ if kind in known).part("exports")
-
-
 class Exported:
     """The methods ``to_sklearn`` and ``to_onnx``."""
+
+    @abstractmethod
+    def _network(self) -> ExportedNetwork:
+        """Return what the classifier computes; ValueError if that is no network."""
+
+    @abstractmethod
+    def _as_sklearn(self) -> Any:
+        """Return a fitted estimator of scikit-learn that predicts the same; ValueError if there is none."""
 
     @consistent
     def to_sklearn(self) -> Any:
@@ -84,7 +83,7 @@ class Exported:
             If no estimator of scikit-learn predicts the same.
         """
         check_is_fitted(self)
-        return _family(self).to_sklearn(self)
+        return self._as_sklearn()
 
     @consistent
     def to_onnx(self, *, exact: bool = False) -> Any:

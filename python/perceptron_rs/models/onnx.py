@@ -6,16 +6,16 @@ ARITHMETIC.md says: in eight lanes, by a ``Scan`` that takes eight columns after
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.models.exported import Exported, Network, network_of
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.models.exported import Exported, ExportedNetwork, network_of
 
-__all__ = ["register_skl2onnx", "to_onnx"]
+__all__ = ["register", "to_onnx"]
 
 #: Of the operators, and of the file: both can be read by runtimes from 2022 on.
 _OPSET, _FILE_VERSION = 17, 8
@@ -37,7 +37,7 @@ class Builder(Protocol):
         """Add products of rows (n, steps, 8) and weights (steps, K, 8) to lanes (n, K, 8), step by step."""
 
 
-def to_onnx(network: Network, *, exact: bool) -> Any:
+def to_onnx(network: ExportedNetwork, *, exact: bool) -> Any:
     """Return an ``onnx.ModelProto``."""
     onnx = _library("onnx")
     builder = _Graph(onnx)
@@ -69,27 +69,10 @@ def to_onnx(network: Network, *, exact: bool) -> Any:
     return model
 
 
-def register_skl2onnx() -> None:
-    """Register a converter, so that skl2onnx converts estimators of this package, also in pipelines.
-
-    An estimator becomes nodes with two outputs, ``label`` and ``scores`` (as ``decision_function`` returns
-    them), which compute in float64. Give the pipeline a ``DoubleTensorType`` as input, so that its other
-    steps compute in float64, too. The option ``exact`` is that of ``to_onnx``. Needs the package skl2onnx:
-    ``pip install skl2onnx``.
-
-    Raises
-    ------
-    ImportError
-        If skl2onnx is not installed.
-
-    Examples
-    --------
-    >>> from perceptron_rs.models import register_skl2onnx
-    >>> register_skl2onnx()  # doctest: +SKIP
-    """
+def register(kinds: Iterable[type[Exported]]) -> None:
+    """Register a converter of skl2onnx for each of these estimators."""
     skl2onnx = _library("skl2onnx")
-    kinds = (learner.kind for learner in LEARNERS.values())
-    for kind in (kind for kind in kinds if issubclass(kind, Exported)):
+    for kind in kinds:
         skl2onnx.update_registered_converter(
             kind,
             f"PerceptronRs{kind.__name__}",
@@ -135,7 +118,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     builder.node("Identity", _shown(builder, scores, network), out=shown)
 
 
-def _scores(builder: Builder, x: str, network: Network, exact: bool) -> str:
+def _scores(builder: Builder, x: str, network: ExportedNetwork, exact: bool) -> str:
     """Return the last outputs, (n, K)."""
     dot = _dot_in_lanes if exact else _product
     if exact and network.activation not in ("", "relu"):
@@ -183,7 +166,7 @@ def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
     return builder.node("Squeeze", lanes, _integers(builder, 2))
 
 
-def _shown(builder: Builder, scores: str, network: Network) -> str:
+def _shown(builder: Builder, scores: str, network: ExportedNetwork) -> str:
     """Return what ``decision_function`` does: (n,) for two classes, else (n, K)."""
     if len(network.classes) > 2:
         return scores
@@ -195,7 +178,7 @@ def _shown(builder: Builder, scores: str, network: Network) -> str:
     return builder.node("Sub", second, first)
 
 
-def _index(builder: Builder, scores: str, network: Network) -> str:
+def _index(builder: Builder, scores: str, network: ExportedNetwork) -> str:
     """Return the index of the class that is predicted; of equal scores the first."""
     if len(network.classes) > 2:
         return builder.node("ArgMax", scores, axis=1, keepdims=0)

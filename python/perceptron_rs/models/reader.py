@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,9 +18,8 @@ from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.models.parameters import checked, parameters_from_json
 from perceptron_rs.models.recorded import CALLS, DIGESTS, publish_record
 from perceptron_rs.models.values import Tensors
-from perceptron_rs.registry import LEARNERS
 
-__all__ = ["describe", "load"]
+__all__ = ["Known", "read"]
 
 _KEYS = {
     "format_version",
@@ -33,94 +33,19 @@ _KEYS = {
 _OPTIONAL = {"feature_names", "column_base", "input", CALLS, DIGESTS}
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Load an estimator from a file written by its ``save`` method.
+class Known(Protocol):
+    """What is known of a learner."""
 
-    It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
-    continues with the same bits. Unlike with a pickle, no code from the file is run. A file that is
-    truncated, corrupted or inconsistent is rejected.
-
-    Parameters
-    ----------
-    path : str or path object
-        The file.
-
-    Returns
-    -------
-    estimator : Perceptron, AveragedPerceptron, SequencePerceptron, ...
-        Fitted estimator of the class that was saved. A ``callback`` is not stored in files, and is None.
-        Classes that are strings have the width of the longest one.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
-    OSError
-        If the file cannot be read. `FileNotFoundError` if it does not exist.
-    MemoryError
-        If the model does not fit into memory.
-
-    Warns
-    -----
-    UserWarning
-        If the model was learnt with an older version of the arithmetic. It predicts and continues training
-        with the current one.
-
-    See Also
-    --------
-    Perceptron.save : Write such a file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import perceptron_rs
-    >>> model = perceptron_rs.Perceptron().fit([[1, 0], [0, 1]], ["ham", "spam"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(Path(folder) / "model.safetensors")
-    ...     again = perceptron_rs.load(Path(folder) / "model.safetensors")
-    >>> again
-    Perceptron()
-    >>> again.predict([[0, 2]])
-    array(['spam'], dtype='<U4')
-    """
-    return _load(path)[0]
+    @property
+    def kind(self) -> Any:
+        """The class of the estimator."""
 
 
-def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the description in a model file, with the type and shape of each array.
-
-    Parameters
-    ----------
-    path : str or path object
-        The file.
-
-    Returns
-    -------
-    description : dict
-        ``format_version`` (of the file; what follows is as the present version writes it),
-        ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
-        registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file),
-        ``input`` (how the command line made the columns of the data) and ``calls`` and ``digests`` (the
-        record of the training, see :doc:`/guide/audits`), as in JSON.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
-    OSError
-        If the file cannot be read.
-    """
-    _, document, tensors = _load(path)
-    shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
-    return document | {"tensors": shapes}
-
-
-def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
+def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[Any, dict[str, Any], Tensors]:
+    """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     try:
         document, tensors = unpack(path)
-        return _restore(document, tensors), document, tensors
+        return _restore(document, tensors, learners), document, tensors
     except ValueError as error:
         raise located(error, f"cannot load {os.fspath(path)!r}: ") from None
     except MemoryError as error:
@@ -128,7 +53,7 @@ def _load(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], Tensors]:
         raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
 
 
-def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
+def _restore(document: dict[str, Any], tensors: Tensors, learners: Mapping[str, Known]) -> Any:
     if "checkpoint" in document:
         raise ArgumentError(
             "it is a checkpoint of a run, and no model",
@@ -140,13 +65,12 @@ def _restore(document: dict[str, Any], tensors: Tensors) -> Any:
     if missing:
         raise ValueError(f"its description lacks {min(missing)}; save the model again")
     name = document["estimator"]
-    if not isinstance(name, str) or name not in LEARNERS:
+    if not isinstance(name, str) or name not in learners:
         raise ValueError(
-            f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(LEARNERS)}; "
+            f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(learners)}; "
             f"install a newer perceptrons"
         )
-    learner = LEARNERS[name]
-    kind = learner.kind
+    kind = learners[name].kind
     unknown = set(document) - _KEYS - _OPTIONAL - kind._schema.document
     if unknown:
         raise ValueError(

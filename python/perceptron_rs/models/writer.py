@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.models.arrays import collect
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
@@ -16,7 +17,6 @@ from perceptron_rs.models.input import INPUT
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.recorded import collect_record
 from perceptron_rs.models.values import plain
-from perceptron_rs.registry import LEARNERS, name_of
 from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["save"]
@@ -34,10 +34,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def _bytes_of(estimator: Any) -> bytes:
     name = name_of(estimator)
     if name is None:
-        known = ", ".join(learner.class_name for learner in LEARNERS.values())
+        kind = type(estimator)
+        known = next((base.__name__ for base in kind.__mro__ if "_schema" in vars(base)), "")
         raise ValueError(
-            f"{type(estimator).__name__} is not one of the learners that a model file can hold ({known}); "
-            "pickle it"
+            f"{kind.__name__} is not one of the learners that a model file can hold; pickle it"
+            + (f", or save a {known}" if known and known != kind.__name__ else "")
         )
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)

@@ -7,17 +7,17 @@ from typing import Any
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
 
-from perceptron_rs.models.exported import Network, take_over
+from perceptron_rs.models.exported import ExportedNetwork, take_over
 from perceptron_rs.multilayer.network import sizes_of
 
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> Network:
+def network(model: Any) -> ExportedNetwork:
     """Return what the classifier computes."""
     state = model.predictor_
     layers = [(state[f"coef_{i}"], state[f"intercept_{i}"]) for i in range(len(state) // 2)]
-    return Network(layers, model.classes_, model.activation, has_probabilities=True)
+    return ExportedNetwork(layers, model.classes_, model.activation, has_probabilities=True)
 
 
 def to_sklearn(model: Any) -> Any:

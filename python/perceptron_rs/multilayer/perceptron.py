@@ -30,7 +30,7 @@ from perceptron_rs.common.weights import Weighed, start_value
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.models.exported import Exported
+from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.multilayer.network import n_outputs, report_mistakes, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
@@ -472,6 +472,16 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
             value = getattr(self, name)
             if not math.isfinite(value):
                 raise ValueError(f"{name} must be a finite number, got {value!r}")
+
+    def _network(self) -> ExportedNetwork:
+        from perceptron_rs.multilayer.exports import network
+
+        return network(self)
+
+    def _as_sklearn(self) -> Any:
+        from perceptron_rs.multilayer.exports import to_sklearn
+
+        return to_sklearn(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,11 +23,12 @@ from perceptron_rs.audit.digests import Block, Comparison, Examples
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.labels import encode, label_array
 from perceptron_rs.common.rows.examples import as_array, examples, read
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
-from perceptron_rs.registry import LEARNERS, name_of
+from perceptron_rs.registry import LEARNERS
 from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested, read_sequences
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.fit import Options, open_stream

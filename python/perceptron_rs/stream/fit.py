@@ -15,6 +15,7 @@ from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import classes_like, encode_new, label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width, read
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import Weighed
@@ -24,7 +25,6 @@ from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.registry import name_of
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.stream.blocks import (
     Facts,

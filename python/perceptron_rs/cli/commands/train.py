@@ -28,6 +28,7 @@ from perceptron_rs.cli.modelfile import (
 )
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.story import label_text, plain
 from perceptron_rs.io.examples import Examples, held_out, refuse_share
 from perceptron_rs.io.files import ExampleFiles
@@ -35,7 +36,7 @@ from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import TEXTS
 from perceptron_rs.models.input import Input, Scale, ScaleFit
-from perceptron_rs.registry import LEARNERS, name_of
+from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
 

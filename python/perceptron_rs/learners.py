@@ -1,0 +1,119 @@
+"""What must know all learners: files of which each names one, and converters for each of them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from perceptron_rs.models.exported import Exported
+from perceptron_rs.models.onnx import register
+from perceptron_rs.models.reader import read
+from perceptron_rs.registry import LEARNERS
+
+__all__ = ["describe", "load", "register_skl2onnx"]
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load an estimator from a file written by its ``save`` method.
+
+    It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
+    continues with the same bits. Unlike with a pickle, no code from the file is run. A file that is
+    truncated, corrupted or inconsistent is rejected.
+
+    Parameters
+    ----------
+    path : str or path object
+        The file.
+
+    Returns
+    -------
+    estimator : Perceptron, AveragedPerceptron, SequencePerceptron, ...
+        Fitted estimator of the class that was saved. A ``callback`` is not stored in files, and is None.
+        Classes that are strings have the width of the longest one.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
+    OSError
+        If the file cannot be read. `FileNotFoundError` if it does not exist.
+    MemoryError
+        If the model does not fit into memory.
+
+    Warns
+    -----
+    UserWarning
+        If the model was learnt with an older version of the arithmetic. It predicts and continues training
+        with the current one.
+
+    See Also
+    --------
+    Perceptron.save : Write such a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import perceptron_rs
+    >>> model = perceptron_rs.Perceptron().fit([[1, 0], [0, 1]], ["ham", "spam"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.safetensors")
+    ...     again = perceptron_rs.load(Path(folder) / "model.safetensors")
+    >>> again
+    Perceptron()
+    >>> again.predict([[0, 2]])
+    array(['spam'], dtype='<U4')
+    """
+    return read(path, LEARNERS)[0]
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the description in a model file, with the type and shape of each array.
+
+    Parameters
+    ----------
+    path : str or path object
+        The file.
+
+    Returns
+    -------
+    description : dict
+        ``format_version`` (of the file; what follows is as the present version writes it),
+        ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
+        registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
+        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file),
+        ``input`` (how the command line made the columns of the data) and ``calls`` and ``digests`` (the
+        record of the training, see :doc:`/guide/audits`), as in JSON.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is corrupted, or needs a newer version of perceptrons.
+    OSError
+        If the file cannot be read.
+    """
+    _, document, tensors = read(path, LEARNERS)
+    shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
+    return document | {"tensors": shapes}
+
+
+def register_skl2onnx() -> None:
+    """Register a converter, so that skl2onnx converts estimators of this package, also in pipelines.
+
+    An estimator becomes nodes with two outputs, ``label`` and ``scores`` (as ``decision_function`` returns
+    them), which compute in float64. Give the pipeline a ``DoubleTensorType`` as input, so that its other
+    steps compute in float64, too. The option ``exact`` is that of ``to_onnx``. Needs the package skl2onnx:
+    ``pip install skl2onnx``.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed.
+
+    Examples
+    --------
+    >>> from perceptron_rs.models import register_skl2onnx
+    >>> register_skl2onnx()  # doctest: +SKIP
+    """
+    kinds = (learner.kind for learner in LEARNERS.values())
+    register(kind for kind in kinds if issubclass(kind, Exported))
