@@ -3,6 +3,9 @@
 Each has a method ``from_estimator``, ``from_data`` or the like that computes what is shown, ``plot(ax=None)``
 that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists. They need matplotlib:
 ``pip install matplotlib``.
+
+One mark has one meaning: a ring is a mistake, a white centre an example on which the boundary rests, a dotted
+line that before an update, a dashed one a margin or a bound.
 """
 
 from perceptron_rs.plots.animation import animate
