@@ -606,7 +606,7 @@ def test_the_other_engine_is_a_witness(engine, monkeypatch):
     model = fitted(Perceptron(**SHORT, engine=engine), X[:200], Y[:200])
     asked = []
     monkeypatch.setattr(
-        "perceptron_rs.linear.base.get_engine", lambda name: asked.append(name) or get_engine(name)
+        "perceptron_rs.common.train.get_engine", lambda name: asked.append(name) or get_engine(name)
     )
     for witness in ("rust", "reference", None):
         assert reproduce(model, X[:200], Y[:200], engine=witness)

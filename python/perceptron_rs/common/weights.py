@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.errors import ArgumentError
@@ -24,7 +23,6 @@ __all__ = [
     "sample_weights",
     "start_value",
     "unvisited",
-    "weighed",
 ]
 
 Floats = NDArray[np.float64]
@@ -56,14 +54,6 @@ class Weighed:
         idle = np.zeros(n, dtype=np.bool_) if self.idle is None else self.idle.copy()
         sample[rows], idle[rows] = 0.0, True
         return Weighed(sample, self.planes, idle)
-
-
-def weighed(estimator: Any, labels: NDArray[np.uint32], sample_weight: Any, n_planes: int) -> Weighed:
-    """Return what examples weigh by ``sample_weight`` and the ``class_weight`` of the estimator."""
-    sample, classes = sample_weights(sample_weight, labels), estimator.classes_
-    counts = class_counts(estimator.class_weight, labels, sample, len(classes))
-    planes = class_weights(estimator.class_weight, classes, counts, n_planes)
-    return Weighed(sample, planes, unvisited(sample, planes, labels, is_joint(estimator)))
 
 
 def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:

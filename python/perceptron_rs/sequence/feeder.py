@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,10 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.selection import chosen, part, rows_of
 from perceptron_rs.common.weights import Weighed
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import flat_labels, in_lists, is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of, predicting
 from perceptron_rs.settings import Chain, Sequences, Settings
-
-if TYPE_CHECKING:
-    from perceptron_rs.sequence.perceptron import SequencePerceptron
 
 __all__ = ["SequencesInMemory"]
 
@@ -45,7 +43,7 @@ class SequencesInMemory(InMemory):
         Whether to note the answers to the tokens.
     """
 
-    model: SequencePerceptron
+    model: SequenceLearner
     least = 1
     #: Numbers of the sequences that are learnt from; None: all.
     chosen: NDArray[np.uint32] | None = None

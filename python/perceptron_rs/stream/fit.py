@@ -19,7 +19,7 @@ from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import Weighed
-from perceptron_rs.engines import Engine, Run
+from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
@@ -38,21 +38,13 @@ from perceptron_rs.stream.blocks import (
 )
 from perceptron_rs.stream.cache import cached, compacted
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
-from perceptron_rs.stream.run import Carrier, Place, StreamRun
+from perceptron_rs.stream.run import Place, StreamRun
 from perceptron_rs.typed import CallbackSupportMixin
 
 if TYPE_CHECKING:
     from perceptron_rs.stream.learner import StreamFit
 
-__all__ = [
-    "Blocks",
-    "Options",
-    "open_stream",
-    "publish_columns",
-    "refuse_in_stream",
-    "refuse_warm_start",
-    "run_stream",
-]
+__all__ = ["Blocks", "Options", "open_stream", "refuse_warm_start"]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
@@ -193,30 +185,6 @@ def _block_size(source: Source, sample: Batch | None, options: Options) -> int:
     return max(1, _BYTES * length(sample) // max(1, n_bytes(sample)))
 
 
-def publish_columns(estimator: Any, stream: Stream, *, reset: bool) -> None:
-    """Put on the estimator what is known of the columns; or compare it, if it goes on."""
-    names, n_features = stream.source.feature_names, stream.facts.n_features
-    if not reset:
-        assert_width(estimator, n_features)
-        known = getattr(estimator, "feature_names_in_", None)
-        if names is not None and known is not None and list(names) != list(known):
-            raise ArgumentError(
-                "the stream must have the features that {estimator} goes on from, in their order, but the "
-                "names are {names!r:.200}, and not {known!r:.200}",
-                "set {warm_start}",
-                cause="other terms",
-                settings={"warm_start": False},
-                names=list(names),
-                known=list(known),
-            )
-        return
-    estimator.n_features_in_ = n_features
-    for name in ("feature_names_in_", "_column_base"):
-        vars(estimator).pop(name, None)
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-
-
 class Blocks(Feeder):
     """Examples of a stream, which are learnt from block by block.
 
@@ -251,7 +219,7 @@ class Blocks(Feeder):
         counts = isinstance(vars(model).get("class_weight"), str)
         source = model._source(self.given, goes_on=self.goes_on)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
-        publish_columns(model, self.stream, reset=not self.goes_on)
+        self._publish_columns()
         self.classes = self.stream.facts.classes
         self.data = read(self.engine, np.zeros((0, self.stream.facts.n_features)))
 
@@ -270,6 +238,30 @@ class Blocks(Feeder):
                 given=classes,
             )
 
+    def _publish_columns(self) -> None:
+        """Put on the model what is known of the columns; or compare it, if it goes on."""
+        model, stream = self.model, self.stream
+        names, n_features = stream.source.feature_names, stream.facts.n_features
+        if self.goes_on:
+            assert_width(model, n_features)
+            known = vars(model).get("feature_names_in_")
+            if names is not None and known is not None and list(names) != list(known):
+                raise ArgumentError(
+                    "the stream must have the features that {estimator} goes on from, in their order, but "
+                    "the names are {names!r:.200}, and not {known!r:.200}",
+                    "set {warm_start}",
+                    cause="other terms",
+                    settings={"warm_start": False},
+                    names=list(names),
+                    known=list(known),
+                )
+            return
+        model.n_features_in_ = n_features
+        for name in ("feature_names_in_", "_column_base"):
+            vars(model).pop(name, None)
+        if names is not None:
+            model.feature_names_in_ = np.array(names, dtype=object)
+
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples come with their blocks."""
         planes = self.model._class_weights(self, self.stream.facts.counts)
@@ -283,113 +275,90 @@ class Blocks(Feeder):
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
         """Learn block by block, from a checkpoint on if there is one."""
         assert observer is not None
-        carrier, begin = self.model._carry(self, state)
-        report = run_stream(
-            self.model,
-            self.engine,
-            self.stream,
-            begin,
-            settings,
-            schedule,
-            observer,
-            self.options,
-            carrier,
-        )
-        self.n_examples = self.stream.facts.n_rows or 0
+        model, stream, options = self.model, self.stream, self.options
+        carrier, state = model._carry(self, state)
+        checkpoint, place = None, Place(state)
+        ended: list[str] = []
+        if options.checkpoint is not None:
+            identity = self._identity(state, settings, schedule)
+            checkpoint = Checkpoint(
+                options.checkpoint,
+                float(options.checkpoint_every),
+                identity,
+                stream.sums,
+                resume=options.resume,
+            )
+            place, ended = checkpoint.load() or (place, ended)
+            if place.state is not state and isinstance(settings, Linear) and not isinstance(state, dict):
+                place = replace(place, state=type(state).from_state(settings.learner, place.state))
+            if not stream.goes_on_from(checkpoint.seen):
+                raise ValueError(
+                    f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
+                    f"remove the checkpoint"
+                )
+            if len(place.done) > schedule.max_iter:
+                raise ArgumentError(
+                    f"{{max_iter}} is less than the {len(place.done)} epochs of the checkpoint",
+                    "raise it, or remove the checkpoint",
+                    values={"max_iter": schedule.max_iter},
+                )
+        behind = {} if stream.source.advise is None else {"behind": 0}
+        with StreamRecord(model, state, stream.size if options.shuffle else None, **behind) as record:
+            run = StreamRun(
+                model,
+                self.engine,
+                stream,
+                settings,
+                place,
+                carrier,
+                first_epoch=schedule.first_epoch,
+                save=None if checkpoint is None else checkpoint.save,
+                see=lambda block: record.see(
+                    block.first,
+                    block.data.rows,
+                    block.data.stored,
+                    block.labels,
+                    block.weights,
+                    block.lengths,
+                ),
+            )
+
+            def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
+                observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
+                observer.n_before = run.n_before if run.n_examples else observer.n_examples
+                return observer(epoch, mistakes, losses, run) if observer.is_needed else False
+
+            watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)
+            report = follow(run, settings, schedule, watch)
+            is_whole = "interrupt" not in report.stopped
+            if checkpoint is not None and is_whole:
+                checkpoint.write(run.place, report.stopped)
+            missing = record.missing
+            if is_whole and missing is not None and missing != stream.facts.n_rows:
+                run.look(missing)  # shuffled, or not seen by this process
+            record.end(stream.facts.n_rows)
+        self.n_examples = stream.facts.n_rows or 0
         return report
 
-
-def run_stream(
-    estimator: Any,
-    engine: Engine,
-    stream: Stream,
-    state: Any,
-    settings: Settings,
-    schedule: Schedule,
-    observer: Observer,
-    options: Options,
-    carrier: Carrier | None = None,
-) -> Report:
-    """Learn from a stream, and add that to the record; what `drive` is for examples in memory."""
-    checkpoint, place = None, Place(state)
-    ended: list[str] = []
-    if options.checkpoint is not None:
-        identity = _identity(estimator, stream, state, settings, schedule, options)
-        checkpoint = Checkpoint(
-            options.checkpoint, float(options.checkpoint_every), identity, stream.sums, resume=options.resume
-        )
-        place, ended = checkpoint.load() or (place, ended)
-        if place.state is not state and isinstance(settings, Linear) and not isinstance(state, dict):
-            place = replace(place, state=type(state).from_state(settings.learner, place.state))
-        if not stream.goes_on_from(checkpoint.seen):
-            raise ValueError(
-                f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
-                f"remove the checkpoint"
-            )
-        if len(place.done) > schedule.max_iter:
-            raise ArgumentError(
-                f"{{max_iter}} is less than the {len(place.done)} epochs of the checkpoint",
-                "raise it, or remove the checkpoint",
-                values={"max_iter": schedule.max_iter},
-            )
-    behind = {} if stream.source.advise is None else {"behind": 0}
-    with StreamRecord(estimator, state, stream.size if options.shuffle else None, **behind) as record:
-        run = StreamRun(
-            estimator,
-            engine,
-            stream,
-            settings,
-            place,
-            carrier,
-            first_epoch=schedule.first_epoch,
-            save=None if checkpoint is None else checkpoint.save,
-            see=lambda block: record.see(
-                block.first, block.data.rows, block.data.stored, block.labels, block.weights, block.lengths
-            ),
-        )
-
-        def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
-            observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
-            observer.n_before = run.n_before if run.n_examples else observer.n_examples
-            return observer(epoch, mistakes, losses, run) if observer.is_needed else False
-
-        watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)
-        report = follow(run, settings, schedule, watch)
-        is_whole = "interrupt" not in report.stopped
-        if checkpoint is not None and is_whole:
-            checkpoint.write(run.place, report.stopped)
-        missing = record.missing
-        if is_whole and missing is not None and missing != stream.facts.n_rows:
-            run.look(missing)  # shuffled, or not seen by this process
-        record.end(stream.facts.n_rows)
-    return report
-
-
-def _identity(
-    estimator: Any,
-    stream: Stream,
-    state: Any,
-    settings: Settings,
-    schedule: Schedule,
-    options: Options,
-) -> dict[str, Any]:
-    """Return what two runs have in common if one may go on from the other's checkpoint."""
-    facts, source = stream.facts, stream.source
-    parameters = values_to_json(estimator.get_params(deep=False))
-    of = {
-        "learner": name_of(estimator) or type(estimator).__name__,
-        "shuffle": options.shuffle,
-        "block_size": stream.size,
-        "parameters": {name: value for name, value in parameters.items() if name not in _NOT_OF_RUN},
-        "arithmetic_version": ARITHMETIC_VERSION,
-        "files": stamps(source.files),
-        "reading": source.reading,
-        "n_features": facts.n_features,
-        "classes": classes_to_json(facts.classes),
-        "start": start_of(state, getattr(getattr(estimator, "encoder_", None), "vocabulary_", None)),
-        "seed": settings.seed,
-        "seed of the budget": getattr(settings, "policy_seed", None),
-        "first_epoch": schedule.first_epoch,
-    }
-    plain = decode(encode(of))
-    return {name: plain[name] for name in of}  # in this order: the first that differs is told
+    def _identity(self, state: Any, settings: Settings, schedule: Schedule) -> dict[str, Any]:
+        """Return what two runs have in common if one may go on from the other's checkpoint."""
+        model, facts, source = self.model, self.stream.facts, self.stream.source
+        encoder = vars(model).get("encoder_")
+        parameters = values_to_json(model.get_params(deep=False))
+        of = {
+            "learner": name_of(model) or type(model).__name__,
+            "shuffle": self.options.shuffle,
+            "block_size": self.stream.size,
+            "parameters": {name: value for name, value in parameters.items() if name not in _NOT_OF_RUN},
+            "arithmetic_version": ARITHMETIC_VERSION,
+            "files": stamps(source.files),
+            "reading": source.reading,
+            "n_features": facts.n_features,
+            "classes": classes_to_json(facts.classes),
+            "start": start_of(state, None if encoder is None else encoder.vocabulary_),
+            "seed": settings.seed,
+            "seed of the budget": getattr(settings, "policy_seed", None),
+            "first_epoch": schedule.first_epoch,
+        }
+        plain = decode(encode(of))
+        return {name: plain[name] for name in of}  # in this order: the first that differs is told

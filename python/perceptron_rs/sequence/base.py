@@ -1,0 +1,253 @@
+"""What a learner of sequences begins with, what it keeps of a run, and what it shows of that."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from perceptron_rs.common.early_stopping import publish_scores
+from perceptron_rs.common.errors import warn_caller
+from perceptron_rs.common.options.groups import constraints
+from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.parameters import (
+    refuse_early_stopping,
+    refuse_partitions,
+)
+from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.turns import computed
+from perceptron_rs.common.weights import start_value
+from perceptron_rs.engines import State, get_engine
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io.source import Source
+from perceptron_rs.models.saved import Saved
+from perceptron_rs.sequence.parameters import SequencePerceptronParameters
+from perceptron_rs.sequence.progress import SequenceObserver
+from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, encoder_of, template_of
+from perceptron_rs.sequence.source import encoded, source_of
+from perceptron_rs.sequence.weights import beam_of, cold, dense, predicting
+from perceptron_rs.settings import Chain
+from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.stream.run import Carrier
+from perceptron_rs.typed import ConvergenceWarning
+
+__all__ = ["SequenceLearner"]
+
+
+class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
+    """A perceptron on linear chains, but for its public methods."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(SequencePerceptronParameters)
+
+    _learner: ClassVar[str] = "chain"
+    _schema: ClassVar[Schema] = SEQUENCE
+    _least: ClassVar[int] = 1
+    classes_: NDArray[Any]
+    encoder_: AttributeEncoder
+    template_: dict[str, Any]  # of the command line
+    n_features_in_: int
+    n_iter_: int
+    converged_: bool
+    sequence_errors_per_epoch_: NDArray[np.int64]
+    token_errors_per_epoch_: NDArray[np.int64]
+    loss_curve_: list[float]
+    _average: list[Any]  # what is made of it to predict, when it is first read
+
+    def _prediction_parameters(self) -> dict[str, Any]:
+        return {"learner": "sequence", "beam": beam_of(self)}
+
+    def _sizes(self, history: History) -> dict[str, int]:
+        columns, labels = history["n_features"], len(self.classes_)
+        return {"L": labels, "E": history["n_iter"], "d": columns, "p": columns + 1}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:  # noqa: ARG002
+        check_matrices(arrays, len(self.classes_))
+
+    def _document(self) -> dict[str, Any]:
+        encoder, parts = vars(self).get("encoder_"), {}
+        if encoder is not None:
+            hashed = None if encoder.n_columns is None else int(encoder.n_columns)
+            parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": hashed}
+        return parts | ({"template": dict(self.template_)} if "template_" in vars(self) else {})
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+        self._average = []
+        if "encoder" in document:
+            self.encoder_ = encoder_of(arrays, document["encoder"], self.n_features_in_)
+        elif "vocabulary" in arrays:
+            raise ValueError("there is an unknown tensor 'vocabulary', as there is no encoder")
+        if "template" in document:
+            self.template_ = template_of(document["template"])
+        if not all(np.isfinite(weights).all() for weights in self._weights.values()):
+            raise ValueError("its average weights hold a NaN or an infinity")
+
+    @property
+    def _lasting(self) -> tuple[str, ...]:
+        """Parameters that what has been learnt depends on."""
+        of_encoder = ("min_count", "hash_columns") if hasattr(self, "encoder_") else ()
+        return ("transition_features", *of_encoder)
+
+    @property
+    def _weights(self) -> State:
+        """What predicts, as the engines' ``sequence_decode`` takes it."""
+        weights: State = computed(
+            self,
+            "_average",
+            ("_model", "averaged"),
+            lambda model: predicting(get_engine(model.engine), model._model.state(), bool(model.averaged)),
+        )
+        return weights
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
+        return dict(self._weights)
+
+    def _start_from(self, name: str, weights: Any) -> None:
+        """Start anew from what is shown and these weights instead; they may be sparse."""
+        shown, labels = dict(self._weights), len(self.classes_)
+        columns = len(shown["emission_indptr"]) - 1
+        shape = {"emission": (labels, columns), "transition": (labels, labels)}.get(name, (labels,))
+        numbers = start_value(weights, "coef_" if name == "emission" else f"{name}_", shape)
+        if name == "emission":
+            rows = csr_matrix(numbers.T)
+            shown["emission_indptr"] = rows.indptr.astype(np.int64)
+            shown["emission_indices"], shown["emission_data"] = rows.indices.astype(np.int32), rows.data
+        else:
+            shown[name] = numbers
+        state = cold(columns, labels, pair="pair_indptr" in shown)
+        self._begin_anew(state | shown, _average=[])
+
+    @Shown
+    def n_seen_(self) -> int:
+        """Number of sequences that the weights have seen."""
+        return int(self._model["seen"][0])
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Emission weights."""
+        return dense(self._weights, "emission", len(self.classes_)).T
+
+    @coef_.setter
+    def coef_(self, coef: Any) -> None:
+        self._start_from("emission", coef)
+
+    @Shown
+    def sparse_coef_(self) -> csc_matrix:
+        """Emission weights, sparse."""
+        indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
+        return csc_matrix((data, indices, indptr), shape=(len(self.classes_), len(indptr) - 1))
+
+    @property
+    def transition_(self) -> NDArray[np.float64]:
+        """Weight of each label (column) after each other label (row)."""
+        return self._weights["transition"]
+
+    @transition_.setter
+    def transition_(self, transition: Any) -> None:
+        self._start_from("transition", transition)
+
+    @property
+    def start_(self) -> NDArray[np.float64]:
+        """Weights of the first label."""
+        return self._weights["start"]
+
+    @start_.setter
+    def start_(self, start: Any) -> None:
+        self._start_from("start", start)
+
+    @property
+    def end_(self) -> NDArray[np.float64]:
+        """Weights of the last label."""
+        return self._weights["end"]
+
+    @end_.setter
+    def end_(self, end: Any) -> None:
+        self._start_from("end", end)
+
+    @Shown
+    def transition_coef_(self) -> NDArray[np.float64]:
+        """Weights of a token's features for the label before it and its own."""
+        if "pair_indptr" not in self._weights:
+            raise AttributeError("transition_coef_ exists only with transition_features=True")
+        labels = len(self.classes_)
+        return dense(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
+
+    def _forget(self) -> None:
+        for name in ("encoder_", "template_"):
+            vars(self).pop(name, None)
+
+    def _source(self, given: Any, *, goes_on: bool) -> Source:
+        return encoded(self, source_of(given), goes_on=goes_on)
+
+    def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.ones((1, 2))
+
+    def _start(self, feeder: Feeder) -> Any:
+        """Return what was learnt before, or nothing."""
+        if feeder.goes_on:
+            return self._model_of(feeder.engine)
+        labels, pair = len(feeder.classes), bool(self.transition_features)
+        return self._owned(feeder.engine, cold(self.n_features_in_, labels, pair=pair))
+
+    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
+        return Carrier(), self._arrays(state)
+
+    def _settings(self, feeder: Feeder) -> Chain:
+        return Chain(
+            eta0=float(self.eta0),
+            seed=feeder.order,
+            beam=beam_of(self),
+            update=str(self.update),
+            track_answers=feeder.tracks,
+            keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.tracks,  # it would lack answers
+        )
+
+    def _tolerance(self, feeder: Feeder) -> float | None:
+        return None if feeder.held_out is None else 1.0  # a token
+
+    def _observer(self, feeder: Feeder, task: FitTask | None) -> SequenceObserver:  # noqa: ARG002
+        return SequenceObserver(
+            self, feeder.n_examples, feeder.scores, lambda model, state: model._keep(feeder, state)
+        )
+
+    def _keep(self, feeder: Feeder, state: Any) -> None:
+        super()._keep(feeder, state)
+        self._average = []
+        self._weights  # noqa: B018  an average that is not finite is an error of the fit
+
+    def _publish_report(self, feeder: Feeder) -> None:
+        report = feeder.report
+        # If nobody has counted the sequences: all that the weights have seen, in equal parts.
+        n_sequences = feeder.n_examples or self.n_seen_ / max(1, len(report.mistakes))
+        self.sequence_errors_per_epoch_ = report.mistakes[:, 0]
+        self.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
+        self.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
+        self.n_iter_ = len(report.mistakes)
+        self.converged_ = report.stopped == ["clean"]
+        publish_scores(self, feeder.scores)
+
+    def _warn(self, feeder: Feeder) -> None:
+        if feeder.report.stopped == ["interrupt"]:
+            warn_caller(
+                f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
+                f"what was learnt until then is kept",
+                ConvergenceWarning,
+            )
+
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
+        """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""
+        if for_partial_fit:
+            refuse_early_stopping(self.early_stopping)
+            refuse_partitions(self.n_partitions)
+        if not 0 < float(self.eta0) < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
+        if self.update != "full" and self.decode != "beam":
+            raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
+        if self.hash_columns is not None and self.min_count != 1:
+            raise ValueError(f"min_count must be 1 with hash_columns, got {self.min_count}")
