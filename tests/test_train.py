@@ -1,0 +1,97 @@
+"""The steps of a call that learns stand in one place, and so all learners have them."""
+
+import ast
+import warnings
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import perceptron_rs
+from perceptron_rs import (
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MultilayerPerceptron,
+    Perceptron,
+    SequencePerceptron,
+    VotedPerceptron,
+)
+from tests.support import contents
+
+PACKAGE = Path(perceptron_rs.__file__).parent
+#: Who else calls a step: learners whose examples are no rows, or whose fit is no run.
+OTHERS = {"sequence/structured.py", "margins/classifier.py"}
+STEPS = {
+    "draw_seed": set(),
+    "Schedule": set(),
+    "begin_record": set(),
+    "note_end": set(),
+    "publish_report": set(),
+    "check_parameters": {"common/online.py"},
+    "Turn": {"linear/passes.py"},  # a pass in one call of the model
+    "learning": set(),
+    "terms": {"models/arrays.py"},  # of a model that is loaded
+}
+
+rng = np.random.default_rng(3)
+X = rng.normal(size=(60, 3))
+Y = (X @ [1.0, -2.0, 0.5] + rng.normal(size=60) > 0).astype(int)
+
+
+@cache
+def callers():
+    """Return the files of the package that call a function of each name."""
+    found = defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                found[node.func.id].add(path.relative_to(PACKAGE).as_posix())
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_of_a_call_stands_in_one_place(step):
+    assert callers()[step] - OTHERS - STEPS[step] <= {"common/train.py"}
+
+
+@pytest.mark.parametrize("kind", [Perceptron, VotedPerceptron, KernelPerceptron, MultilayerPerceptron])
+def test_a_warning_that_is_an_error_leaves_the_estimator_as_it_was(kind):
+    model = kind(max_iter=2, tol=None).fit(X, Y).set_params(tol=1e-9)
+    before = contents(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConvergenceWarning, match="max_iter=2"):
+            model.fit(-X, Y)
+    assert contents(model) == before
+
+
+@pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron, MultilayerPerceptron, SequencePerceptron])
+def test_a_warning_points_at_the_caller(kind):
+    labels = np.arange(30)  # as many classes as examples
+    with pytest.warns(UserWarning, match="number of unique classes") as caught:
+        kind(max_iter=1).set_params(**({"tol": None} if kind is not SequencePerceptron else {})).fit(
+            X[:30], labels
+        )
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("kind", [Perceptron, VotedPerceptron, KernelPerceptron, BudgetedKernelPerceptron])
+def test_epochs_are_numbered_from_the_cold_start_on(kind, shuffle):
+    epochs = []
+    model = kind(max_iter=2, tol=None, shuffle=shuffle, warm_start=True)
+    model.set_params(callback=lambda record: epochs.append(record.epoch))
+    model.fit(X, Y).fit(X, Y)
+    assert epochs == [0, 1, 2, 3]
+    model.set_params(warm_start=False).fit(X, Y)
+    assert epochs[4:] == [0, 1]
+
+
+@pytest.mark.parametrize("kind", [Perceptron, BudgetedKernelPerceptron])
+def test_a_stream_leaves_no_scores_of_an_earlier_fit(kind):
+    model = kind(max_iter=2, tol=None, early_stopping=True, **({} if kind is Perceptron else {"gamma": 0.5}))
+    assert len(model.fit(X, Y).validation_scores_) == 2
+    assert not hasattr(model.set_params(early_stopping=False).fit_stream((X, Y)), "validation_scores_")
