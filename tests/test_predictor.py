@@ -1,7 +1,5 @@
 """``predictor_`` is what predicts: plots, inspect, margins and exports show it, not what else was learnt."""
 
-import io
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from perceptron_rs import (
 )
 from perceptron_rs.common.story import as_text, describe
 from perceptron_rs.linear import story as linear_story
-from perceptron_rs.models import dump_text, read_text
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
 
 mpl.use("agg")
@@ -76,11 +73,6 @@ def test_one_line_is_predicted_with_drawn_measured_shown_and_exported(model, noi
     assert story["intercept"] == intercept[0]
     assert {entry["weight"] for entry in story["largest"]} == {w for w in coef[0].tolist() if w}
 
-    text = io.StringIO()
-    dump_text(model, text)
-    found = read_text(io.StringIO(text.getvalue()))
-    assert found[0].tobytes() == np.ascontiguousarray(coef).tobytes()
-    assert found[1].tobytes() == intercept.tobytes()
     assert (model.to_sklearn().predict(X) == predicted).all()
 
 
@@ -104,9 +96,8 @@ def test_votes_are_not_shown_as_one_of_the_vectors(noise):
     assert shown["weights"] == [{"class": "b", "n_vectors": int(model.n_vectors_[0]), "largest": []}]
     text = as_text({**shown, "format": 5, "bytes": 1}, linear_story)
     assert f"class b: {model.n_vectors_[0]} vectors vote" in text.replace('"', "")
-    for call in (model.to_sklearn, lambda: dump_text(model, io.StringIO())):
-        with pytest.raises(ValueError, match="set prediction="):
-            call()
+    with pytest.raises(ValueError, match="set prediction="):
+        model.to_sklearn()
     with pytest.raises(ValueError, match="must predict with one line"):
         OrdersDisplay.from_estimator(model, *noise, n_orders=2)
 

@@ -36,7 +36,7 @@ class Learner:
     by_mistakes: bool = True
     #: Whether it has ``fit_stream``.
     in_streams: bool = False
-    #: Whether it has one weight a feature, so that a fit may start from weights in a text.
+    #: Whether it has one weight a feature.
     is_linear: bool = False
 
     @property

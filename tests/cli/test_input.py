@@ -181,7 +181,6 @@ def test_a_model_goes_on(call, tmp_path, learner):
     [
         (["kernel"], "holds the learner perceptron; write train perceptron instead of train kernel"),
         (["perceptron", "--scale", "maxabs"], "--scale is kept in the model"),
-        (["perceptron", "--init-text", "x"], "says where to start, and so does --continue"),
     ],
 )
 def test_what_does_not_go_on(call, model, text_file, tmp_path, options, text):

@@ -87,34 +87,6 @@ def test_names_classes_and_zeros(call, tmp_path):
     assert "left" not in out
 
 
-def test_text_dump_and_back(call, tmp_path):
-    """A fit from the dumped weights makes no mistake, and leaves their bits as they are."""
-    model, data, dump = tmp_path / "m", tmp_path / "a.npz", tmp_path / "weights.txt"
-    np.savez(data, X=X / 3, y=Y)
-    assert call("train", data, "--model", model, "--eta0", 0.1, "--quiet").status == 0
-    dump.write_text(call("inspect", model, "--text").out)
-    again = tmp_path / "again"
-    answer = call("train", data, "--model", again, "--init-text", dump, "--json", "--quiet")
-    assert answer.json["mistakes_per_epoch"] == [[0]]
-    first, second = modelfile.load_model(model), modelfile.load_model(again)
-    assert second.coef_.tobytes() == first.coef_.tobytes()
-    assert second.intercept_.tobytes() == first.intercept_.tobytes()
-
-
-def test_text_that_does_not_fit(call, refused, tmp_path, model, text_file):
-    dump, out = tmp_path / "weights.txt", tmp_path / "out"
-    dump.write_text(call("inspect", model, "--text").out)
-    np.savez(tmp_path / "a.npz", X=X, y=Y + 3)
-    line = refused("train", tmp_path / "a.npz", "--model", out, "--init-text", dump)
-    assert "its classes are -1, 1, but the labels" in line
-    np.savez(tmp_path / "a.npz", X=X[:, :2], y=Y)
-    assert "has 2 features, but 3" in refused(
-        "train", tmp_path / "a.npz", "--model", out, "--init-text", dump
-    )
-    dump.write_text("nonsense\n")
-    assert str(dump) in refused("train", text_file, "--model", out, "--init-text", dump)
-
-
 def test_a_model_that_was_never_fitted_by_epochs(call, tmp_path):
     model = Perceptron().partial_fit(X, Y, classes=[-1, 1])
     modelfile.save_model(model, tmp_path / "m")

@@ -101,13 +101,6 @@ def test_inspect_a_multilayer_perceptron(call, data, tmp_path):
     assert "hidden_layer_sizes = (6, 3)\n" in text
 
 
-def test_what_has_no_weights_to_print(refused, model):
-    kind = type(modelfile.load_model(model)).__name__
-    assert f"--text prints the weights of linear classifiers, and this is a {kind}" in refused(
-        "inspect", model, "--text"
-    )
-
-
 def test_the_story_of_a_fit(call, data, tmp_path):
     found = call("train", *KERNEL, data, "--model", tmp_path / "m", "--quiet", "--json").json
     assert (found["learner"], len(found["mistakes_per_epoch"])) == ("kernel", found["n_iter"])

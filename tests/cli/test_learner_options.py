@@ -10,7 +10,7 @@ import pytest
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import learning, modelfile
-from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of
+from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.common.options.groups import allowed
 from perceptron_rs.common.options.ranges import Words
@@ -123,7 +123,7 @@ def test_the_model_is_that_of_the_estimator(call, tmp_path, examples, learner, o
             fit.n_iter_,
             np.asarray(getattr(fit, "n_seen_", ())).tolist(),
             len(getattr(fit, "swaps_", ())),
-            None if learner not in LINEAR_NAMES else fit.coef_.tobytes(),
+            fit.coef_.tobytes() if REGISTRY[learner].is_linear else None,
             fit.decision_function(X).tobytes(),
         )
         for fit in (expected, plain)
@@ -221,7 +221,6 @@ def test_an_option_that_the_learner_lacks(call, command):
             ["multilayer", "--eta0", 1],
             "the learner multilayer has no option --eta0; leave it out",
         ),
-        (["kernel", "--init-text", "no"], "unrecognized option --init-text"),
     ],
 )
 def test_wrong_usage(call, options, expected):
@@ -290,36 +289,6 @@ def test_validation_scores_are_reported(call, tmp_path, examples):
     assert found["validation_scores"] == model.validation_scores_.tolist()
     assert len(found["validation_scores"]) == 3
     assert "validation_scores" not in call("train", path, "--model", tmp_path / "m", "--quiet", "--json").json
-
-
-def test_start_from_the_text_of_a_joint_model(call, tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(-3, 4, (30, 3)), rng.integers(0, 2, 30)
-    path, text = tmp_path / "a.npz", tmp_path / "text"
-    np.savez(path, X=X, y=y)
-    options = (
-        "--model",
-        tmp_path / "m",
-        "--multi-class",
-        "joint",
-        "--tol",
-        "none",
-        "--no-shuffle",
-        "--quiet",
-    )
-    assert call("train", path, *options, "--epochs", 2).status == 0
-    text.write_text(call("inspect", tmp_path / "m", "--text").out, encoding="ascii")
-    assert call("train", path, *options, "--epochs", 1, "--init-text", text).status == 0
-    whole = Perceptron(multi_class="joint", tol=None, shuffle=False, max_iter=3).fit(X, y)
-    assert modelfile.load_model(tmp_path / "m").coef_.tobytes() == whole.coef_.tobytes()
-
-
-def test_start_from_text_with_a_byte_order_mark(call, text_file, tmp_path):
-    assert call("train", text_file, "--model", tmp_path / "m", "--quiet").status == 0
-    text = call("inspect", tmp_path / "m", "--text").out
-    (tmp_path / "w.txt").write_text("\ufeff" + text, encoding="utf-8")
-    argv = ("train", text_file, "--init-text", tmp_path / "w.txt", "--model", tmp_path / "n", "--quiet")
-    assert call(*argv).status == 0
 
 
 @pytest.mark.parametrize("name", LEARNER_NAMES)

@@ -92,13 +92,6 @@ def test_the_other_engine(call, trained):
     assert found["digest"] == found["digest_again"]
 
 
-def test_a_start_from_text(call, trained, tmp_path):
-    model, _ = trained()
-    (tmp_path / "start.txt").write_text(call("inspect", model, "--text").out)
-    model, data = trained("--init-text", tmp_path / "start.txt", "--epochs", "1", "--tol", "none")
-    assert call("reproduce", model, data).status == 0
-
-
 def test_the_base_of_columns_and_names(call, tmp_path):
     (tmp_path / "a.csv").write_text("a,b,label\n1,2,x\n-1,0,y\n3,0.5,x\n")
     assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0

@@ -170,7 +170,6 @@ def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
         (["x.svm", "--cache", "c"], "--cache has no effect without --stream"),
         (["x.svm", "--block-size", "9"], "--block-size has no effect without --stream"),
         (["x.svm", "--checkpoint", "c"], "--checkpoint has no effect without --stream"),
-        (["x.svm", "--stream", "--init-text", "c"], "--init-text cannot be combined with --stream"),
         (["-", "--format", "svmlight", "--stream", "--scale", "maxabs"], "can be read only once"),
     ],
 )

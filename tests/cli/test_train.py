@@ -9,7 +9,7 @@ import pytest
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES
+from perceptron_rs.cli.learning import LEARNER_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import X, Y, environment, svmlight
@@ -64,7 +64,7 @@ def test_a_model_is_that_of_the_estimator(call, tmp_path, learner, options, para
         assert found.callback is None
     if "kernel" in learner:
         assert found.dual_coef_.tobytes() == expected.dual_coef_.tobytes()
-    if learner in LINEAR_NAMES:
+    if REGISTRY[learner].is_linear:
         assert found.coef_.tobytes() == expected.coef_.tobytes()
         assert found.intercept_.tobytes() == expected.intercept_.tobytes()
     assert found.classes_.tolist() == [-1, 1]

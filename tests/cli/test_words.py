@@ -44,7 +44,6 @@ CALLS = [
     ("train", "averaged", "huge.svm", "--stream"), ("train", "one.svm"), ("train", "one.svm", "--stream"),
     ("parity", "one.svm"), ("trace", "huge.svm"),
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
-    ("train", "a.svm", "--init-text", "a.svm"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),
     ("train", "averaged", "a.svm", "--continue", "plain", "--multi-class", "joint"),
     ("train", "pocket", "three.svm", "--continue", "pocket"),
@@ -56,7 +55,7 @@ CALLS = [
     *(("online", model, "a.svm") for model in ("balanced", "mixed", "layers", "pocket")),
     ("online", "plain", "three.svm"), ("online", "plain", "huge.svm"),
     ("online", "balanced", "a.svm", "--skip-bad"), ("online", "weightless", "a.svm"),
-    ("train", "voted", "a.svm", "--stream", "--continue", "votes"), ("inspect", "votes", "--text"),
+    ("train", "voted", "a.svm", "--stream", "--continue", "votes"),
     ("train", "a.svm", "--stream", "--classes", "1,2"), ("train", "a.svm", "--features", 2),
     ("train", "a.svm", "--stream", "--features", 2), ("reproduce", "silent", "three.svm"),
     ("predict", "kernel", "huge.svm"),
@@ -68,7 +67,7 @@ CALLS = [
 #: Names of methods, parameters and variables of Python.
 ONLY_PYTHON = re.compile(
     r"\b(?:partial_fit|fit_stream|warm_start|set_params|sample_weight|predict_then_learn|fit_encoded|max_iter"
-    r"|n_features|max_ratio|eta0(?<!--eta0)|callback|classes_|dump_text|estimator|save method)\b"
+    r"|n_features|max_ratio|eta0(?<!--eta0)|callback|classes_|estimator|save method)\b"
     r"|\b\w+=(?:True|False|None|'|\Z|[ ,;])|(?<![\w'/-])[Xy](?![\w'/.])|\bfit\b(?! )"
 )
 

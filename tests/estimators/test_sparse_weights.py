@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import pickle
 
 import numpy as np
@@ -15,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron as Peer
 
 from perceptron_rs import AveragedPerceptron, Perceptron, load, margin, mistake_bounds
-from perceptron_rs.models import dump_text
 
 LEARNERS = (Perceptron, AveragedPerceptron)
 RNG = np.random.default_rng(5)
@@ -129,12 +127,9 @@ def test_pending_penalties(engine_name):
 
 
 def test_files_are_the_same_bytes(pair, tmp_path):
-    texts = [io.StringIO() for _ in pair]
-    for number, (model, text) in enumerate(zip(pair, texts, strict=True)):
+    for number, model in enumerate(pair):
         model.save(tmp_path / str(number))
-        dump_text(model, text)
     assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
-    assert texts[0].getvalue() == texts[1].getvalue()
     assert sp.issparse(pair[1].coef_)
     loaded = load(tmp_path / "1")
     assert type(loaded.coef_) is np.ndarray

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNER_NAMES",
-    "LINEAR_NAMES",
     "audit_key",
     "audited",
     "chosen",
@@ -40,7 +39,6 @@ __all__ = [
 ]
 
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
-LINEAR_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.is_linear)
 
 
 def options_of(name: str) -> tuple[Option, ...]:

@@ -9,9 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from perceptron_rs.audit.record import RECORD, Call
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.common.schema import name_of
@@ -19,10 +16,7 @@ from perceptron_rs.errors import about
 from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.registry import LEARNERS, Learner
 
-Weights = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any]]
-
 __all__ = [
-    "Weights",
     "base_of",
     "check_writable",
     "input_of",
@@ -32,7 +26,6 @@ __all__ = [
     "load_model",
     "load_predictor",
     "read_record",
-    "read_text",
     "save_model",
 ]
 
@@ -146,13 +139,3 @@ def read_record(path: Path, model: Any) -> dict[str, Any]:
     calls: tuple[Call, ...] = getattr(model, RECORD, ())
     start = bool(calls and calls[0].start)
     return {name: document.get(name) for name in names} | {"starts_from_weights": start}
-
-
-def read_text(path: Path, names: Sequence[str] | None = None) -> Weights:
-    """Return what ``dump_text`` has written; names of features must be those that are given."""
-    if path.is_dir():
-        raise CommandError(f"{path}: is a folder; name a file in it")
-    with about(path):
-        read = import_module("perceptron_rs.models.text").read_text
-        coef, intercept, classes = read(path, **({} if names is None else {"feature_names": names}))
-    return coef, intercept, classes

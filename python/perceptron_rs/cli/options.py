@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from perceptron_rs.cli.errors import PROGRAM
-from perceptron_rs.cli.learning import LEARNER_NAMES, LINEAR_NAMES, options_of, others_with
+from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
@@ -138,8 +138,6 @@ def _filler(own: kinds.Command) -> Callable[[Any], None]:
 def _train(command: argparse.ArgumentParser) -> None:
     _data(command, model=False)
     kinds.add_training(command, "its parameters unless others are given")
-    if _learner(command) in LINEAR_NAMES:
-        add(command, "--init-text FILE", "start from the weights in FILE, as inspect --text writes them")
     text = (
         "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
     )
@@ -197,7 +195,6 @@ def _again(command: argparse.ArgumentParser) -> None:
 def _inspect(command: argparse.ArgumentParser) -> None:
     kinds.add_model(command)
     add(command, "--top N", "number of largest weights to show per class (10)", kinds.COUNT)
-    add(command, "--text", "print all weights, exactly, as text")
     _output(command)
 
 

@@ -23,7 +23,6 @@ _OTHERS = {
     "classes_": "the classes",
     "data": "the data",
     "beside": "--labels",
-    "dump_text": "inspect --text",
     "estimator": "the model",
     "fit_stream": "--stream",
     "features": "--features",

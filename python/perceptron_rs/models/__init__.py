@@ -1,4 +1,4 @@
-"""Estimators as files, exact ones in the safetensors format; as text; as models of other libraries.
+"""Estimators as files, exact ones in the safetensors format; as models of other libraries.
 
 A model file holds arrays and one JSON text, and no code: reading one runs nothing that it says.
 `perceptron_rs.models.container` describes its bytes, `perceptron_rs.models.reader` what is refused. What must
@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs.learners import describe, load, register_skl2onnx
-    from perceptron_rs.models.text import dump_text, read_text
     from perceptron_rs.models.writer import save
 
-__all__ = ["describe", "dump_text", "load", "read_text", "register_skl2onnx", "save"]
+__all__ = ["describe", "load", "register_skl2onnx", "save"]
 
 #: Where each name lives: importing all of them imports scikit-learn.
 _HOME = {
     "describe": "learners",
-    "dump_text": "models.text",
     "load": "learners",
-    "read_text": "models.text",
     "register_skl2onnx": "learners",
     "save": "models.writer",
 }

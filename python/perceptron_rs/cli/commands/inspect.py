@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import learner_of, load_model, read_record
 
 __all__ = ["run"]
@@ -27,20 +25,6 @@ def run(arguments: Namespace) -> int:
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
     learner = learner_of(model)
-    if arguments.text:
-        if arguments.json or arguments.top is not None:
-            raise UsageError(
-                "--text prints all weights as text, so --json and --top have no effect beside it"
-            )
-        if not learner.is_linear:
-            raise CommandError(
-                f"{path}: --text prints the weights of linear classifiers, and this is a "
-                f"{learner.class_name}; use --json"
-            )
-        from perceptron_rs.models.text import dump_text
-
-        dump_text(model, sys.stdout)
-        return 0
     family = learner.part("story")
     story = describe(model, family, TOP if arguments.top is None else arguments.top) | {
         "format": "safetensors",

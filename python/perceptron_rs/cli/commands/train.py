@@ -15,21 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, kept
-from perceptron_rs.cli.errors import CommandError, UsageError
+from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.learning import audited, chosen, end_of, finished, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
-    Weights,
     check_writable,
     input_of,
     keep_base,
     keep_input,
     load_model,
-    read_text,
 )
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.story import plain
 from perceptron_rs.io.examples import Examples, held_out, refuse_share
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
@@ -83,10 +81,6 @@ class Prepared(NamedTuple):
 
 
 def _in_memory(arguments: Namespace, files: ExampleFiles, before: Any, _stack: ExitStack) -> Prepared:
-    init_text = getattr(arguments, "init_text", None) or ""
-    start = None if not init_text else read_text(Path(init_text))
-    if start is not None and files.reading.features is None:
-        files.reading = replace(files.reading, features=start[0].shape[-1])
     whole = files.whole()
     held = held_out(len(whole), files.holdout)
     data = whole if held is None else whole.chosen(~held)
@@ -96,17 +90,14 @@ def _in_memory(arguments: Namespace, files: ExampleFiles, before: Any, _stack: E
         data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
     files.rows = len(data)
     model = audited(learner(arguments, data.labels, before), arguments, goes_on=before is not None)
-    first = {} if start is None else _start_values(init_text, start, data)
     return Prepared(
         model,
-        lambda: model.fit(data.X, data.labels, **first),
+        lambda: model.fit(data.X, data.labels),
         lambda: [] if held is None else [whole.chosen(held)],
     )
 
 
 def _in_blocks(arguments: Namespace, files: ExampleFiles, before: Any, stack: ExitStack) -> Prepared:
-    if getattr(arguments, "init_text", None) is not None:
-        raise UsageError("--init-text cannot be combined with --stream; --continue can")
     classes, cache = None if before is None else before.classes_, arguments.cache
     if arguments.classes is not None:
         classes = _classes(arguments)
@@ -196,8 +187,6 @@ def _continued(arguments: Namespace) -> Any:
     for option, value in (("--scale", arguments.scale), ("--hash-bits", arguments.hash_bits)):
         if value is not None:
             raise UsageError(f"{option} is kept in the model, so it cannot be combined with --continue")
-    if getattr(arguments, "init_text", None) is not None:
-        raise UsageError("--init-text says where to start, and so does --continue; leave one of them out")
     return model
 
 
@@ -238,17 +227,6 @@ def watched(arguments: Namespace, model: Any, *, goes_on: bool) -> Iterator[None
             )
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-def _start_values(file: str, start: Weights, data: Examples) -> dict[str, Any]:
-    coef, intercept, classes = start if data.names is None else read_text(Path(file), data.names)
-    known, found = ([label_text(label) for label in labels] for labels in (classes, np.unique(data.labels)))
-    if known != found:
-        raise CommandError(
-            f"--init-text {file}: its classes are {', '.join(known[:10])}, but the labels of "
-            f"{_size(*data.shape)} are {', '.join(found[:10])}; start from weights for the same classes"
-        )
-    return {"coef_init": coef, "intercept_init": intercept}
 
 
 def _size(n: int | None, d: int) -> str:
