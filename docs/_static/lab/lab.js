@@ -153,6 +153,7 @@ function rest() {
     regions(300);
     const { code, t, digest } = call("report", state.t);
     $("code").textContent = code;
+    $("code").classList.toggle("lab-long", code.length > 8000);
     $("digest").textContent = digest ?? "– (nothing is learnt yet)";
     $("python-note").textContent = t === state.t ? ""
       : `No call of Python ends at this example: code and digest are those after ${t} examples, at the end of an epoch.`;
