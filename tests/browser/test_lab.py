@@ -42,6 +42,8 @@ RUNS = [
     "data=three&learner=voted&rate=0.3&t=90",
     f"data={OWN}&learner=averaged&start=1,-2,0.5&epochs=20&t=120",
     f"data={OWN}&t=4",
+    "data=noise&learner=pocket&t=650",
+    "data=three&order=shuffled&seed=5&t=200",
 ]
 
 
