@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,26 @@ def test_page(page, browser):
             browser.run("for (const e of document.images) e.loading = 'eager';")
         found += [f"{width}: {fault}" for fault in browser.run(FAULTS)]
     assert not found, "\n".join([page, *found])
+
+
+def links_to_the_lab() -> set[str]:
+    text = "\n".join((BUILT / page).read_text(encoding="utf-8") for page in PAGES if page != "lab.html")
+    return {html.unescape(link) for link in re.findall(r'href="(?:\.\./)*lab\.html(#[^"]+)"', text)}
+
+
+def test_links_to_the_lab_are_places_in_it(browser):
+    links = links_to_the_lab()
+    assert len(links) >= 5
+    for link in links:
+        browser.open("about:blank")  # else only the place of the page would change
+        browser.open((BUILT / "lab.html").as_uri() + link)
+        for _ in range(1200):  # the core is compiled first
+            if browser.run("return document.getElementById('lab').dataset.at !== undefined"):
+                break
+            time.sleep(0.1)
+        status = browser.run("return document.getElementById('lab-status').textContent")
+        assert not browser.run("return !!document.querySelector('.lab-error')"), (link, status)
+        assert status.startswith("Example "), (link, status)
 
 
 def test_faults_are_seen(browser, tmp_path):
