@@ -122,7 +122,7 @@ class SumDisplay(Display):
             for w, b, style in self.lines
             if (found := line(ax, w, b, color=INK, linewidth=1, **style)) is not None
         ]
-        self.arrows_ = []
+        self.arrows_: list[Any] = []
         pairs = [*pairwise(tips), (tips[0], tips[-1])]
         colours = [*(COLOURS[k % len(COLOURS)] for k in range(len(self.terms))), INK]
         for (tail, tip), colour, name in zip(pairs, colours, self.names, strict=True):
