@@ -17,7 +17,7 @@ from perceptron_rs.common.parameters import (
     refuse_early_stopping,
     refuse_partitions,
 )
-from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.schema import History
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import computed
@@ -28,7 +28,7 @@ from perceptron_rs.io.source import Source
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, encoder_of, template_of
+from perceptron_rs.sequence.schema import check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.source import encoded, source_of
 from perceptron_rs.sequence.weights import beam_of, cold, dense, predicting
 from perceptron_rs.settings import Chain
@@ -45,7 +45,6 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(SequencePerceptronParameters)
 
     _learner: ClassVar[str] = "chain"
-    _schema: ClassVar[Schema] = SEQUENCE
     _least: ClassVar[int] = 1
     classes_: NDArray[Any]
     encoder_: AttributeEncoder

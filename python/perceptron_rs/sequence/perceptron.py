@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.parameters import validated
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.train import train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import check_encoder, flat_labels, in_lists, is_nested, split_labels
+from perceptron_rs.sequence.schema import SEQUENCE
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.typed import fit_context
 
@@ -169,6 +171,8 @@ class SequencePerceptron(SequenceLearner):
     >>> SequencePerceptron().fit(X, y, lengths=[3, 2]).predict(X, lengths=[3, 2])
     array([0, 1, 0, 0, 1])
     """
+
+    _schema: ClassVar[Schema] = SEQUENCE
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
