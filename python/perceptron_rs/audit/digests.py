@@ -27,7 +27,6 @@ __all__ = [
     "Stored",
     "key_name",
     "row_digests",
-    "with_row_digests",
 ]
 
 #: Examples in a block, at least; a rest of fewer joins the block before.
@@ -308,24 +307,6 @@ def _bytes(values: NDArray[Any], dtype: str) -> bytes:
 def row_digests(stored: Stored, columns: int) -> NDArray[np.uint8]:
     """Return the digest of each row, (n, 32): the same for dense and sparse rows of any type."""
     return np.frombuffer(_core.row_digests(_parsed(stored, columns)), dtype=np.uint8).reshape(-1, 32)
-
-
-def with_row_digests(found: Stored, columns: int) -> Stored:
-    """Return arrays by name with digests in the place of stored rows: one for each entry of a log, if any.
-
-    Left out is where rows are stored, and where in X they came from.
-    """
-    prefix = "vectors_" if "vectors_log_row" in found else ""
-    rows = {name.removeprefix(prefix): found[name] for name in found if name.startswith(f"{prefix}rows")}
-    if not rows:
-        return dict(found)
-    digests = row_digests(rows, columns)
-    for name in (f"{prefix}log_row", "kept_row"):
-        if name in found:
-            digests = digests[found[name]]
-    left_out = {f"{prefix}{name}" for name in ("log_row", "log_origin", "first_row", "origin")}
-    left_out |= {"kept_row", *(f"{prefix}{name}" for name in rows)}
-    return {name: array for name, array in found.items() if name not in left_out} | {f"{prefix}rows": digests}
 
 
 def _parsed(stored: Stored | CsrRows | DenseRows, columns: int) -> CsrRows | DenseRows:

@@ -33,7 +33,7 @@ from perceptron_rs.models.values import Tensors, decode, encode
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
-#: Raised when what a file holds changes. A program reads the files of its own version alone.
+#: Raised when what a file holds changes. Those before 6 were never released, and are not read.
 FORMAT_VERSION = 6
 _KEY = "perceptron_rs"
 _PREFIX = 8
