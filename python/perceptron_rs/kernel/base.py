@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.owner import Shown
@@ -28,7 +29,6 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.kernel.schema import spec_of
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
 from perceptron_rs.kernel.vectors import OF_VECTORS, begun, counts_of, state_of, stored
 from perceptron_rs.models.saved import Saved

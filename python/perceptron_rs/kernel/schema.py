@@ -6,22 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.common.kernel_array import KERNEL_ARRAY
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Rows, Schema
-from perceptron_rs.engines import KernelSpec, State
-from perceptron_rs.settings import LARGEST_DEGREE, check_kept
+from perceptron_rs.engines import State
+from perceptron_rs.settings import check_kept
 
-__all__ = ["BUDGETED", "KERNEL", "check_log", "check_members", "spec_of"]
-
-
-def _numbers(spec: KernelSpec) -> list[float]:
-    return [spec.gamma, spec.coef0, spec.degree]
+__all__ = ["BUDGETED", "KERNEL", "check_log", "check_members"]
 
 
 _SHARED = (
     Array("seen", "K", COUNTS, shown="n_seen_", label="seen", reported=True),
-    # The settled kernel: the parameter gamma may be "scale", which only the examples of the fit tell.
-    Array("kernel", (3,), attribute="_spec", predicts=False, pack=_numbers, unpack=None),
+    KERNEL_ARRAY,
     Array("origin", "r", COUNTS, shown="support_", predicts=False),
     *EPOCHS,
 )
@@ -71,16 +67,6 @@ BUDGETED = Schema(
     ),
     _COUNTS,
 )
-
-
-def spec_of(model: Any, arrays: State) -> KernelSpec:
-    """Return the kernel of a file; ValueError if there is no such one."""
-    gamma, coef0, degree = arrays["kernel"].tolist()
-    if not 1 <= degree <= LARGEST_DEGREE or degree != int(degree):
-        raise ValueError(
-            f"the degree of its kernel must be a whole number up to {LARGEST_DEGREE}, got {degree}"
-        )
-    return KernelSpec(model.kernel, gamma, coef0, int(degree))
 
 
 def check_log(arrays: State) -> None:

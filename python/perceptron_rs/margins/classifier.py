@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record, recorded
+from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples, examples
@@ -32,7 +33,7 @@ from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
-from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json, spec_of
+from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json
 from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
@@ -400,11 +401,10 @@ class MaxMarginClassifier(
         return {"results": results_to_json(self.results_)}
 
     def _restored(self, arrays: State, document: dict[str, Any]) -> None:
-        spec = spec_of(self, arrays)
-        if spec is not None:
-            self._spec = spec
+        if self.kernel != "linear":
+            self._spec = spec_of(self, arrays)
             self._stored_support = vars(self).get("_stored_support", {})
-        self.results_ = results_of(arrays, document.get("results"), spec)
+        self.results_ = results_of(arrays, document.get("results"), self._spec)
         self.margin_ = self.margin_interval_[:, 0].copy()
 
     def _features(self, engine: Engine, data: Examples) -> Iterator[Rows]:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.kernel_array import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.schema import COUNTS, Array, Part, Rows, Schema, is_count
 from perceptron_rs.engines import KernelSpec, State
 from perceptron_rs.margins.problem import BIASES
 from perceptron_rs.margins.result import STATUSES, MarginResult
-from perceptron_rs.settings import LARGEST_DEGREE
 
-__all__ = ["MAX_MARGIN", "check_planes", "results_of", "results_to_json", "spec_of"]
+__all__ = ["MAX_MARGIN", "check_planes", "results_of", "results_to_json"]
 
 #: Numbers of a `MarginResult` that may be infinite: the columns of one tensor, with a row a plane.
 _NUMBERS = ("lower", "upper", "intercept", "radius", "mistake_bound", "best_mistake_bound")
@@ -28,10 +28,6 @@ def _numbers(results: list[MarginResult]) -> list[list[float]]:
     return [[getattr(result, name) for name in _NUMBERS] for result in results]
 
 
-def _kernel(spec: KernelSpec) -> list[float]:
-    return [spec.gamma, spec.coef0, spec.degree]
-
-
 def _planes(model: Any) -> Iterator[Part]:
     """Give weights of the features, or of the support vectors in the space of a kernel."""
     is_linear = model.kernel == "linear"
@@ -40,7 +36,7 @@ def _planes(model: Any) -> Iterator[Part]:
     if is_linear:
         yield Array("coef", "Kd", attribute="coef_", label="coef")
         return
-    yield Array("kernel", (3,), attribute="_spec", predicts=False, pack=_kernel, unpack=None)
+    yield KERNEL_ARRAY
     if model.kernel != "precomputed":
         yield Rows("sd", prefix="support_", attribute="_stored_support", label="rows")
 
@@ -99,19 +95,8 @@ def check_planes(model: Any, arrays: State, columns: int) -> None:
         raise ValueError("the tensor margin_interval must hold a lower and an upper end")
     if np.isnan(arrays["results"]).any():
         raise ValueError("the tensor results holds a NaN")
-    spec_of(model, arrays)
-
-
-def spec_of(model: Any, arrays: State) -> KernelSpec | None:
-    """Return the kernel of a file; None without one."""
-    if "kernel" not in arrays:
-        return None
-    gamma, coef0, degree = arrays["kernel"].tolist()
-    if not 1 <= degree <= LARGEST_DEGREE or degree != int(degree):
-        raise ValueError(
-            f"the degree of its kernel must be a whole number up to {LARGEST_DEGREE}, got {degree}"
-        )
-    return KernelSpec(model.kernel, gamma, coef0, int(degree))
+    if KERNEL_ARRAY.name in arrays:
+        spec_of(model, arrays)
 
 
 def results_to_json(results: list[MarginResult]) -> list[dict[str, Any]]:
