@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
-from perceptron_rs.common.driver import Schedule, follow, noted_calls, publish_report
+from perceptron_rs.common.driver import Schedule, follow, noted_calls
 from perceptron_rs.settings import Epoch
 
 
@@ -111,19 +111,6 @@ def test_each_decision_ends_by_itself():
     assert script.ended == [1, 2, 0]
     assert [number for number, *_ in seen] == script.told
     assert seen[1] == (8, [1, 0, 1], [30.0, 30.0, 30.0], True)
-    estimator = SimpleNamespace(mistakes_per_example_=1)
-    publish_report(estimator, report, is_fit=True)
-    assert (estimator.n_iter_, estimator.n_mistakes_, estimator.converged_) == (
-        4,
-        int(report.mistakes.sum()),
-        False,
-    )
-    assert estimator.loss_curve_ == [
-        10 * sum(each) / 3 for each in ([4, 4, 4], [3, 3, 3], [2, 0, 3], [1, 0, 0])
-    ]
-    assert not hasattr(estimator, "mistakes_per_example_")
-    publish_report(estimator, report, is_fit=False)
-    assert not hasattr(estimator, "loss_curve_")
 
 
 def test_the_first_of_the_best_epochs_is_kept():

@@ -19,6 +19,7 @@ from perceptron_rs import (
     SequencePerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.common.driver import noted_calls
 from tests.support import contents
 
 PACKAGE = Path(perceptron_rs.__file__).parent
@@ -29,7 +30,6 @@ STEPS = {
     "Schedule": set(),
     "begin_record": set(),
     "note_end": set(),
-    "publish_report": set(),
     "check_parameters": {"common/online.py"},
     "Turn": {"linear/passes.py"},  # a pass in one call of the model
     "learning": set(),
@@ -95,3 +95,19 @@ def test_a_stream_leaves_no_scores_of_an_earlier_fit(kind):
     model = kind(max_iter=2, tol=None, early_stopping=True, **({} if kind is Perceptron else {"gamma": 0.5}))
     assert len(model.fit(X, Y).validation_scores_) == 2
     assert not hasattr(model.set_params(early_stopping=False).fit_stream((X, Y)), "validation_scores_")
+
+
+def test_the_report_of_a_run_becomes_attributes():
+    model, labels = Perceptron(max_iter=4, tol=None, track_mistakes=True), np.arange(60) % 3
+    with noted_calls() as calls:
+        model.fit(X, labels)
+    report = calls[0].report
+    assert model.mistakes_per_epoch_.tolist() == report.mistakes.tolist()
+    assert model.mistakes_per_example_.tolist() == report.mistakes_per_example.tolist()
+    assert model.n_iter_per_class_.tolist() == report.n_iter.tolist() == [model.n_iter_] * 3
+    assert model.n_mistakes_ == report.mistakes.sum()
+    assert model.loss_curve_ == [sum(each) / 3 for each in report.losses.tolist()]
+    assert model.converged_ is (set(report.stopped) == {"clean"})
+    model.set_params(track_mistakes=False, callback=lambda record: None).partial_fit(X, labels)  # in a run
+    assert not hasattr(model, "loss_curve_")
+    assert not hasattr(model, "mistakes_per_example_")

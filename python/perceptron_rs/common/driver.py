@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ __all__ = [
     "drive",
     "follow",
     "noted_calls",
-    "publish_report",
 ]
 
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
@@ -233,21 +232,3 @@ def follow(
         stopped=stopped,
         tracked=run.tracked(),
     )
-
-
-def publish_report(estimator: Any, report: Report, *, is_fit: bool) -> None:
-    """Put the story of a run on the estimator; a single pass has no curve."""
-    mistakes, per_example = report.mistakes, report.mistakes_per_example
-    estimator.n_iter_per_class_ = report.n_iter
-    estimator.n_iter_ = int(report.n_iter.max())
-    estimator.n_mistakes_ = int(mistakes.sum())
-    estimator.mistakes_per_epoch_ = mistakes
-    estimator.converged_ = all(reason == "clean" for reason in report.stopped)
-    if is_fit:
-        estimator.loss_curve_ = [float(losses.mean()) for losses in report.losses]
-    else:
-        vars(estimator).pop("loss_curve_", None)
-    if per_example is not None:
-        estimator.mistakes_per_example_ = per_example
-    else:
-        vars(estimator).pop("mistakes_per_example_", None)

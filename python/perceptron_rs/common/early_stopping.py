@@ -18,7 +18,7 @@ from perceptron_rs.common.rows.selection import chosen, rows_of
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["Judge", "Validation", "publish_scores", "selected", "split"]
+__all__ = ["Judge", "Validation", "selected", "split"]
 
 #: The epoch of rule 7 that draws validation parts; no order is drawn from it.
 _OF_VALIDATION = 2**64 - 3
@@ -134,10 +134,3 @@ class Validation:
         """Return minus the accuracy of each decision."""
         self.scores.append(self.accuracy(state))
         return -self.scores[-1]
-
-
-def publish_scores(estimator: Any, scores: list[Any] | None) -> None:
-    """Put the accuracies of each epoch on the estimator, or take those of an earlier fit away."""
-    vars(estimator).pop("validation_scores_", None)
-    if scores is not None:
-        estimator.validation_scores_ = np.array(scores).reshape(len(scores), -1)

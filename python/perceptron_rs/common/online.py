@@ -113,8 +113,9 @@ class OnlineClassifier(MistakeParameters, Scoring, Learner):
         return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)
 
     def _publish_report(self, feeder: Feeder) -> None:
+        report = feeder.report
         if feeder.tracks:
-            activations = feeder.report.activations
+            activations = report.activations
             feeder.activations = found = np.zeros((0, 1)) if activations is None else activations
             if np.isnan(found).any():
                 raise ArgumentError(
@@ -122,7 +123,17 @@ class OnlineClassifier(MistakeParameters, Scoring, Learner):
                     "use {predict} and {partial_fit} instead",
                     cause="weightless",
                 )
-        super()._publish_report(feeder)
+        self.n_iter_per_class_ = report.n_iter
+        self.n_iter_ = int(report.n_iter.max())
+        self.n_mistakes_ = int(report.mistakes.sum())
+        self.mistakes_per_epoch_ = report.mistakes
+        self.converged_ = all(reason == "clean" for reason in report.stopped)
+        for name in ("loss_curve_", "mistakes_per_example_"):
+            vars(self).pop(name, None)
+        if not feeder.is_pass:
+            self.loss_curve_ = [float(losses.mean()) for losses in report.losses]
+        if report.mistakes_per_example is not None:
+            self.mistakes_per_example_ = report.mistakes_per_example
 
     def _validate_params(self) -> None:
         # Called by scikit-learn before each ``fit``: a third of the time of a fit to few examples.

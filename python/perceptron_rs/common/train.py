@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, begin_record, note_end
-from perceptron_rs.common.driver import HeldOut, Report, Schedule, publish_report
-from perceptron_rs.common.early_stopping import publish_scores
+from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed
@@ -208,10 +207,9 @@ class Learner(Owner):
         """Return what is told of each epoch."""
         return Observer(self, feeder.n_examples, task, lambda model, state: model._keep(feeder, state))
 
+    @abstractmethod
     def _publish_report(self, feeder: Feeder) -> None:
         """Put the story of the run on the estimator."""
-        publish_report(self, feeder.report, is_fit=not feeder.is_pass)
-        publish_scores(self, feeder.scores)
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""
@@ -285,6 +283,9 @@ def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
     note_end(model, report.stopped, int(report.n_iter.max()))
     model._keep(feeder, report.state)
     model._publish_report(feeder)
+    vars(model).pop("validation_scores_", None)
+    if feeder.scores is not None:
+        model.validation_scores_ = np.array(feeder.scores).reshape(len(feeder.scores), -1)
     if not feeder.is_pass:
         model._n_epochs += model.n_iter_
     if task is not None:

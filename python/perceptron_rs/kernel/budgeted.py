@@ -23,7 +23,6 @@ from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import POLICIES, Budget
-from perceptron_rs.stream.fit import refuse_warm_start
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
 
@@ -217,6 +216,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
     """
 
     _learner: ClassVar[str] = "budget"
+    _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = BUDGETED
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(BudgetedKernelPerceptronParameters)
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
@@ -261,7 +261,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
         self._publish(kept | log | rows | {"origin": origin, "seen": seen})
 
     def _check_stream(self) -> None:
-        refuse_warm_start(self)
+        super()._check_stream()
         for name, value, remedy in (
             ("kernel", "precomputed", "name a kernel, whose values are computed"),
             ("gamma", "scale", "set a number, or 'auto', which need no pass over all examples"),

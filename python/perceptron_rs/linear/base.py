@@ -27,7 +27,6 @@ from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.parameters import LinearParameters
-from perceptron_rs.linear.penalty import arrays_of, strengths
 from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
 from perceptron_rs.settings import Linear
@@ -339,13 +338,17 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
             fit_intercept=bool(self.fit_intercept),
             seed=seed,
             joint=joint_update(self),
-            penalty=strengths(self),
+            penalty=self._penalty(),
             track_mistakes=bool(self.track_mistakes),
             keep_on_interrupt=bool(self.keep_on_interrupt),
             threads=n_threads(self, len(planes)),
             **noise_settings(self),
             **options,
         )
+
+    def _penalty(self) -> tuple[float, float] | None:
+        """Return the strengths of the l1 and the l2 penalty of an example; None without a penalty."""
+        return None
 
     def _own_settings(self, n_examples: int) -> dict[str, Any]:  # noqa: ARG002
         """Return the settings of a fit that no other linear learner has."""
@@ -360,10 +363,6 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
 
     def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
         return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
-
-    def _arrays(self, state: Any) -> State:
-        """Return the state as arrays, for runs over partitions."""
-        return arrays_of(self, state)
 
     def _network(self) -> ExportedNetwork:
         from perceptron_rs.linear.exports import network

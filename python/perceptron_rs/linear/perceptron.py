@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.schema import Schema
+from perceptron_rs.engines import State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.schema import PERCEPTRON
@@ -208,3 +209,20 @@ class Perceptron(PerceptronParameters, PassLearner):
     _schema: ClassVar[Schema] = PERCEPTRON
     _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PerceptronParameters)
+
+    def _penalty(self) -> tuple[float, float] | None:
+        if self.penalty is None or self.alpha == 0:
+            return None
+        alpha, ratio = (
+            float(self.alpha),
+            {"l2": 0.0, "l1": 1.0, "elasticnet": float(self.l1_ratio)}[self.penalty],
+        )
+        return alpha * ratio, alpha * (1.0 - ratio)
+
+    def _arrays(self, state: Any) -> State:
+        """Return a state as arrays; penalties are pending only if they are those of the estimator."""
+        arrays, now = super()._arrays(state), self._penalty()
+        pending = arrays.get("strengths")
+        if pending is not None and (now is None or pending.tolist() != [self.eta0, *now]):
+            return {name: state[name] for name in state.keys()}  # settled  # noqa: SIM118  no mapping's methods
+        return arrays

@@ -34,7 +34,6 @@ from perceptron_rs.linear.vectors import (
     each,
     last_of,
 )
-from perceptron_rs.stream.fit import refuse_warm_start
 from perceptron_rs.stream.run import Carrier
 from perceptron_rs.typed import check_is_fitted
 
@@ -224,6 +223,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     """
 
     _learner: ClassVar[str] = "voted"
+    _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(VotedPerceptronParameters)
@@ -349,9 +349,6 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         self._most()
         self._model = super()._start(feeder)
         return self._model.last
-
-    def _check_stream(self) -> None:
-        refuse_warm_start(self)
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:
         carrier = Carried(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))

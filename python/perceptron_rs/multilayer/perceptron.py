@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.early_stopping import publish_scores
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.options.groups import constraints
@@ -32,7 +31,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exported import Exported, ExportedNetwork
 from perceptron_rs.models.saved import Saved
-from perceptron_rs.multilayer.network import n_outputs, report_mistakes, sizes_of
+from perceptron_rs.multilayer.network import n_outputs, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.settings import Network
@@ -461,8 +460,9 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
         self.loss_curve_ = report.losses[:, 0].tolist()
         self.loss_ = self.loss_curve_[-1]
         self.n_iter_ = len(self.loss_curve_)
-        report_mistakes(self, report.mistakes)
-        publish_scores(self, feeder.scores)
+        self.mistakes_per_epoch_ = report.mistakes
+        self.n_mistakes_ = int(report.mistakes.sum())
+        self.converged_ = report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0)
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         if for_partial_fit:

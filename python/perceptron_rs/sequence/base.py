@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from perceptron_rs.common.early_stopping import publish_scores
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
@@ -229,7 +228,6 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
         self.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
         self.n_iter_ = len(report.mistakes)
         self.converged_ = report.stopped == ["clean"]
-        publish_scores(self, feeder.scores)
 
     def _warn(self, feeder: Feeder) -> None:
         if feeder.report.stopped == ["interrupt"]:

@@ -44,7 +44,7 @@ from perceptron_rs.typed import CallbackSupportMixin
 if TYPE_CHECKING:
     from perceptron_rs.stream.learner import StreamFit
 
-__all__ = ["Blocks", "Options", "open_stream", "refuse_warm_start"]
+__all__ = ["Blocks", "Options", "open_stream"]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
@@ -79,37 +79,6 @@ class Options:
             raise ArgumentError(
                 "{resume} needs {checkpoint}, the file to go on from", values={"resume": True}
             )
-
-
-def refuse_in_stream(estimator: Any) -> None:
-    """Raise ValueError for parameters that need memory for each example, or examples that are held out."""
-    for name, off, reason in (
-        ("early_stopping", False, "examples that are held out are read in each epoch"),
-        ("track_mistakes", False, "it keeps a count for each example"),
-        ("added_feature", 0, "it keeps a weight for each example"),
-        ("max_mistakes_per_example", None, "it keeps a count for each example"),
-        ("n_partitions", 1, "a stream is read from its first block to its last"),
-    ):
-        value = getattr(estimator, name, off)
-        if value != off:
-            raise ArgumentError(
-                f"{{{name}}} is not available with {{fit_stream}}: {reason}",
-                f"set {{{name}}}",
-                cause="stream",
-                values={name: value},
-                settings={name: off},
-            )
-
-
-def refuse_warm_start(estimator: Any) -> None:
-    """Raise ValueError for a learner that cannot go on over a stream."""
-    if estimator.warm_start:
-        raise ArgumentError(
-            "{warm_start} is not available with {fit_stream} of this learner",
-            "set it to False",
-            cause="stream",
-            values={"warm_start": True},
-        )
 
 
 def open_stream(
@@ -210,7 +179,6 @@ class Blocks(Feeder):
     def open(self) -> None:
         """Find the classes and columns, by a pass if it takes one."""
         model, classes, least = self.model, self.given_classes, self.model._least
-        refuse_in_stream(model)
         model._check_stream()
         if self.goes_on:
             if classes is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Self
 
 from perceptron_rs.common.train import Feeder, Learner, train
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.stream.fit import Blocks, Options
 from perceptron_rs.stream.run import Carrier
@@ -12,12 +13,23 @@ from perceptron_rs.typed import fit_context
 
 __all__ = ["StreamFit"]
 
+#: Parameters that need memory for each example, or examples that are held out: what they must be, and why.
+_NOT_IN_STREAM: tuple[tuple[str, Any, str], ...] = (
+    ("early_stopping", False, "examples that are held out are read in each epoch"),
+    ("track_mistakes", False, "it keeps a count for each example"),
+    ("added_feature", 0, "it keeps a weight for each example"),
+    ("max_mistakes_per_example", None, "it keeps a count for each example"),
+    ("n_partitions", 1, "a stream is read from its first block to its last"),
+)
+
 
 class StreamFit(Learner):
     """An estimator that learns from streams, too."""
 
     #: How many classes there must be.
     _least: ClassVar[int] = 2
+    #: Whether a fit over a stream can go on from what was learnt before.
+    _continues_in_streams: ClassVar[bool] = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(
@@ -115,6 +127,23 @@ class StreamFit(Learner):
 
     def _check_stream(self) -> None:
         """Raise ValueError for parameters that a fit over a stream does not have."""
+        for name, off, reason in _NOT_IN_STREAM:
+            value = vars(self).get(name, off)
+            if value != off:
+                raise ArgumentError(
+                    f"{{{name}}} is not available with {{fit_stream}}: {reason}",
+                    f"set {{{name}}}",
+                    cause="stream",
+                    values={name: value},
+                    settings={name: off},
+                )
+        if self.warm_start and not self._continues_in_streams:
+            raise ArgumentError(
+                "{warm_start} is not available with {fit_stream} of this learner",
+                "set it to False",
+                cause="stream",
+                values={"warm_start": True},
+            )
 
     def _source(self, given: Any, *, goes_on: bool) -> Any:  # noqa: ARG002
         """Return a source of batches, as `perceptron_rs.io` knows them."""
