@@ -11,7 +11,7 @@ use perceptron_rs::arith::decay::Decay;
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::error::Error;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, Form, Kept, Kernel, Policy, Vectors, kernel_matrix, predict,
+    Answer, Budget, Budgeted, Dual, GramForm, Kept, Kernel, Policy, SupportVectors, kernel_matrix, predict,
 };
 use perceptron_rs::mlp::{self, Network};
 use perceptron_rs::monitor::NUMBERS;
@@ -22,7 +22,7 @@ use perceptron_rs::online::{self, Flow, Learner, Monitor, Problem, Table, scores
 use perceptron_rs::order::shuffle;
 use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, settled};
 use perceptron_rs::structured::{
-    Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode,
+    Chain, ChainRun, ChainSettings, ChainState, ChainWeights, Limits, Mending, Sequences, averages, decode,
 };
 
 #[derive(Default)]
@@ -242,7 +242,7 @@ fn an_epoch_of_many_sequences() {
     let (ones, lengths) = (vec![1.0; N], vec![1; N]);
     let rows = Dense::new(&ones, N, 1).expect("a matrix");
     let sequences = Sequences::new(&lengths, N).expect("they fit");
-    let settings = Settings {
+    let settings = ChainSettings {
         eta: 1.0,
         beam: None,
         mending: Mending::Full,
@@ -251,9 +251,9 @@ fn an_epoch_of_many_sequences() {
         track_answers: false,
     };
     let chain = Chain::new(vec![0; N], sequences, None, settings).expect("labels fit");
-    let zero = || Weights::zero(1, 2, false).expect("little");
-    let mut run =
-        Run::start(&rows, chain, &State { weights: zero(), sums: zero(), seen: 0 }, &()).expect("little");
+    let zero = || ChainWeights::zero(1, 2, false).expect("little");
+    let mut run = ChainRun::start(&rows, chain, &ChainState { weights: zero(), sums: zero(), seen: 0 }, &())
+        .expect("little");
     let asked = Asked::default();
     run.epoch(&rows, 0, &asked).expect("nobody interrupts");
     assert!(asked.times() >= N / 64, "{}", asked.times());
@@ -268,7 +268,7 @@ fn a_search_in_one_long_sequence() {
     let ones = vec![1.0; n];
     let rows = Dense::new(&ones, n, 1).expect("a matrix");
     let sequences = Sequences::new(&[n as i64], n).expect("it fits");
-    let weights = Weights::zero(1, LABELS, false).expect("little");
+    let weights = ChainWeights::zero(1, LABELS, false).expect("little");
     let asked = Asked::default();
     decode(&rows, &sequences, &weights, Limits::default(), 1, &asked).expect("nobody interrupts");
     assert!((40..60).contains(&asked.times()), "{}", asked.times());
@@ -280,7 +280,7 @@ fn how_products_are_computed() {
     let values = vec![1_i8; 1 << 19];
     let rows = Dense::new(&values, values.len(), 1).expect("a matrix");
     let asked = Asked::default();
-    assert_eq!(Form::of(Kernel::Linear, &[&rows], &asked), Ok(Form::Whole));
+    assert_eq!(GramForm::of(Kernel::Linear, &[&rows], &asked), Ok(GramForm::Whole));
     assert!((4..=8).contains(&asked.times()), "{}", asked.times());
 }
 
@@ -352,8 +352,8 @@ fn a_batch_of_layers() {
     let network = Network::start(&[1, 300, 300, 1], Activation::Tanh, 1).expect("little");
     let strip = network.strip(1).expect("a column");
     assert!(N / strip > 4, "{strip} examples in a row");
-    let settings = mlp::Settings { rate: 0.1, alpha: 0.0, batch_size: N, seed: None };
-    let mut run = mlp::Run::start(&rows, labels, None, network, settings).expect("labels fit");
+    let settings = mlp::NetworkSettings { rate: 0.1, alpha: 0.0, batch_size: N, seed: None };
+    let mut run = mlp::NetworkRun::start(&rows, labels, None, network, settings).expect("labels fit");
     let asked = Asked::default();
     run.epoch(&rows, 0, &asked).expect("nobody interrupts");
     assert_eq!(asked.times(), 1 + N.div_ceil(strip), "when the order is laid out, and amid the batch");
@@ -367,7 +367,7 @@ fn one_row_beside_many_that_are_stored() {
     let values = vec![0.5; MANY * 2];
     let stored = Dense::new(&values, MANY, 2).expect("a matrix");
     let one = Dense::new(&values[..2], 1, 2).expect("a matrix");
-    let vectors = Vectors {
+    let vectors = SupportVectors {
         stored: &stored,
         kernel: Kernel::Linear,
         log: Log::new(&[0, 0], &[], &[], &[], MANY).expect("a log"),
@@ -498,7 +498,8 @@ fn votes_of_few_rows_of_many_columns() {
     let coef = vec![2.0; 3 * NUMBERS];
     let log = Log::new(&[0, 1], &[0], &[1.0], &[1.0], 1).expect("a log");
     let votes = |rows: &dyn Matrix, least: usize| {
-        let vectors = online::Vectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &[1, 1] };
+        let vectors =
+            online::VoteVectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &[1, 1] };
         let mut out = vec![0; rows.len()];
         let asked = at_each_question(|monitor| {
             let done = votes(rows, &vectors, 1, monitor, &mut out);
@@ -521,7 +522,8 @@ fn votes_of_many_vectors() {
     let asks = |rows: &dyn Matrix, often: usize| {
         let log = Log::new(&start, &row, &steps, &steps, rows.len()).expect("a log");
         let (coef, counts) = (vec![0.0; rows.columns()], vec![1; MADE + 1]);
-        let vectors = online::Vectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &counts };
+        let vectors =
+            online::VoteVectors { stored: rows, log, coef: &coef, intercept: &[0.0], counts: &counts };
         let mut out = vec![0; rows.len()];
         let asked = Asked::default();
         votes(rows, &vectors, 1, &asked, &mut out).expect("little");
@@ -617,11 +619,11 @@ fn rows_of_a_large_matrix() {
 fn a_chain_over_many_columns() {
     const D: usize = NUMBERS;
     let rows = Csr::new(&[0, 1, 2], &[0, D as i32 - 1], &[1.0; 2], D).expect("a matrix");
-    let zero = || Weights::zero(D, 2, false).expect("little");
-    let state = State { weights: zero(), sums: zero(), seen: 0 };
+    let zero = || ChainWeights::zero(D, 2, false).expect("little");
+    let state = ChainState { weights: zero(), sums: zero(), seen: 0 };
     let start = |monitor: &dyn Monitor| {
         let sequences = Sequences::new(&[2], 2).expect("it fits");
-        let settings = Settings {
+        let settings = ChainSettings {
             eta: 1.0,
             beam: None,
             mending: Mending::Full,
@@ -630,7 +632,7 @@ fn a_chain_over_many_columns() {
             track_answers: false,
         };
         let chain = Chain::new(vec![1, 0], sequences, None, settings).expect("labels fit");
-        Run::start(&rows, chain, &state, monitor)
+        ChainRun::start(&rows, chain, &state, monitor)
     };
     assert!(at_each_question(|monitor| start(monitor).is_err()) >= 8);
     let mut run = start(&()).expect("a run");

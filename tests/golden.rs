@@ -8,10 +8,10 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, Vectors};
+use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, VoteVectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
 use perceptron_rs::rows::{Matrix, Tie};
-use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights};
+use perceptron_rs::structured::{self, Chain, ChainWeights, Limits, Mending, Sequences, Sparse};
 
 #[test]
 fn orders() {
@@ -103,8 +103,8 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         "max_violation" => Mending::MaxViolation,
         _ => Mending::Full,
     };
-    let zero = || Weights::zero(d, k, case.text("with_pair") == "1");
-    let settings = structured::Settings {
+    let zero = || ChainWeights::zero(d, k, case.text("with_pair") == "1");
+    let settings = structured::ChainSettings {
         eta: case.floats("eta0")[0],
         beam,
         mending,
@@ -115,11 +115,14 @@ fn sequences<T: Drawn + Default>(case: &Case) {
     let (first, most) = (case.number::<u64>("first_epoch"), case.number::<u64>("max_iter"));
     let values: Vec<T> = draw(seed, n * d, case.number("zeros"));
     each_layout(&values, n, d, |rows, layout| {
-        let start =
-            structured::State { weights: zero().expect("memory"), sums: zero().expect("memory"), seen: 0 };
+        let start = structured::ChainState {
+            weights: zero().expect("memory"),
+            sums: zero().expect("memory"),
+            seen: 0,
+        };
         let sequences = Sequences::new(&case.list::<i64>("lengths"), n).expect("lengths");
         let chain = Chain::new(labels.clone(), sequences, None, settings).expect("a problem");
-        let mut run = structured::Run::start(rows, chain, &start, &()).expect("a problem");
+        let mut run = structured::ChainRun::start(rows, chain, &start, &()).expect("a problem");
         let (mut wrong, mut tokens) = (Vec::new(), Vec::new());
         for number in first..first + most {
             let epoch = run.epoch(rows, number, &()).expect("finite");
@@ -138,7 +141,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         case.is("stopped", stopped, layout);
         case.is("seen", &state.seen.to_string(), layout);
         let means = structured::averages(&state, &()).expect("finite");
-        let of = |prefix: &str, suffix: &str, weights: &Weights| {
+        let of = |prefix: &str, suffix: &str, weights: &ChainWeights| {
             let emission = dense(&weights.emission, k);
             let pair = weights.pair.as_ref().map(|pair| dense(pair, k * k));
             let small = [&weights.transition, &weights.start, &weights.end].map(|w| w.to_vec());
@@ -321,7 +324,7 @@ fn check_log(
     let bias: Vec<f64> = step.iter().map(|&c| if fit_intercept { c } else { 0.0 }).collect();
     let log = Log::new(&starts, &row, &step, &bias, rows.len()).expect("a log");
     let vectors =
-        Vectors { stored: rows, log, coef: &start.coef, intercept: &start.intercept, counts: &counts };
+        VoteVectors { stored: rows, log, coef: &start.coef, intercept: &start.intercept, counts: &counts };
     for threads in [1, 2] {
         let mut votes = vec![0; rows.len() * planes];
         online::votes(rows, &vectors, threads, &(), &mut votes).expect("finite");

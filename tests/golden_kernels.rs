@@ -3,7 +3,9 @@
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
-use perceptron_rs::kernel::{self, Answer, Dual, Kernel, RowSource, Vectors, kernel_matrix, scale_gamma};
+use perceptron_rs::kernel::{
+    self, Answer, Dual, Kernel, RowSource, SupportVectors, kernel_matrix, scale_gamma,
+};
 use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
@@ -205,7 +207,7 @@ impl Story {
         let bias: Vec<f64> =
             step.iter().map(|&c| if case.text("fit_intercept") == "1" { c } else { 0.0 }).collect();
         let drawn: Vec<i64> = start.windows(2).map(|pair| (pair[1] - pair[0]) / 2).collect();
-        let vectors = Vectors {
+        let vectors = SupportVectors {
             stored: rows,
             kernel,
             log: Log::new(start, row, step, &bias, rows.len()).expect("a log"),
@@ -241,7 +243,7 @@ fn layers<T: Drawn + Default>(case: &Case) {
         "tanh" => Activation::Tanh,
         _ => Activation::Logistic,
     };
-    let settings = mlp::Settings {
+    let settings = mlp::NetworkSettings {
         rate: case.floats("rate")[0],
         alpha: case.floats("alpha")[0],
         batch_size: case.number("batch_size"),
@@ -257,8 +259,8 @@ fn layers<T: Drawn + Default>(case: &Case) {
     each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
         let network = Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
         is_network("start", &network, layout);
-        let mut run =
-            mlp::Run::start(rows, labels.clone(), None, network, settings).expect("layers for the rows");
+        let mut run = mlp::NetworkRun::start(rows, labels.clone(), None, network, settings)
+            .expect("layers for the rows");
         let mut losses = Vec::new();
         for number in first..first + epochs {
             losses.extend(run.epoch(rows, number, &()).expect("finite").losses);

@@ -33,7 +33,7 @@ const BLOCK: usize = 1024;
 /// Mistakes that have cost more than this end a window.
 const WORK: usize = 1 << 25;
 
-struct Memory {
+struct BudgetMemory {
     pool: Pool,
     sets: Vec<Kept>,
 }
@@ -44,7 +44,7 @@ pub struct Budgeted {
     /// Classes that share a set: 1, or all.
     width: usize,
     threads: usize,
-    memory: Mutex<Memory>,
+    memory: Mutex<BudgetMemory>,
 }
 
 /// The examples of a run on a budget. They have no columns: the planes have no weights.
@@ -89,7 +89,7 @@ impl Budgeted {
             *member = pool.put(rooms, *member)?.0;
             pool.uses[*member] += 1;
         }
-        Ok(Self { budget, width, threads, memory: Mutex::new(Memory { pool, sets }) })
+        Ok(Self { budget, width, threads, memory: Mutex::new(BudgetMemory { pool, sets }) })
     }
 
     /// The examples for an epoch: those that [`Budgeted::new`] saw. The monitor is that of the epoch.
@@ -105,21 +105,21 @@ impl Budgeted {
 
     /// What is kept, by the numbers of rows again.
     pub fn sets(&self) -> Result<Vec<Kept>> {
-        let Memory { pool, sets } = &*self.memory();
+        let BudgetMemory { pool, sets } = &*self.memory();
         tried(sets.iter().map(|kept| kept.renumbered(|slot| pool.numbers[slot])))
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, BudgetMemory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The examples that are visited next.
-struct Window<'a> {
+struct BudgetWindow<'a> {
     rooms: Rooms<'a>,
     budget: &'a Budget,
     width: usize,
-    memory: &'a mut Memory,
+    memory: &'a mut BudgetMemory,
     /// The planes that are trained, by their numbers.
     planes: Vec<usize>,
     next: Next<'a>,
@@ -135,7 +135,7 @@ struct Window<'a> {
     error: Option<Error>,
 }
 
-impl Window<'_> {
+impl BudgetWindow<'_> {
     /// Computes the kernel values of a slot with the examples from a place on.
     fn look(&mut self, slot: usize, from: usize) -> Result<()> {
         if self.values.len() < (slot + 1) * STRIDE {
@@ -171,7 +171,7 @@ impl Window<'_> {
     }
 
     fn take(&mut self, number: usize, slot: usize, steps: &[f64]) -> Result<()> {
-        let Memory { pool, sets } = &mut *self.memory;
+        let BudgetMemory { pool, sets } = &mut *self.memory;
         let kept = &mut sets[number];
         let before = collected(kept.members.iter().copied())?;
         let rows = self.rooms.rows;
@@ -189,7 +189,7 @@ impl Window<'_> {
     }
 }
 
-impl LoopBody for &mut Window<'_> {
+impl LoopBody for &mut BudgetWindow<'_> {
     // Not that of rule 10, but it ends a run over examples in the same way.
     const EXACT: bool = true;
 
@@ -259,7 +259,7 @@ impl Examples for BudgetRows<'_> {
         let values = memory.pool.all_values(&next, STRIDE, *threads, self.monitor)?;
         let mut update = Vec::new();
         update.try_reserve_exact(planes.heads.len()).map_err(|_| Error::Memory)?;
-        let mut window = Window {
+        let mut window = BudgetWindow {
             rooms: self.rooms,
             budget,
             width: *width,

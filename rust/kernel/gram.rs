@@ -30,7 +30,7 @@ const FEW: usize = 16;
 
 /// How dot products are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum GramForm {
     /// Rows laid out in i16, exact products in i32.
     Whole,
     /// Rows laid out in f64.
@@ -41,7 +41,7 @@ pub enum Form {
     Given,
 }
 
-impl Form {
+impl GramForm {
     /// The fastest form for products of these rows with each other; of two, for those of the first with the
     /// second.
     pub fn of(kernel: Kernel, sides: &[&dyn Matrix], monitor: &dyn Monitor) -> Result<Self> {
@@ -99,8 +99,8 @@ pub enum Dots {
 }
 
 impl Dots {
-    pub fn new(form: Form, len: usize) -> Result<Self> {
-        Ok(if form == Form::Whole { Self::Whole(filled(0, len)?) } else { Self::Wide(filled(0.0, len)?) })
+    pub fn new(form: GramForm, len: usize) -> Result<Self> {
+        Ok(if form == GramForm::Whole { Self::Whole(filled(0, len)?) } else { Self::Wide(filled(0.0, len)?) })
     }
 
     pub fn bytes(&self) -> usize {
@@ -189,13 +189,13 @@ pub enum Side {
 impl Side {
     /// Lays rows out for products with tiles of `others`, `count` rows in all.
     pub fn left(
-        form: Form,
+        form: GramForm,
         rows: &dyn Matrix,
         numbers: &[u32],
         others: &dyn Matrix,
         count: usize,
     ) -> Result<Self> {
-        if form != Form::Sparse {
+        if form != GramForm::Sparse {
             return Self::tile(form, rows, numbers);
         }
         // To write zeros for all columns takes as long as to look up half as many of the entries.
@@ -214,24 +214,24 @@ impl Side {
     }
 
     /// Lays rows out as a tile.
-    pub fn tile(form: Form, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
+    pub fn tile(form: GramForm, rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let d = rows.columns();
         Ok(match form {
-            Form::Whole => {
+            GramForm::Whole => {
                 let mut packed = Packed::new(d, WIDTH, numbers.len())?;
                 for (place, &row) in packed.places().zip(numbers) {
                     rows.narrow(row as usize, &mut place[..d]);
                 }
                 Self::Whole(packed)
             }
-            Form::Wide => {
+            GramForm::Wide => {
                 let mut packed = Packed::new(d, WIDE, numbers.len())?;
                 for (place, &row) in packed.places().zip(numbers) {
                     rows.write(row as usize, &mut place[..d]);
                 }
                 Self::Wide(packed)
             }
-            Form::Sparse | Form::Given => Self::Numbers(collected(numbers.iter().copied())?),
+            GramForm::Sparse | GramForm::Given => Self::Numbers(collected(numbers.iter().copied())?),
         })
     }
 
@@ -412,7 +412,7 @@ fn fill(
     let width = others.len();
     assert_eq!(out.len(), rows.len() * width);
     same_columns(kernel, rows, others)?;
-    let form = Form::of(kernel, &[rows, others], monitor)?;
+    let form = GramForm::of(kernel, &[rows, others], monitor)?;
     let (own, other) = (squares(kernel, rows, threads, monitor)?, squares(kernel, others, threads, monitor)?);
     let (step, tile) = (LEFT, form.tile(rows.columns()));
     let numbers = collected(0..others.len() as u32)?;
@@ -424,7 +424,7 @@ fn fill(
         let mine = collected(first..first + (out.len() / width) as u32)?;
         // Laid out on the left: the rows of `out`, so that each of its rows is filled from left to right.
         let left =
-            if form == Form::Given { None } else { Some(Side::left(form, rows, &mine, others, width)?) };
+            if form == GramForm::Given { None } else { Some(Side::left(form, rows, &mine, others, width)?) };
         let mut dots = tried(mine.iter().map(|_| Dots::new(form, tile)))?;
         for others_here in numbers.chunks(tile) {
             monitor.pause()?;
@@ -437,7 +437,7 @@ fn fill(
             }
             for (k, out) in out.chunks_mut(width).enumerate() {
                 let row = i * step + k;
-                if form == Form::Given {
+                if form == GramForm::Given {
                     range.clone().for_each(|j| out[j] = rows.value(row, j));
                     continue;
                 }

@@ -22,9 +22,9 @@ mod train;
 mod window;
 
 pub use budget::{BudgetRows, Budgeted};
-pub use gram::{Form, kernel_matrix, scale_gamma};
+pub use gram::{GramForm, kernel_matrix, scale_gamma};
 pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
-pub use predict::{Answer, Vectors, predict};
+pub use predict::{Answer, SupportVectors, predict};
 pub use source::RowSource;
 pub use train::{Dual, DualRows, Norms};

@@ -1,7 +1,7 @@
 //! The vectors of a run on new rows: the last one, the average, the vote, one that was drawn; each from
 //! the same kernel values, which are computed once.
 
-use super::gram::{Dots, Finish, Form, Side, same_columns, square_of, squares, squares_of};
+use super::gram::{Dots, Finish, GramForm, Side, same_columns, square_of, squares, squares_of};
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::standard;
@@ -55,7 +55,7 @@ impl Answer {
 /// All vectors of K planes: b of the start, the log of the mistakes that made the others with their
 /// `t`; how many votes each has and its N, those of a plane one after another, the start vector first.
 #[derive(Clone, Copy)]
-pub struct Vectors<'a> {
+pub struct SupportVectors<'a> {
     pub stored: &'a dyn Matrix,
     pub kernel: Kernel,
     pub log: Log<'a>,
@@ -69,7 +69,7 @@ pub struct Vectors<'a> {
     pub drawn: &'a [i64],
 }
 
-impl Vectors<'_> {
+impl SupportVectors<'_> {
     fn check(&self, rows: &dyn Matrix) -> Result<()> {
         same_columns(self.kernel, rows, self.stored)?;
         let planes = self.log.planes();
@@ -129,7 +129,7 @@ impl Vectors<'_> {
 /// If `out` has another length.
 pub fn predict(
     rows: &dyn Matrix,
-    vectors: &Vectors,
+    vectors: &SupportVectors,
     answers: &[Answer],
     threads: usize,
     monitor: &dyn Monitor,
@@ -140,7 +140,7 @@ pub fn predict(
 
 fn answer(
     rows: &dyn Matrix,
-    vectors: &Vectors,
+    vectors: &SupportVectors,
     answers: &[Answer],
     threads: usize,
     monitor: &dyn Monitor,
@@ -152,8 +152,8 @@ fn answer(
     if width == 0 {
         return Ok(());
     }
-    let Vectors { stored, kernel, .. } = *vectors;
-    let form = Form::of(kernel, &[rows, stored], monitor)?;
+    let SupportVectors { stored, kernel, .. } = *vectors;
+    let form = GramForm::of(kernel, &[rows, stored], monitor)?;
     let d = rows.columns();
     let together = answers.contains(&Answer::JointVote).then(|| vectors.together()).transpose()?;
     let step = form.tile(d);
@@ -180,10 +180,10 @@ fn answer(
 
 struct Judge<'a> {
     rows: &'a dyn Matrix,
-    vectors: &'a Vectors<'a>,
+    vectors: &'a SupportVectors<'a>,
     answers: &'a [Answer],
     together: Option<Vec<(i64, usize, usize)>>,
-    form: Form,
+    form: GramForm,
     step: usize,
     /// The stored rows.
     tiles: Vec<Side>,
@@ -223,7 +223,7 @@ impl Judge<'_> {
     fn values(&self, first: usize, count: usize) -> Result<Vec<[f64; BLOCK]>> {
         let (stored, kernel) = (self.vectors.stored, self.vectors.kernel);
         let mut values = filled([0.0; BLOCK], stored.len())?;
-        if self.form == Form::Given {
+        if self.form == GramForm::Given {
             for (slot, values) in values.iter_mut().enumerate() {
                 for (i, value) in values[..count].iter_mut().enumerate() {
                     *value = self.rows.value(first + i, slot);
@@ -260,7 +260,7 @@ impl Judge<'_> {
 
 /// The vectors of one plane and the kernel values of a block of rows.
 struct PlaneAnswers<'a> {
-    vectors: &'a Vectors<'a>,
+    vectors: &'a SupportVectors<'a>,
     number: usize,
     values: &'a [[f64; BLOCK]],
     answers: &'a [Answer],
@@ -360,7 +360,7 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
 /// The vectors of a joint run, which are changed by its mistakes on all planes at once, and the kernel values
 /// of a block of rows.
 struct Joint<'a> {
-    vectors: &'a Vectors<'a>,
+    vectors: &'a SupportVectors<'a>,
     together: &'a [(i64, usize, usize)],
     values: &'a [[f64; BLOCK]],
 }

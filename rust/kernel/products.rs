@@ -85,7 +85,7 @@ pub struct WideProducts<'a, 'b> {
 }
 
 /// The sums of a row with the rows of a tile, in a register of lanes each.
-type Sums<S> = [<S as Simd>::Lanes; Tile::RIGHT];
+type TileSums<S> = [<S as Simd>::Lanes; Tile::RIGHT];
 
 impl WideProducts<'_, '_> {
     /// A register of lanes, from `first` on, of some columns of all rows with the rows of a tile from `j` on.
@@ -96,7 +96,7 @@ impl WideProducts<'_, '_> {
         first: usize,
         columns: &Range<usize>,
         j: usize,
-        sums: &mut [Sums<S>],
+        sums: &mut [TileSums<S>],
     ) {
         let rights: [&[f64]; Tile::RIGHT] = from_fn(|k| &self.right.row(j + k)[columns.clone()]);
         let left = |i| &self.left.row(i)[columns.clone()];
@@ -119,10 +119,10 @@ impl Leaf for WideProducts<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<()> {
         let columns = self.left.stride;
-        let none: Sums<S> = [simd.lanes(&[0.0; LANES]); Tile::RIGHT];
+        let none: TileSums<S> = [simd.lanes(&[0.0; LANES]); Tile::RIGHT];
         // A register holds all lanes, or half of them.
-        let mut sums: Vec<Sums<S>> = filled(none, self.left.len)?;
-        let mut others: Vec<Sums<S>> = filled(none, if S::LANES < LANES { self.left.len } else { 0 })?;
+        let mut sums: Vec<TileSums<S>> = filled(none, self.left.len)?;
+        let mut others: Vec<TileSums<S>> = filled(none, if S::LANES < LANES { self.left.len } else { 0 })?;
         let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
         while j < self.right.len {
             sums.fill(none);

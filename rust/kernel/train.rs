@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cache::Cache;
-use super::gram::{Dots, DotsMut, Form, Side, square_of, squares, squares_of};
+use super::gram::{Dots, DotsMut, GramForm, Side, square_of, squares, squares_of};
 use super::kernels::Kernel;
 use super::source::RowSource;
 use super::window::{Updates, Window};
@@ -52,11 +52,11 @@ pub type Norms = Vec<Vec<f64>>;
 /// What a run of the dual form keeps between its epochs, beside the sums.
 pub struct Dual {
     pub(super) kernel: Kernel,
-    pub(super) form: Form,
+    pub(super) form: GramForm,
     pub(super) squares: Vec<f64>,
     pub(super) batch: usize,
     threads: usize,
-    memory: Mutex<Memory>,
+    memory: Mutex<DualMemory>,
 }
 
 /// The examples of the dual form: n unit vectors.
@@ -68,7 +68,7 @@ pub struct DualRows<'a> {
     pub(super) monitor: &'a dyn Monitor,
 }
 
-struct Memory {
+struct DualMemory {
     cache: Cache,
     norms: Norms,
     window: usize,
@@ -100,16 +100,16 @@ impl Dual {
                 rows.columns()
             )));
         }
-        let form = Form::of(kernel, &[rows], monitor)?;
+        let form = GramForm::of(kernel, &[rows], monitor)?;
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
         let (bytes, width) = match form {
-            Form::Given => (if asked { cache } else { BATCH_BYTES }, n),
-            Form::Sparse => (BATCH_BYTES, BATCH * row_entries(rows)),
-            Form::Whole | Form::Wide => (BATCH_BYTES, rows.columns()),
+            GramForm::Given => (if asked { cache } else { BATCH_BYTES }, n),
+            GramForm::Sparse => (BATCH_BYTES, BATCH * row_entries(rows)),
+            GramForm::Whole | GramForm::Wide => (BATCH_BYTES, rows.columns()),
         };
         let batch = (bytes / (8 * width).max(1)).clamp(1, BATCH);
         let norms = tried(norms.iter().map(|&norm| collected(std::iter::once(start(norm)))))?;
-        let memory = Memory { cache: Cache::new(cache), norms, window: WINDOW, interrupted: false };
+        let memory = DualMemory { cache: Cache::new(cache), norms, window: WINDOW, interrupted: false };
         let squares = squares(kernel, rows, threads, monitor)?;
         Ok(Self { kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
     }
@@ -131,7 +131,7 @@ impl Dual {
         &self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).norms
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, DualMemory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -175,7 +175,7 @@ impl DualRows<'_> {
             if let Some(left) = &left {
                 self.compute(left, &missing, &range, &mut rows)?;
             }
-            dispatch(Apply { dual: self.dual, updates, range, rows: &rows, sums: &mut sums });
+            dispatch(AddRows { dual: self.dual, updates, range, rows: &rows, sums: &mut sums });
             Ok(())
         })?;
         for (&support, row) in updates.supports.iter().zip(kept) {
@@ -221,7 +221,7 @@ struct Strip<'a> {
     sums: Vec<&'a mut [f64]>,
 }
 
-struct Apply<'a, 'b> {
+struct AddRows<'a, 'b> {
     dual: &'a Dual,
     updates: &'a Updates,
     range: Range<usize>,
@@ -229,7 +229,7 @@ struct Apply<'a, 'b> {
     sums: &'a mut [&'b mut [f64]],
 }
 
-impl Leaf for Apply<'_, '_> {
+impl Leaf for AddRows<'_, '_> {
     type Output = ();
 
     #[inline(always)]

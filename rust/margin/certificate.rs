@@ -5,7 +5,7 @@
 //! end comes from convex weights that are integers over 2^53. No directed rounding: bounds are
 //! enlarged instead.
 
-use super::problem::{Bias, Problem, scale_of};
+use super::problem::{Bias, MarginProblem, scale_of};
 use crate::arith::twofold::{LOST, SLACK, Twofold, UNIT, down, gamma, power, times_power, up};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered, tried};
@@ -26,7 +26,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    pub fn new(problem: &Problem) -> Result<Self> {
+    pub fn new(problem: &MarginProblem) -> Result<Self> {
         let slack = 1.0 + 2.0 * gamma(problem.columns() / 8 + 8);
         let tiny = (problem.columns() + 1) as f64 * TINY;
         // In the scale of the rows alone: next to the constant coordinate they may be tiny.
@@ -49,7 +49,7 @@ impl Lengths {
 
 /// Scores of a plane on all rows with bounds of their errors.
 pub struct Checked<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a MarginProblem<'a>,
     lengths: &'a Lengths,
     pub w: &'a [f64],
     pub scores: Vec<f64>,
@@ -60,7 +60,7 @@ pub struct Checked<'a> {
 }
 
 impl<'a> Checked<'a> {
-    pub fn new(problem: &'a Problem<'a>, lengths: &'a Lengths, w: &'a [f64]) -> Result<Self> {
+    pub fn new(problem: &'a MarginProblem<'a>, lengths: &'a Lengths, w: &'a [f64]) -> Result<Self> {
         let mut padded = filled(0.0, problem.size())?;
         padded[..w.len()].copy_from_slice(w);
         let mut scores = filled(0.0, problem.len())?;
@@ -96,7 +96,7 @@ impl<'a> Checked<'a> {
 }
 
 /// `y_i (<w, x_i> + b)` in doubled precision, and bounds of the errors.
-pub fn precise(problem: &Problem, w: &[f64], numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
+pub fn precise(problem: &MarginProblem, w: &[f64], numbers: &[u32], b: f64) -> Result<Vec<(f64, f64)>> {
     let d = problem.columns();
     let square = gamma(d + 2) * gamma(d + 2) * 2.0;
     let (mut columns, mut values) = (vec![], vec![]);
@@ -122,7 +122,7 @@ pub fn precise(problem: &Problem, w: &[f64], numbers: &[u32], b: f64) -> Result<
 }
 
 /// The raw intercept half way between the classes, from the rows of each label that could be nearest.
-pub fn half_way(problem: &Problem, w: &[f64], nearest: &[Vec<u32>; 2]) -> Result<f64> {
+pub fn half_way(problem: &MarginProblem, w: &[f64], nearest: &[Vec<u32>; 2]) -> Result<f64> {
     let least = |side: &[u32]| -> Result<f64> {
         let values = precise(problem, w, side, 0.0)?;
         Ok(values.iter().fold(f64::INFINITY, |least, (value, _)| least.min(*value)))
@@ -171,7 +171,12 @@ fn back_up(high: f64, shift: i32) -> f64 {
 ///
 /// Without b, the free intercept half way between the classes is taken. `w` and `b` are raw; the
 /// largest of `w` is near 1.
-pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>) -> Result<(f64, f64)> {
+pub fn lower_end(
+    problem: &MarginProblem,
+    lengths: &Lengths,
+    w: &[f64],
+    b: Option<f64>,
+) -> Result<(f64, f64)> {
     let checked = Checked::new(problem, lengths, w)?;
     let scale = power(problem.shift);
     let sides = checked.nearest()?;
@@ -196,7 +201,7 @@ pub fn lower_end(problem: &Problem, lengths: &Lengths, w: &[f64], b: Option<f64>
 }
 
 /// The rows of positive weight, ascending, and the weights as integers that sum to 2^53 in each group.
-pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<(Vec<u32>, Vec<i64>)> {
+pub fn dual_integers(problem: &MarginProblem, numbers: &[u32], a: &[f64]) -> Result<(Vec<u32>, Vec<i64>)> {
     let both = numbers.iter().copied().zip(a.iter().copied());
     let mut both = gathered(both.filter(|(_, a)| *a > 0.0))?;
     both.sort_unstable_by_key(|(number, _)| *number);
@@ -220,7 +225,7 @@ pub fn dual_integers(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<(V
 }
 
 /// The length of the point with these weights, over the number of groups, rounded up.
-pub fn upper_end(problem: &Problem, numbers: &[u32], k: &[i64]) -> Result<f64> {
+pub fn upper_end(problem: &MarginProblem, numbers: &[u32], k: &[i64]) -> Result<f64> {
     let mut total = filled(Twofold::default(), problem.size())?;
     let (mut columns, mut values) = (vec![], vec![]);
     for (&number, &weight) in numbers.iter().zip(k) {

@@ -2,9 +2,9 @@
 
 use super::descent::Descent;
 use super::inner::Work;
-use super::problem::Problem;
+use super::problem::MarginProblem;
 use super::separate::{Goal, Options, Solver};
-use super::wolfe::{Found, nearest_point};
+use super::wolfe::{NearestPoint, nearest_point};
 use crate::error::Result;
 
 /// A corral costs about the cube of its rows, a sweep the number of entries; so many sweeps are one.
@@ -19,17 +19,21 @@ const LATE: u64 = 5000;
 const MOST_MEMBERS: usize = 4000;
 
 /// The best that the solver found, and the name of the one that ran last.
-pub(super) fn solve(problem: &Problem, options: &Options, work: &mut Work) -> Result<(Found, &'static str)> {
+pub(super) fn solve(
+    problem: &MarginProblem,
+    options: &Options,
+    work: &mut Work,
+) -> Result<(NearestPoint, &'static str)> {
     with_most(MOST_MEMBERS, problem, options, work)
 }
 
 /// The same, with a corral of at most so many rows.
 fn with_most(
     most: usize,
-    problem: &Problem,
+    problem: &MarginProblem,
     options: &Options,
     work: &mut Work,
-) -> Result<(Found, &'static str)> {
+) -> Result<(NearestPoint, &'static str)> {
     let separable = options.goal == Goal::Separable;
     let wolfe = |start, work: &mut Work| {
         Ok((nearest_point(problem, options.tol, separable, start, work)?, Solver::Wolfe.name()))
@@ -57,7 +61,7 @@ fn with_most(
 }
 
 /// Whether sweeps are so much cheaper than a corral of all rows or columns that they come first.
-fn suits_descent(problem: &Problem) -> bool {
+fn suits_descent(problem: &MarginProblem) -> bool {
     let side = problem.len().min(problem.size()) as f64;
     SWEEPS * (problem.found.nonzeros as f64) < CORRAL * (side * side * side)
 }
@@ -79,7 +83,8 @@ mod tests {
         let labels: Vec<u32> = (0..N as u32).map(|row| row % 2).collect();
         let rows = Dense::new(&values, N, N).expect("a matrix");
         let found = survey(&rows, &()).expect("numbers");
-        let problem = Problem::new(&rows, &labels, Bias::Free, found, None, (1, &())).expect("a problem");
+        let problem =
+            MarginProblem::new(&rows, &labels, Bias::Free, found, None, (1, &())).expect("a problem");
         let options = Options {
             bias: Bias::Free,
             tol: 1e-6,

@@ -241,7 +241,7 @@ fn not_negative(a: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::problem::{Bias, Problem, survey};
+    use super::super::problem::{Bias, MarginProblem, survey};
     use super::*;
     use crate::monitor::tests::Asked;
     use crate::rows::Dense;
@@ -259,7 +259,7 @@ mod tests {
         let values: Vec<f64> = (0..N * N).map(|at| value(at / N, at % N)).collect();
         let (rows, labels) = (Dense::new(&values, N, N).expect("a matrix"), [1; N]);
         let found = survey(&rows, &()).expect("finite values");
-        let problem = Problem::new(&rows, &labels, Bias::None, found, None, (1, &())).expect("memory");
+        let problem = MarginProblem::new(&rows, &labels, Bias::None, found, None, (1, &())).expect("memory");
         let mut working = WorkingSet::new(&problem).expect("memory");
         let places: Vec<usize> = (0..N).collect();
         working.add(&problem, &places.iter().map(|&place| place as u32).collect::<Vec<_>>()).expect("memory");

@@ -14,8 +14,8 @@
 //!   coordinate descent), algorithm 3; Hestenes 1969, Powell 1969 (method of multipliers).
 
 use super::inner::Work;
-use super::problem::{Bias, Problem};
-use super::wolfe::Found;
+use super::problem::{Bias, MarginProblem};
+use super::wolfe::NearestPoint;
 use crate::arith::factor::inner;
 use crate::arith::finite::all_finite;
 use crate::arith::twofold::{power, total};
@@ -39,7 +39,7 @@ struct Plane {
 }
 
 pub struct Descent<'a> {
-    problem: &'a Problem<'a>,
+    problem: &'a MarginProblem<'a>,
     scale: f64,
     /// Square of the constant feature.
     constant: f64,
@@ -71,7 +71,7 @@ pub struct Descent<'a> {
 
 impl<'a> Descent<'a> {
     /// Columns must have one unit.
-    pub fn new(problem: &'a Problem<'a>) -> Result<Self> {
+    pub fn new(problem: &'a MarginProblem<'a>) -> Result<Self> {
         let (n, d) = (problem.len(), problem.columns());
         let scale = power(problem.shift);
         let mut squares = problem.squares(scale)?;
@@ -132,7 +132,7 @@ impl<'a> Descent<'a> {
 
     /// The best so far with the heaviest rows, at most so many, heaviest first; None if there is no
     /// plane, or no row of a group.
-    pub fn found(&self, most: usize) -> Result<Option<Found>> {
+    pub fn found(&self, most: usize) -> Result<Option<NearestPoint>> {
         let problem = self.problem;
         let alpha = |i: u32| self.alpha[i as usize];
         let mut numbers = gathered((0..problem.len() as u32).filter(|&i| alpha(i) > 0.0))?;
@@ -150,7 +150,7 @@ impl<'a> Descent<'a> {
         if problem.bias == Bias::Augmented {
             v.try_push(self.b / problem.constant)?;
         }
-        Ok(Some(Found { lower: self.lower, numbers, a, ..Found::of(v) }))
+        Ok(Some(NearestPoint { lower: self.lower, numbers, a, ..NearestPoint::of(v) }))
     }
 
     /// Visits the active rows in a new order.

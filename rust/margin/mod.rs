@@ -1,6 +1,6 @@
 //! Certified margins and linear separability without a linear program.
 //!
-//! [`Problem`] holds the rows in one scale; `passes` scores them all; `corral` and `wolfe` look for the
+//! [`MarginProblem`] holds the rows in one scale; `passes` scores them all; `corral` and `wolfe` look for the
 //! nearest points of the hulls; `certificate` and `proof` say what is certain; [`separate`] and
 //! [`margin`] are the two functions of the engine.
 
@@ -20,5 +20,5 @@ mod wolfe;
 mod working;
 
 pub use plane::margin;
-pub use problem::{Bias, Problem};
+pub use problem::{Bias, MarginProblem};
 pub use separate::{Goal, Options, Solution, Solver, separate};

@@ -7,10 +7,10 @@
 
 use super::certificate::{Lengths, dual_integers, lower_end};
 use super::inner::Work;
-use super::problem::{Bias, Problem};
+use super::problem::{Bias, MarginProblem};
 use super::proof::prove;
 use super::separate::Solution;
-use super::wolfe::{Found, nearest_point};
+use super::wolfe::{NearestPoint, nearest_point};
 use crate::arith::twofold::{exponent, power, times_power};
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered};
@@ -20,15 +20,16 @@ const ENOUGH: f64 = 1e-3;
 
 /// A solution that is decided, if one of the other problems is; else the given one.
 pub fn decide(
-    problem: &Problem,
+    problem: &MarginProblem,
     lengths: &Lengths,
     solution: Solution,
-    found: &Found,
+    found: &NearestPoint,
     tol: f64,
     work: &mut Work,
 ) -> Result<Solution> {
     let means = (problem.threads, problem.monitor);
-    let other = |bias, unit| Problem::new(problem.rows, problem.labels, bias, problem.found, unit, means);
+    let other =
+        |bias, unit| MarginProblem::new(problem.rows, problem.labels, bias, problem.found, unit, means);
     if problem.bias == Bias::Augmented && problem.is_of_one_class() {
         // All on one side of a plane that the features have no part in.
         let (coef, b) = (filled(0.0, problem.columns())?, problem.sign(0) / 2.0);
@@ -73,7 +74,7 @@ pub fn decide(
 }
 
 /// For each column the power of two that brings its range (without a bias: its values) near 1.
-fn column_units(problem: &Problem) -> Result<Vec<f64>> {
+fn column_units(problem: &MarginProblem) -> Result<Vec<f64>> {
     let d = problem.columns();
     let (mut low, mut high) = (filled(f64::INFINITY, d)?, filled(f64::NEG_INFINITY, d)?);
     let mut counts = filled(0, d)?;
@@ -101,7 +102,7 @@ fn column_units(problem: &Problem) -> Result<Vec<f64>> {
 }
 
 /// The solution that no plane separates, if the rows prove it.
-pub fn refuted(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<Option<Solution>> {
+pub fn refuted(problem: &MarginProblem, numbers: &[u32], a: &[f64]) -> Result<Option<Solution>> {
     let Some((how, positive)) = prove(problem, numbers, a)? else { return Ok(None) };
     let keep = |i: &usize| positive[*i];
     let numbers = gathered((0..positive.len()).filter(keep).map(|i| numbers[i]))?;
@@ -112,7 +113,7 @@ pub fn refuted(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<Option<S
 }
 
 /// Raw weights whose largest is in [1/2, 1), and the intercept if v decides it.
-pub fn plane(problem: &Problem, v: &[f64]) -> Result<(Vec<f64>, Option<f64>)> {
+pub fn plane(problem: &MarginProblem, v: &[f64]) -> Result<(Vec<f64>, Option<f64>)> {
     let w = collected(v.iter().zip(&problem.unit).map(|(v, unit)| v * unit))?;
     let b = match problem.bias {
         Bias::Free => None,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::problem::Problem;
+use super::problem::MarginProblem;
 use crate::arith::factor::inner;
 use crate::arith::twofold::gamma;
 use crate::error::Result;
@@ -13,7 +13,7 @@ const LEAST_ROWS: usize = 2000;
 const LEAST_FACTOR: usize = 10;
 
 /// Scores of some rows, and the least of each group.
-pub struct Pass {
+pub struct Scoring {
     numbers: RowNumbers,
     scores: Vec<f64>,
     pub least: [f64; 2],
@@ -25,7 +25,7 @@ enum RowNumbers {
 }
 
 /// The strides of the passes, the largest first.
-pub fn strides(problem: &Problem) -> impl Iterator<Item = usize> {
+pub fn strides(problem: &MarginProblem) -> impl Iterator<Item = usize> {
     let least = (LEAST_FACTOR * problem.size()).max(LEAST_ROWS);
     let mut largest = 1;
     while problem.len() / (8 * largest) >= least {
@@ -69,7 +69,7 @@ impl Lowest {
     }
 }
 
-impl Pass {
+impl Scoring {
     #[must_use]
     pub fn len(&self) -> usize {
         self.scores.len()
@@ -83,7 +83,7 @@ impl Pass {
     }
 
     /// For each label the rows that could be the nearest to the plane `v`, which the pass has scored.
-    pub fn nearest(&self, problem: &Problem, v: &[f64]) -> Result<[Vec<u32>; 2]> {
+    pub fn nearest(&self, problem: &MarginProblem, v: &[f64]) -> Result<[Vec<u32>; 2]> {
         let (d, mut nearest) = (v.len(), [vec![], vec![]]);
         // Scores err by gamma ||x|| ||v|| at most, and no scaled value exceeds 1.
         let slack = 8.0 * gamma(d / 8 + 8) * (d as f64 * inner(v, v)).sqrt();
@@ -99,7 +99,7 @@ impl Pass {
     /// For each group the rows with the lowest scores below its limit, of equal scores one.
     pub fn violators(
         &self,
-        problem: &Problem,
+        problem: &MarginProblem,
         limits: &[f64; 2],
         most: usize,
         inside: &[bool],
@@ -122,7 +122,7 @@ impl Pass {
 }
 
 /// Scores every stride-th row, and the first of each group.
-pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
+pub fn price(problem: &MarginProblem, stride: usize, v: &[f64]) -> Result<Scoring> {
     let (numbers, scores) = if stride == 1 {
         let mut scores = filled(0.0, problem.len())?;
         problem.all_scores(v, &mut scores)?;
@@ -137,7 +137,7 @@ pub fn price(problem: &Problem, stride: usize, v: &[f64]) -> Result<Pass> {
         problem.scores(&numbers, v, &mut scores)?;
         (RowNumbers::Some(numbers), scores)
     };
-    let mut pass = Pass { numbers, scores, least: [f64::INFINITY; 2] };
+    let mut pass = Scoring { numbers, scores, least: [f64::INFINITY; 2] };
     for place in 0..pass.scores.len() {
         let group = problem.group(pass.number(place));
         if pass.scores[place] < pass.least[group] {

@@ -1,7 +1,7 @@
 //! The margin of a given plane, as an interval that contains it.
 
 use super::certificate::{Checked, Lengths, norm_ends, precise, quotient};
-use super::problem::{Bias, Problem, survey};
+use super::problem::{Bias, MarginProblem, survey};
 use crate::arith::environment::standard;
 use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
@@ -65,7 +65,7 @@ fn bounds(
     if largest == 0.0 {
         return invalid("coef must not be all zeros: such a plane has no margin; train first".into());
     }
-    let problem = Problem::new(rows, labels, Bias::None, survey(rows, means.1)?, None, means)?;
+    let problem = MarginProblem::new(rows, labels, Bias::None, survey(rows, means.1)?, None, means)?;
     let lengths = Lengths::new(&problem)?;
     let power = -exponent(largest);
     let w = collected(coef.iter().map(|w| times_power(*w, power)))?;
@@ -113,7 +113,13 @@ fn back_up(a: f64, exponent: i32) -> f64 {
     if raw >= f64::MIN_POSITIVE { raw } else { up(raw) }
 }
 
-fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted: f64) -> Result<Vec<u32>> {
+fn offending(
+    problem: &MarginProblem,
+    checked: &Checked,
+    coef: &[f64],
+    b: f64,
+    shifted: f64,
+) -> Result<Vec<u32>> {
     let is_unsure = |&row: &u32| {
         let (row, score) = (row as usize, checked.scores[row as usize]);
         let error = checked.error(row) + shifted.abs() * (4.0 * UNIT) + score.abs() * (4.0 * UNIT);
@@ -132,7 +138,7 @@ fn offending(problem: &Problem, checked: &Checked, coef: &[f64], b: f64, shifted
 }
 
 /// Whether a row is on the plane or on the wrong side of it, exactly.
-fn is_wrong(problem: &Problem, row: u32, coef: &[f64], b: f64) -> Result<bool> {
+fn is_wrong(problem: &MarginProblem, row: u32, coef: &[f64], b: f64) -> Result<bool> {
     problem.monitor.pause()?;
     let (mut columns, mut values, mut exact) = (vec![], vec![], ExactSum::default());
     problem.rows.read(row as usize, &mut columns, &mut values)?;

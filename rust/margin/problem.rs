@@ -24,7 +24,7 @@ pub enum Bias {
     None,
 }
 
-pub struct Problem<'a> {
+pub struct MarginProblem<'a> {
     pub rows: &'a dyn Matrix,
     pub labels: &'a [u32],
     pub bias: Bias,
@@ -79,7 +79,7 @@ pub fn scale_of(largest: f64) -> i32 {
     if largest > 0.0 { (-exponent(largest)).clamp(-LARGEST_SHIFT, LARGEST_SHIFT) } else { 0 }
 }
 
-impl<'a> Problem<'a> {
+impl<'a> MarginProblem<'a> {
     pub fn new(
         rows: &'a dyn Matrix,
         labels: &'a [u32],

@@ -5,7 +5,7 @@
 //! distance of the computed weights from the exact ones, which are therefore positive. "rational": the
 //! system is solved in integers.
 
-use super::problem::{Bias, Problem};
+use super::problem::{Bias, MarginProblem};
 use super::rational::{System, signs};
 use crate::arith::axpy::axpy;
 use crate::arith::factor::inner;
@@ -17,7 +17,11 @@ use crate::memory::{Grow, collected, filled, refill, tried};
 const LARGEST_INVERSE: usize = 1500;
 
 /// How the rows prove that the hulls meet, and which of them have a positive weight; None if they do not.
-pub fn prove(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<Option<(&'static str, Vec<bool>)>> {
+pub fn prove(
+    problem: &MarginProblem,
+    numbers: &[u32],
+    a: &[f64],
+) -> Result<Option<(&'static str, Vec<bool>)>> {
     let k = numbers.len();
     let read = |&number: &u32| {
         let (mut columns, mut values) = (vec![], vec![]);
@@ -42,7 +46,7 @@ pub fn prove(problem: &Problem, numbers: &[u32], a: &[f64]) -> Result<Option<(&'
 }
 
 /// One equation for each column that is not 0, without those that say the same, then one for each group.
-fn equations(problem: &Problem, numbers: &[u32], rows: &[(Vec<i64>, Vec<f64>)]) -> Result<System> {
+fn equations(problem: &MarginProblem, numbers: &[u32], rows: &[(Vec<i64>, Vec<f64>)]) -> Result<System> {
     let k = numbers.len();
     let sign = |i: usize| problem.sign(numbers[i] as usize);
     let mut entries = Vec::new();
@@ -73,7 +77,7 @@ fn equations(problem: &Problem, numbers: &[u32], rows: &[(Vec<i64>, Vec<f64>)]) 
 }
 
 /// Whether the exact solution lies close enough to `a` to be positive.
-fn is_verified(problem: &Problem, system: &System, a: &[f64]) -> Result<bool> {
+fn is_verified(problem: &MarginProblem, system: &System, a: &[f64]) -> Result<bool> {
     let (k, groups) = (system.len(), problem.groups());
     let mut scaled = Vec::new();
     for equation in system.equations() {
@@ -148,7 +152,7 @@ fn remainder(system: &[Vec<f64>], x: &[f64], right: &[f64]) -> Result<(Vec<f64>,
 
 /// An approximate inverse, by elimination with the largest pivot, in place: a column that is done makes room
 /// for one of the inverse.
-fn inverse(matrix: &[Vec<f64>], problem: &Problem) -> Result<Option<Vec<Vec<f64>>>> {
+fn inverse(matrix: &[Vec<f64>], problem: &MarginProblem) -> Result<Option<Vec<Vec<f64>>>> {
     let k = matrix.len();
     let mut work = tried(matrix.iter().map(|row| collected(row.iter().copied())))?;
     let mut swaps = vec![];
@@ -205,7 +209,7 @@ mod tests {
         let asked = Asked::default();
         let found = survey(&rows, &()).expect("finite values");
         let problem =
-            Problem::new(&rows, &labels, Bias::None, found, None, (1, &asked)).expect("little memory");
+            MarginProblem::new(&rows, &labels, Bias::None, found, None, (1, &asked)).expect("little memory");
         let numbers: Vec<u32> = (0..K as u32).collect();
         let proof = prove(&problem, &numbers, &[1.0 / K as f64; K]).expect("nobody interrupts");
         assert_eq!(proof, Some(("verified", vec![true; K])));

@@ -6,8 +6,8 @@ use super::choose::solve;
 use super::inner::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
-use super::problem::{Bias, Problem, survey};
-use super::wolfe::Found;
+use super::problem::{Bias, MarginProblem, survey};
+use super::wolfe::NearestPoint;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{filled, gathered};
@@ -94,7 +94,7 @@ fn certified(
     if !(tol > 0.0 && tol.is_finite()) {
         return Err(Error::Invalid(format!("tol must be positive and finite, got {tol:?}")));
     }
-    let problem = Problem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
+    let problem = MarginProblem::new(rows, labels, bias, survey(rows, monitor)?, None, (threads, monitor))?;
     let lengths = Lengths::new(&problem)?;
     let mut work = Work::new(max_steps, monitor);
     let mut solution = if bias == Bias::Free && problem.is_of_one_class() {
@@ -109,7 +109,11 @@ fn certified(
         let numbers = problem.firsts()?;
         let a = filled(1.0, numbers.len())?;
         let v = filled(0.0, problem.size())?;
-        judge(&problem, &lengths, &Found { numbers, a, square: 0.0, zero: true, ..Found::of(v) })?
+        judge(
+            &problem,
+            &lengths,
+            &NearestPoint { numbers, a, square: 0.0, zero: true, ..NearestPoint::of(v) },
+        )?
     } else {
         let (found, solver) = solve(&problem, options, &mut work)?;
         let solution = judge(&problem, &lengths, &found)?;
@@ -131,7 +135,7 @@ fn certified(
     Ok(solution)
 }
 
-fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Result<Solution> {
+fn judge(problem: &MarginProblem, lengths: &Lengths, found: &NearestPoint) -> Result<Solution> {
     let (mut coef, b) = plane(problem, &found.v)?;
     let is_zero = |coef: &[f64]| coef.iter().all(|w| *w == 0.0);
     let no_plane = is_zero(&coef) && b.unwrap_or(0.0) == 0.0;
@@ -166,7 +170,7 @@ fn judge(problem: &Problem, lengths: &Lengths, found: &Found) -> Result<Solution
 }
 
 /// A direction that is not 0, if there is one: the first row that is not.
-fn some_row(problem: &Problem) -> Result<Vec<f64>> {
+fn some_row(problem: &MarginProblem) -> Result<Vec<f64>> {
     let (mut columns, mut values) = (vec![], vec![]);
     let mut coef = filled(0.0, problem.columns())?;
     for row in 0..problem.len() {

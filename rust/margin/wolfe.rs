@@ -11,8 +11,8 @@
 
 use super::corral::Corral;
 use super::inner::{Work, ZERO, run};
-use super::passes::{Pass, price, strides};
-use super::problem::Problem;
+use super::passes::{Scoring, price, strides};
+use super::problem::MarginProblem;
 use super::working::WorkingSet;
 use crate::arith::factor::inner;
 use crate::arith::twofold::total;
@@ -28,11 +28,11 @@ const MOST_ADDED: usize = 1000;
 const SAMPLE: usize = 4096;
 
 /// The best that was found: a plane, and convex weights of rows.
-pub struct Found {
+pub struct NearestPoint {
     pub v: Vec<f64>,
     pub lower: f64,
     /// All scores of the plane, if it comes from a pass.
-    pub pass: Option<Pass>,
+    pub pass: Option<Scoring>,
     pub numbers: Vec<u32>,
     pub a: Vec<f64>,
     /// Of the length of a point of the corral with these weights.
@@ -40,7 +40,7 @@ pub struct Found {
     pub zero: bool,
 }
 
-impl Found {
+impl NearestPoint {
     /// A plane of which nothing is known.
     pub fn of(v: Vec<f64>) -> Self {
         let (lower, square) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -72,17 +72,17 @@ impl Found {
 
 /// Runs the method until the gap is closed, v is 0, nothing improves or no steps are left.
 pub fn nearest_point(
-    problem: &Problem,
+    problem: &MarginProblem,
     tol: f64,
     separable: bool,
-    start: Option<Found>,
+    start: Option<NearestPoint>,
     work: &mut Work,
-) -> Result<Found> {
+) -> Result<NearestPoint> {
     let mut working = WorkingSet::new(problem)?;
     let mut v = mean(problem)?;
     let groups = problem.groups();
     let ones = &[1.0; 2][..groups];
-    let mut found = Found::of(collected(v.iter().copied())?);
+    let mut found = NearestPoint::of(collected(v.iter().copied())?);
     if start.is_none() && !work.left()? {
         let corral = warm(problem, &mut working, &problem.firsts()?, ones, work)?;
         found.keep_weights(&working, &corral)?;
@@ -179,7 +179,7 @@ pub fn nearest_point(
 
 /// A corral of given rows, the first of the working set.
 fn warm(
-    problem: &Problem,
+    problem: &MarginProblem,
     working: &mut WorkingSet,
     numbers: &[u32],
     weights: &[f64],
@@ -191,7 +191,7 @@ fn warm(
 }
 
 /// The sum over the groups of the mean of the sampled rows.
-fn mean(problem: &Problem) -> Result<Vec<f64>> {
+fn mean(problem: &MarginProblem) -> Result<Vec<f64>> {
     let step = problem.len().div_ceil(SAMPLE);
     let mut v = filled(0.0, problem.size())?;
     let mut part = filled(0.0, problem.size())?;
@@ -219,7 +219,7 @@ fn starts(working: &WorkingSet) -> Result<Vec<usize>> {
 
 /// The mean score of the members of each group; their scores lower the least that was seen.
 fn levels(
-    problem: &Problem,
+    problem: &MarginProblem,
     working: &WorkingSet,
     corral: &Corral,
     v: &[f64],

@@ -1,6 +1,6 @@
 //! The working set: rows copied out of the matrix, on which the nearest point is computed.
 
-use super::problem::{Bias, Problem};
+use super::problem::{Bias, MarginProblem};
 use crate::arith::axpy::{axpy, axpy_entries};
 use crate::arith::dot::{dot, dot_entries};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -74,7 +74,7 @@ impl Leaf for Add<'_> {
 }
 
 impl WorkingSet {
-    pub fn new(problem: &Problem) -> Result<Self> {
+    pub fn new(problem: &MarginProblem) -> Result<Self> {
         let (size, full) = (problem.size(), problem.is_well_filled());
         let store = if full {
             Store::Full(vec![])
@@ -99,7 +99,7 @@ impl WorkingSet {
     }
 
     /// Copies rows; none of them may be there already.
-    pub fn add(&mut self, problem: &Problem, numbers: &[u32]) -> Result<()> {
+    pub fn add(&mut self, problem: &MarginProblem, numbers: &[u32]) -> Result<()> {
         let (mut own, mut read) = (vec![], vec![]);
         for &number in numbers {
             let (row, y) = (number as usize, problem.sign(number as usize));
@@ -170,7 +170,7 @@ impl WorkingSet {
     }
 }
 
-fn centre(problem: &Problem) -> Result<Vec<f64>> {
+fn centre(problem: &MarginProblem) -> Result<Vec<f64>> {
     let step = problem.len().div_ceil(SAMPLE);
     let (mut centre, mut count) = (filled(0.0, problem.size())?, 0.0);
     for row in (0..problem.len()).step_by(step) {

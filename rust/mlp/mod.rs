@@ -6,4 +6,4 @@ mod train;
 
 pub use network::{Layer, Network};
 pub use scores::{LayerView, scores};
-pub use train::{Run, Settings};
+pub use train::{NetworkRun, NetworkSettings};

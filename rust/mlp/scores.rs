@@ -63,21 +63,21 @@ pub fn scores(
             width = planes;
             Ok(LayerView { coef, intercept })
         }))?;
-        let answer = Answer { rows, layers, activation, probabilities };
+        let answer = Outputs { rows, layers, activation, probabilities };
         each(out.chunks_mut(strip * outputs).enumerate(), threads, monitor, |(i, out)| {
             answer.give(i * strip..i * strip + out.len() / outputs, out)
         })
     })
 }
 
-struct Answer<'a> {
+struct Outputs<'a> {
     rows: &'a dyn Matrix,
     layers: Vec<LayerView<'a>>,
     activation: Activation,
     probabilities: bool,
 }
 
-impl Answer<'_> {
+impl Outputs<'_> {
     /// That of some rows, layer by layer.
     fn give(&self, range: Range<usize>, out: &mut [f64]) -> Result<()> {
         let (n, mut values, mut width) = (range.len(), Vec::new(), 0);
@@ -89,7 +89,7 @@ impl Answer<'_> {
                 Dense::new(&values, n, width)?.scores(0..n, coef, intercept, &mut z)?;
             }
             if number + 1 < self.layers.len() {
-                dispatch(Apply(self.activation, &mut z));
+                dispatch(ApplyActivation(self.activation, &mut z));
             }
             (values, width) = (z, intercept.len());
         }
@@ -101,9 +101,9 @@ impl Answer<'_> {
     }
 }
 
-struct Apply<'a>(Activation, &'a mut [f64]);
+struct ApplyActivation<'a>(Activation, &'a mut [f64]);
 
-impl Leaf for Apply<'_> {
+impl Leaf for ApplyActivation<'_> {
     type Output = ();
 
     #[inline(always)]

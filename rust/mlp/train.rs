@@ -25,7 +25,7 @@ use crate::order::shuffle;
 use crate::rows::Matrix;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub struct NetworkSettings {
     pub rate: f64,
     pub alpha: f64,
     pub batch_size: usize,
@@ -35,7 +35,7 @@ pub struct Settings {
 
 /// A run between two epochs. It is always used with the rows that it was started with, and not at all
 /// after an error.
-pub struct Run {
+pub struct NetworkRun {
     network: Network,
     labels: Vec<u32>,
     weights: Option<Vec<f64>>,
@@ -43,19 +43,19 @@ pub struct Run {
     weight: f64,
     /// The examples of a weight above 0.
     visited: Vec<u32>,
-    settings: Settings,
-    pass: Pass,
+    settings: NetworkSettings,
+    pass: BatchPass,
     order: Vec<u32>,
 }
 
-impl Run {
+impl NetworkRun {
     /// Checks labels, weights and network against the rows.
     pub fn start(
         rows: &dyn Matrix,
         labels: Vec<u32>,
         weights: Option<Vec<f64>>,
         network: Network,
-        settings: Settings,
+        settings: NetworkSettings,
     ) -> Result<Self> {
         let (n, classes) = (rows.len(), network.outputs().max(2));
         if labels.len() != n || n == 0 || labels.iter().any(|&label| label as usize >= classes) {
@@ -69,7 +69,7 @@ impl Run {
             None => (collected(0..n as u32)?, n as f64),
             Some(weights) => visited(weights, n)?,
         };
-        let pass = Pass {
+        let pass = BatchPass {
             values: network.room(rows.columns())?,
             errors: tried(network.layers.iter().map(|layer| filled(0.0, layer.neurons())))?,
             gradient: tried(network.layers.iter().map(Layer::zeros))?,
@@ -171,7 +171,7 @@ fn visited(weights: &[f64], n: usize) -> Result<(Vec<u32>, f64)> {
 }
 
 /// What a pass over an example computes, layer by layer, and the sum of the gradients of a batch.
-struct Pass {
+struct BatchPass {
     values: Vec<Vec<f64>>,
     errors: Vec<Vec<f64>>,
     gradient: Vec<Layer>,
@@ -179,7 +179,7 @@ struct Pass {
 
 struct Example<'a> {
     network: &'a Network,
-    pass: &'a mut Pass,
+    pass: &'a mut BatchPass,
     label: usize,
     weight: f64,
 }
@@ -190,7 +190,7 @@ impl Leaf for Example<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> Option<(f64, bool)> {
-        let Self { network, pass: Pass { values, errors, gradient }, label, weight } = self;
+        let Self { network, pass: BatchPass { values, errors, gradient }, label, weight } = self;
         network.forward(values);
         let last = network.layers.len() - 1;
         if !values[last + 1].iter().all(|z| z.is_finite()) {
@@ -217,7 +217,7 @@ impl Leaf for Example<'_> {
 struct Step<'a> {
     network: &'a mut Network,
     gradient: &'a mut [Layer],
-    settings: &'a Settings,
+    settings: &'a NetworkSettings,
     examples: usize,
 }
 
@@ -226,7 +226,7 @@ impl Leaf for Step<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Settings { rate, alpha, .. } = *self.settings;
+        let NetworkSettings { rate, alpha, .. } = *self.settings;
         for (layer, gradient) in self.network.layers.iter_mut().zip(self.gradient) {
             neuron::step(&mut layer.coef, &gradient.coef, rate, alpha, self.examples);
             neuron::step(&mut layer.intercept, &gradient.intercept, rate, 0.0, self.examples);

@@ -19,12 +19,12 @@ mod votes;
 
 pub use crate::monitor::{Flow, Monitor};
 pub use feed::feed;
-pub use model::{Learnt, Memory, Model, Part, Passed, Pending, Planes, Strengths, Taken};
-pub use problem::{Found, Penalty, Problem, Settings};
+pub use model::{Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty, Strengths, Taken};
+pub use problem::{Penalty, Prechecked, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Run, State};
 pub use scores::scores;
 pub use shared::Shared;
 pub use table::Table;
 pub use threads::{sharing, worthwhile};
-pub use votes::{Vectors, votes};
+pub use votes::{VoteVectors, votes};

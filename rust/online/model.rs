@@ -53,14 +53,14 @@ impl Strengths {
 }
 
 /// Weights whose penalties are pending, each of so many examples (K x d).
-pub struct Pending {
+pub struct PendingPenalty {
     pub coef: Table,
     pub ages: Vec<i64>,
     pub strengths: Strengths,
 }
 
 /// Weights of planes, and one number of each.
-pub type Planes = (Table, Arc<Vec<f64>>);
+pub type Hyperplanes = (Table, Arc<Vec<f64>>);
 
 /// Numbers that a learner remembers of its last run.
 #[derive(Clone)]
@@ -85,11 +85,11 @@ pub struct Model {
     intercept: Arc<Vec<f64>>,
     seen: Arc<Vec<u64>>,
     /// The sums u of the averaged perceptron.
-    sums: Option<Planes>,
+    sums: Option<Hyperplanes>,
     due: Option<Due>,
     memory: Arc<Memory>,
     /// What predicts, once somebody has asked: copies of the model share it.
-    answer: Arc<OnceLock<Planes>>,
+    answer: Arc<OnceLock<Hyperplanes>>,
 }
 
 /// What a pass did.
@@ -236,7 +236,7 @@ impl Model {
     }
 
     #[must_use]
-    pub fn sums(&self) -> Option<&Planes> {
+    pub fn sums(&self) -> Option<&Hyperplanes> {
         self.sums.as_ref()
     }
 
@@ -262,9 +262,9 @@ impl Model {
         Ok(table)
     }
 
-    pub fn pending(&self) -> Result<Option<Pending>> {
+    pub fn pending(&self) -> Result<Option<PendingPenalty>> {
         let Some(due) = &self.due else { return Ok(None) };
-        Ok(Some(Pending { coef: self.coef.clone(), ages: self.ages(None)?, strengths: due.strengths }))
+        Ok(Some(PendingPenalty { coef: self.coef.clone(), ages: self.ages(None)?, strengths: due.strengths }))
     }
 
     /// Examples that each weight has not been settled for, by plane: of all columns, or of some.
@@ -546,11 +546,11 @@ impl Model {
     }
 
     /// Weights and intercepts that predict.
-    pub fn answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
+    pub fn answer(&self, monitor: &dyn Monitor) -> Result<Hyperplanes> {
         standard(|| self.find_answer(monitor))
     }
 
-    fn find_answer(&self, monitor: &dyn Monitor) -> Result<Planes> {
+    fn find_answer(&self, monitor: &dyn Monitor) -> Result<Hyperplanes> {
         if !self.is_computed() {
             return Ok((self.coef.clone(), self.intercept.clone()));
         }

@@ -62,7 +62,7 @@ pub struct Pocket {
 
 /// Examples in a row that a vector gets right, and the sum of their weights, by which runs are compared.
 #[derive(Clone, Copy, Default)]
-struct Run {
+struct Streak {
     examples: u64,
     length: f64,
 }
@@ -75,7 +75,7 @@ struct PlanePocket {
     /// Examples seen before this epoch.
     seen: u64,
     /// The run that is going on, up to the position `at` of the epoch.
-    going: Run,
+    going: Streak,
     at: usize,
     /// The longest run of a vector that was counted.
     longest: f64,
@@ -83,13 +83,13 @@ struct PlanePocket {
     /// Errors of the pocket's vector; infinite before they are counted.
     errors: f64,
     /// Its run when it was put there.
-    run: Run,
+    run: Streak,
     swaps: Vec<Swap>,
-    sums: Option<Sums>,
+    sums: Option<AverageSums>,
 }
 
 /// What makes the average of a run: the sums u, and the examples seen before it.
-struct Sums {
+struct AverageSums {
     u: (Vec<f64>, f64),
     started: u64,
     /// False after a t*c that overflowed: a row without entries would hide it.
@@ -110,20 +110,24 @@ impl Pocket {
         for k in 0..state.intercept.len() {
             let coef = || mapped(&state.coef[k * columns..][..columns], |w| start(*w), monitor);
             let intercept = start(state.intercept[k]);
-            let sums = || -> Result<Sums> {
-                Ok(Sums { u: (filled(&0.0, columns, monitor)?, 0.0), started: state.seen[k], finite: true })
+            let sums = || -> Result<AverageSums> {
+                Ok(AverageSums {
+                    u: (filled(&0.0, columns, monitor)?, 0.0),
+                    started: state.seen[k],
+                    finite: true,
+                })
             };
             planes.try_push(PlanePocket {
                 now: (coef()?, intercept),
                 counted: true,
                 epoch: 0,
                 seen: state.seen[k],
-                going: Run::default(),
+                going: Streak::default(),
                 at: 0,
                 longest: 0.0,
                 pocket: (coef()?, intercept),
                 errors: f64::INFINITY,
-                run: Run::default(),
+                run: Streak::default(),
                 swaps: Vec::new(),
                 sums: average.then(sums).transpose()?,
             })?;
@@ -170,7 +174,7 @@ struct PocketRule<'a> {
 
 impl PocketRule<'_> {
     /// Counts the errors of the vector of now, unless that is done, and swaps if they are fewer.
-    fn consider(&mut self, t: u64, run: Run, monitor: &dyn Monitor) -> Result<()> {
+    fn consider(&mut self, t: u64, run: Streak, monitor: &dyn Monitor) -> Result<()> {
         let plane = &mut *self.plane;
         if plane.counted {
             return Ok(());
@@ -262,9 +266,9 @@ impl Rule for PocketRule<'_> {
                     sums.u.1 += tc;
                 }
             }
-            (self.plane.counted, self.plane.going, self.plane.at) = (false, Run::default(), pos + 1);
+            (self.plane.counted, self.plane.going, self.plane.at) = (false, Streak::default(), pos + 1);
             if self.check == Check::Update {
-                self.consider(t, Run::default(), monitor)?;
+                self.consider(t, Streak::default(), monitor)?;
             }
         }
         Ok(())
@@ -278,7 +282,7 @@ impl Rule for PocketRule<'_> {
     }
 
     fn is_finite(&self) -> bool {
-        let of_sums = |sums: &Sums| sums.finite && all_finite(&sums.u.0) && sums.u.1.is_finite();
+        let of_sums = |sums: &AverageSums| sums.finite && all_finite(&sums.u.0) && sums.u.1.is_finite();
         all_finite(&self.plane.pocket.0)
             && self.plane.pocket.1.is_finite()
             && self.plane.sums.as_ref().is_none_or(of_sums)

@@ -152,12 +152,12 @@ pub struct Problem<'a> {
     pub labels: &'a [u32],
     pub sample_weight: Option<&'a [f64]>,
     pub settings: &'a Settings,
-    found: Found,
+    found: Prechecked,
 }
 
 /// What a look at all labels and weights has found.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct Prechecked {
     /// See [`integer_step`].
     integer_step: Option<f64>,
 }
@@ -193,7 +193,7 @@ impl<'a> Problem<'a> {
         } else {
             None
         };
-        Ok(Self { examples, labels, sample_weight, settings, found: Found { integer_step } })
+        Ok(Self { examples, labels, sample_weight, settings, found: Prechecked { integer_step } })
     }
 
     /// The same again for another epoch, with what [`Problem::new`] found. If the numbers were changed in
@@ -204,13 +204,13 @@ impl<'a> Problem<'a> {
         labels: &'a [u32],
         sample_weight: Option<&'a [f64]>,
         settings: &'a Settings,
-        found: Found,
+        found: Prechecked,
     ) -> Self {
         Self { examples, labels, sample_weight, settings, found }
     }
 
     #[must_use]
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> Prechecked {
         self.found
     }
 

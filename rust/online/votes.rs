@@ -19,7 +19,7 @@ use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, RenamedRows, Rows};
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
 
-/// Vectors made at a time in exact integers: their rows stay in the first cache.
+/// VoteVectors made at a time in exact integers: their rows stay in the first cache.
 const STRIP: usize = 16;
 
 /// Bytes of the vectors that are made at a time, and their least and largest number.
@@ -30,7 +30,7 @@ const MOST: usize = 16;
 /// All weight vectors of K planes: start vectors (`coef` is K x columns), the log of the mistakes that
 /// made the others, and how many votes each has, those of a plane one after another.
 #[derive(Clone, Copy)]
-pub struct Vectors<'a> {
+pub struct VoteVectors<'a> {
     pub stored: &'a dyn Matrix,
     pub log: Log<'a>,
     pub coef: &'a [f64],
@@ -38,7 +38,7 @@ pub struct Vectors<'a> {
     pub counts: &'a [i64],
 }
 
-impl<'a> Vectors<'a> {
+impl<'a> VoteVectors<'a> {
     fn check(&self, rows: &dyn Rows) -> Result<()> {
         let (planes, d) = (self.log.planes(), rows.columns());
         let invalid = |text: String| Err(Error::Invalid(text));
@@ -109,7 +109,7 @@ impl<'a> Vectors<'a> {
 /// If `out` has another length.
 pub fn votes(
     rows: &dyn Matrix,
-    vectors: &Vectors,
+    vectors: &VoteVectors,
     threads: usize,
     monitor: &dyn Monitor,
     out: &mut [i64],
@@ -120,7 +120,13 @@ pub fn votes(
             chosen.sort();
             let coef = vectors.coef_in(&chosen, monitor)?;
             let stored = RenamedRows::new(vectors.stored, &chosen, monitor)?;
-            hold(rows, &Vectors { stored: &stored.view(), coef: &coef, ..*vectors }, threads, monitor, out)
+            hold(
+                rows,
+                &VoteVectors { stored: &stored.view(), coef: &coef, ..*vectors },
+                threads,
+                monitor,
+                out,
+            )
         };
         if rows.over_own_columns(&mut few)? { Ok(()) } else { hold(rows, vectors, threads, monitor, out) }
     })
@@ -128,7 +134,7 @@ pub fn votes(
 
 fn hold(
     rows: &dyn Rows,
-    vectors: &Vectors,
+    vectors: &VoteVectors,
     threads: usize,
     monitor: &dyn Monitor,
     out: &mut [i64],
@@ -162,7 +168,7 @@ fn hold(
 struct PlaneVotes<'a> {
     rows: &'a dyn Rows,
     range: Range<usize>,
-    vectors: &'a Vectors<'a>,
+    vectors: &'a VoteVectors<'a>,
     number: usize,
     monitor: &'a dyn Monitor,
 }

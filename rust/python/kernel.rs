@@ -10,17 +10,17 @@ use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::settings;
 use crate::arith::environment::foreign;
-use crate::kernel::{self, Answer, RowSource, Vectors};
+use crate::kernel::{self, Answer, RowSource, SupportVectors};
 use crate::online::voted::Log;
 
 /// A function of Python that gives rows of the Gram matrix.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedRows<'a> {
     pub ask: &'a Py<PyAny>,
     pub signals: &'a Signals,
     pub keep_on_interrupt: bool,
 }
 
-impl Asked<'_> {
+impl AskedRows<'_> {
     fn call(&self, number: usize, out: &mut [f64]) -> PyResult<()> {
         let copy = |py: Python<'_>| {
             let answer = self.ask.bind(py).call1((number,))?;
@@ -37,7 +37,7 @@ impl Asked<'_> {
     }
 }
 
-impl RowSource for Asked<'_> {
+impl RowSource for AskedRows<'_> {
     fn row(&self, number: usize, out: &mut [f64]) -> bool {
         let mut done = self.call(number, out);
         if let Err(error) = &done
@@ -122,7 +122,8 @@ fn kernel_scores<'py>(
         with_rows(rows, |rows| {
             Python::attach(|py| {
                 with_rows(stored_rows.bind(py), |stored| {
-                    let vectors = Vectors { stored, kernel, log, t, intercept, seen, counts, norms, drawn };
+                    let vectors =
+                        SupportVectors { stored, kernel, log, t, intercept, seen, counts, norms, drawn };
                     kernel::predict(rows, &vectors, &answers, threads, &signals, out)
                 })
             })

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use super::border::arrays::{get, new_array, set_array, weights};
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
-use super::start::Work;
+use super::start::EngineRun;
 use crate::arith::neuron::Activation;
 use crate::error;
 use crate::memory::collected;
@@ -28,10 +28,10 @@ fn parse(activation: &str) -> PyResult<Activation> {
 }
 
 /// Weights and intercepts of a layer.
-type Arrays<'py> = (PyReadonlyArray2<'py, f64>, Vec<f64>);
+type LayerArrays<'py> = (PyReadonlyArray2<'py, f64>, Vec<f64>);
 
 /// The layers of a state: `coef_0` (neurons, columns), `intercept_0` (neurons,), `coef_1`, ...
-fn layers<'py>(state: &Bound<'py, PyDict>, columns: usize) -> PyResult<Vec<Arrays<'py>>> {
+fn layers<'py>(state: &Bound<'py, PyDict>, columns: usize) -> PyResult<Vec<LayerArrays<'py>>> {
     let (mut layers, mut before) = (Vec::new(), columns);
     while layers.is_empty() || state.contains(format!("coef_{}", layers.len()))? {
         let number = layers.len();
@@ -119,7 +119,7 @@ fn mlp_scores<'py>(
 
 /// The attributes of `Data` that a network reads.
 #[derive(FromPyObject)]
-struct Examples<'py> {
+struct NetworkData<'py> {
     rows: Py<PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
@@ -127,7 +127,7 @@ struct Examples<'py> {
 
 /// The settings `Network`.
 #[derive(FromPyObject)]
-struct Settings {
+struct NetworkAttributes {
     activation: String,
     rate: f64,
     alpha: f64,
@@ -138,7 +138,7 @@ struct Settings {
 /// A run of a network on its rows.
 pub(super) struct Layers {
     rows: Py<PyAny>,
-    run: mlp::Run,
+    run: mlp::NetworkRun,
 }
 
 impl Layers {
@@ -147,20 +147,20 @@ impl Layers {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let Examples { rows, labels, sample_weight } = data.extract()?;
-        let Settings { activation, rate, alpha, batch_size, seed } = settings.extract()?;
+        let NetworkData { rows, labels, sample_weight } = data.extract()?;
+        let NetworkAttributes { activation, rate, alpha, batch_size, seed } = settings.extract()?;
         let network = network(state, shape(rows.bind(data.py()))?.1, &activation)?;
         let labels = collected(labels.as_array().iter().copied())?;
         let weights =
             sample_weight.map(|weights| collected(weights.as_array().iter().copied())).transpose()?;
-        let settings = mlp::Settings { rate, alpha, batch_size, seed };
-        let start = |rows: &dyn Matrix| mlp::Run::start(rows, labels, weights, network, settings);
+        let settings = mlp::NetworkSettings { rate, alpha, batch_size, seed };
+        let start = |rows: &dyn Matrix| mlp::NetworkRun::start(rows, labels, weights, network, settings);
         let run = with_rows(rows.bind(data.py()), start)??;
         Ok(Self { rows, run })
     }
 }
 
-impl Work for Layers {
+impl EngineRun for Layers {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
         let Self { rows, run } = self;
         with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))

@@ -12,24 +12,24 @@ use super::border::choices::parse_check;
 use super::border::rows::{entries, over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
-use super::kernel::Asked;
-use super::linear::model::Model;
+use super::kernel::AskedRows;
+use super::linear::model::PyModel;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
-use super::start::{Work, model_of_arrays};
+use super::start::{EngineRun, model_of_arrays};
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Found, Learner, Numbers, Problem, Settings, State};
+use crate::online::{self, Epoch, Learner, Numbers, Prechecked, Problem, Settings, State};
 use crate::rows::{Chosen, Examples};
 
-pub(super) struct Planes {
+pub(super) struct PlaneRun {
     data: Data,
     view: View,
     settings: Settings,
-    found: Found,
+    found: Prechecked,
     keep_on_interrupt: bool,
     learner: Box<dyn Learner>,
     core: online::Run,
@@ -70,7 +70,7 @@ impl View {
         match self {
             Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
-                let asked = ask.as_ref().map(|ask| Asked { ask, signals, keep_on_interrupt });
+                let asked = ask.as_ref().map(|ask| AskedRows { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn RowSource);
                 f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
@@ -96,9 +96,9 @@ pub(super) struct Home {
 /// A run of a linear learner.
 pub(super) fn start_linear(
     data: &Bound<'_, PyAny>,
-    model: &Model,
+    model: &PyModel,
     settings: &Bound<'_, PyAny>,
-) -> PyResult<Planes> {
+) -> PyResult<PlaneRun> {
     let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
     let (mut settings, check) = (given.settings()?, parse_check(&given.check)?);
     let (mut model, is_pocket) = (model.cloned(py)?, given.learner == "pocket");
@@ -147,7 +147,7 @@ pub(super) fn start_linear(
     }
     let (core, learner, found) = signals.settle(done, py, false)?;
     let keep_on_interrupt = given.keep_on_interrupt;
-    Ok(Planes {
+    Ok(PlaneRun {
         data,
         view,
         settings,
@@ -227,7 +227,7 @@ fn start_budget(
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
-impl Planes {
+impl PlaneRun {
     pub fn start(
         data: &Bound<'_, PyAny>,
         state: &Bound<'_, PyDict>,
@@ -264,13 +264,13 @@ impl Planes {
     }
 }
 
-impl Work for Planes {
-    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
+impl EngineRun for PlaneRun {
+    fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
         let Self { home: Some(home), core, learner, settings, .. } = self else {
             return model_of_arrays(self, py);
         };
         if let Some(model) = &home.last {
-            return Ok(Model::of(model.clone()));
+            return Ok(PyModel::of(model.clone()));
         }
         let (mut model, signals, ended) = (home.model.clone(), Signals::new(), core.has_ended());
         let done = py.detach(|| {
@@ -285,10 +285,10 @@ impl Work for Planes {
             home.last = Some(model.clone());
         }
         signals.settle(done, py, false)?;
-        Ok(Model::of(model))
+        Ok(PyModel::of(model))
     }
 
-    fn put(&mut self, py: Python<'_>, model: &Model, note: Py<PyAny>) -> PyResult<()> {
+    fn put(&mut self, py: Python<'_>, model: &PyModel, note: Py<PyAny>) -> PyResult<()> {
         let Self { home: Some(home), core, learner, settings, .. } = self else {
             return Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"));
         };

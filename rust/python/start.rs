@@ -8,27 +8,27 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::border::arrays::to_vector;
 use super::border::signals::Signals;
-use super::linear::model::Model;
+use super::linear::model::PyModel;
 use super::mlp::Layers;
 use super::named::Named;
-use super::run::{Planes, start_linear};
+use super::run::{PlaneRun, start_linear};
 use super::structured::Sequenced;
 use crate::error;
 use crate::online::Epoch;
 
 /// What runs: planes, a chain or a network.
-pub(super) trait Work: Send + Sync {
+pub(super) trait EngineRun: Send + Sync {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
 
     /// What has been learnt so far.
-    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
+    fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
         model_of_arrays(self, py)
     }
 
     /// Puts what has been learnt into the model that the run began with; `note` is told with it.
-    fn put(&mut self, _py: Python<'_>, _model: &Model, _note: Py<PyAny>) -> PyResult<()> {
+    fn put(&mut self, _py: Python<'_>, _model: &PyModel, _note: Py<PyAny>) -> PyResult<()> {
         Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
     }
 
@@ -40,39 +40,43 @@ pub(super) trait Work: Send + Sync {
 }
 
 /// What a run has learnt so far, by the names of its state.
-pub(super) fn model_of_arrays(work: &mut (impl Work + ?Sized), py: Python<'_>) -> PyResult<Model> {
+pub(super) fn model_of_arrays(work: &mut (impl EngineRun + ?Sized), py: Python<'_>) -> PyResult<PyModel> {
     let out = PyDict::new(py);
     work.state(&out)?;
-    Ok(Model::of_arrays(Named::of_new(out)?))
+    Ok(PyModel::of_arrays(Named::of_new(out)?))
 }
 
 /// A learner at work.
-#[pyclass(module = "perceptron_rs._core")]
-pub struct Run {
-    work: Box<dyn Work>,
+#[pyclass(name = "Run", module = "perceptron_rs._core")]
+pub struct PyRun {
+    work: Box<dyn EngineRun>,
     keep_on_interrupt: bool,
-    model: Py<Model>,
+    model: Py<PyModel>,
 }
 
 /// Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 #[pyfunction]
-fn start(data: &Bound<'_, PyAny>, model: &Bound<'_, Model>, settings: &Bound<'_, PyAny>) -> PyResult<Run> {
+fn start(
+    data: &Bound<'_, PyAny>,
+    model: &Bound<'_, PyModel>,
+    settings: &Bound<'_, PyAny>,
+) -> PyResult<PyRun> {
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
     let state = || model.get().state(data.py());
-    let work: Box<dyn Work> = match &*learner {
+    let work: Box<dyn EngineRun> = match &*learner {
         "perceptron" | "averaged" | "pocket" | "voted" => {
             Box::new(start_linear(data, model.get(), settings)?)
         }
         "chain" => Box::new(Sequenced::start(data, &state()?, settings)?),
         "network" => Box::new(Layers::start(data, &state()?, settings)?),
-        _ => Box::new(Planes::start(data, &state()?, settings)?),
+        _ => Box::new(PlaneRun::start(data, &state()?, settings)?),
     };
-    Ok(Run { work, keep_on_interrupt, model: model.clone().unbind() })
+    Ok(PyRun { work, keep_on_interrupt, model: model.clone().unbind() })
 }
 
 #[pymethods]
-impl Run {
+impl PyRun {
     /// Visit all examples once, in the order of the epoch of this number, for decisions that go on.
     fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
         static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -97,7 +101,7 @@ impl Run {
     }
 
     /// Return what has been learnt so far, as a model.
-    fn state(&mut self, py: Python<'_>) -> PyResult<Model> {
+    fn state(&mut self, py: Python<'_>) -> PyResult<PyModel> {
         self.work.model(py)
     }
 
@@ -116,6 +120,6 @@ impl Run {
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Run>()?;
+    m.add_class::<PyRun>()?;
     m.add_function(wrap_pyfunction!(start, m)?)
 }

@@ -12,13 +12,13 @@ use pyo3::types::PyDict;
 use super::border::arrays::{get, set_array};
 use super::border::rows::{over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
-use super::start::Work;
+use super::start::EngineRun;
 use crate::arith::environment::standard;
 use crate::error;
 use crate::memory::collected;
 use crate::online::Epoch;
 use crate::rows::Chosen;
-use crate::structured::{self, Chain, Limits, Mending, Sequences, Sparse, State, Weights, general};
+use crate::structured::{self, Chain, ChainState, ChainWeights, Limits, Mending, Sequences, Sparse, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
 struct SparseArrays<'py> {
@@ -45,8 +45,8 @@ impl<'py> SparseArrays<'py> {
     }
 }
 
-/// The arrays of `Weights`.
-struct Arrays<'py> {
+/// The arrays of `ChainWeights`.
+struct ChainArrays<'py> {
     emission: SparseArrays<'py>,
     transition: PyReadonlyArray2<'py, f64>,
     start: PyReadonlyArray1<'py, f64>,
@@ -54,7 +54,7 @@ struct Arrays<'py> {
     pair: Option<SparseArrays<'py>>,
 }
 
-impl<'py> Arrays<'py> {
+impl<'py> ChainArrays<'py> {
     /// Those of a state, each name followed by `suffix`.
     fn of(state: &Bound<'py, PyDict>, suffix: &str) -> PyResult<Self> {
         let start: PyReadonlyArray1<f64> = get(&format!("start{suffix}"), state)?.extract()?;
@@ -78,8 +78,8 @@ impl<'py> Arrays<'py> {
         })
     }
 
-    fn weights(&self) -> PyResult<Weights<'_>> {
-        Ok(Weights {
+    fn weights(&self) -> PyResult<ChainWeights<'_>> {
+        Ok(ChainWeights {
             emission: self.emission.view()?,
             transition: self.transition.as_slice()?.into(),
             start: self.start.as_slice()?.into(),
@@ -89,7 +89,7 @@ impl<'py> Arrays<'py> {
     }
 }
 
-fn set_weights(out: &Bound<'_, PyDict>, weights: Weights, suffix: &str) -> PyResult<()> {
+fn set_weights(out: &Bound<'_, PyDict>, weights: ChainWeights, suffix: &str) -> PyResult<()> {
     let py = out.py();
     let labels = weights.labels();
     let vector = |name: &str, values: Cow<[f64]>| {
@@ -133,7 +133,7 @@ fn parse_update(update: &str) -> PyResult<Mending> {
 
 /// The attributes of `Sequences`.
 #[derive(FromPyObject)]
-struct Data<'py> {
+struct SequenceData<'py> {
     rows: Py<PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
     lengths: PyReadonlyArray1<'py, i64>,
@@ -142,7 +142,7 @@ struct Data<'py> {
 
 /// The settings `Chain`.
 #[derive(FromPyObject)]
-struct Settings {
+struct ChainAttributes {
     eta0: f64,
     beam: Option<usize>,
     update: String,
@@ -154,7 +154,7 @@ struct Settings {
 /// A run of a chain on its rows.
 pub(super) struct Sequenced {
     rows: Py<PyAny>,
-    run: structured::Run,
+    run: structured::ChainRun,
     /// Those that the run is over, if they are few, and how many there are.
     own: Option<(Chosen, usize)>,
     track_answers: bool,
@@ -166,17 +166,18 @@ impl Sequenced {
         state: &Bound<'_, PyDict>,
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let Data { rows, labels, lengths, chosen } = data.extract()?;
-        let Settings { eta0: eta, beam, update, seed, partition, track_answers } = settings.extract()?;
+        let SequenceData { rows, labels, lengths, chosen } = data.extract()?;
+        let ChainAttributes { eta0: eta, beam, update, seed, partition, track_answers } =
+            settings.extract()?;
         let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
         let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
         let mending = parse_update(&update)?;
-        let settings = structured::Settings { eta, beam, mending, seed, partition, track_answers };
+        let settings = structured::ChainSettings { eta, beam, mending, seed, partition, track_answers };
         // A copy, so that another thread that writes to the labels cannot make them too large.
         let labels = collected(labels.as_array().iter().copied())?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;
-        let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
-        let begin = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+        let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
+        let begin = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
         let (py, columns, signals) = (data.py(), shape(rows.bind(data.py()))?.1, Signals::new());
         let weighted = begin.weighted(columns, &signals);
         let weighted = signals.settle(weighted, py, false)?;
@@ -190,13 +191,14 @@ impl Sequenced {
             None => (rows, begin, None),
         };
         let signals = Signals::new();
-        let run = with_rows(rows.bind(py), |rows| structured::Run::start(rows, chain, &begin, &signals))?;
+        let run =
+            with_rows(rows.bind(py), |rows| structured::ChainRun::start(rows, chain, &begin, &signals))?;
         let run = signals.settle(run, py, false)?;
         Ok(Self { rows, run, own, track_answers })
     }
 }
 
-impl Work for Sequenced {
+impl EngineRun for Sequenced {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
         let Self { rows, run, .. } = self;
         with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
@@ -215,7 +217,7 @@ impl Work for Sequenced {
                 None => Ok(state),
             }
         });
-        let State { weights, sums, seen } = signals.settle(state, out.py(), false)?;
+        let ChainState { weights, sums, seen } = signals.settle(state, out.py(), false)?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;
         set_array(out, "seen", &[seen as i64], None)
@@ -232,8 +234,8 @@ impl Work for Sequenced {
 /// Averaged weights of a state.
 #[pyfunction]
 fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
-    let (weights, sums) = (Arrays::of(state, "")?, Arrays::of(state, "_u")?);
-    let learnt = State { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
+    let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
+    let learnt = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
     let signals = Signals::new();
     let averages = state.py().detach(|| structured::averages(&learnt, &signals));
     let averages = signals.settle(averages, state.py(), false)?;
@@ -271,7 +273,7 @@ fn sequence_decode<'py>(
     let py = rows.py();
     let (n, _) = shape(rows)?;
     let sequences = Sequences::new(lengths.as_slice()?, n)?;
-    let arrays = Arrays::of(weights, "")?;
+    let arrays = ChainArrays::of(weights, "")?;
     let weights = arrays.weights()?;
     let labels = weights.labels();
     let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::arranged::Arranged;
 use super::ballot::SPARSEST;
-use super::csr_loops::{Counts, Float, exact_product, products};
+use super::csr_loops::{Counts, FloatColumns, exact_product, products};
 use super::entries::{Chosen, Entries, Renamed};
 use super::facts::Facts;
 use super::learn::Learn;
@@ -146,7 +146,7 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
             Weights::ByColumn { w, stride } => {
-                let body = Float { rows: self, weights: w, stride: *stride };
+                let body = FloatColumns { rows: self, weights: w, stride: *stride };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }

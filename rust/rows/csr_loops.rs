@@ -11,7 +11,7 @@ use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 
-pub(super) struct Float<'a, T, I> {
+pub(super) struct FloatColumns<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [f64],
     pub stride: usize,
@@ -86,7 +86,7 @@ impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
+impl<T: Value, I: Index> LoopBody for FloatColumns<'_, T, I> {
     const EXACT: bool = false;
     const WIDE: bool = false;
 
@@ -114,7 +114,7 @@ impl<T: Value, I: Index> LoopBody for Float<'_, T, I> {
     }
 }
 
-impl<T: Value, I: Index> Settle for Float<'_, T, I> {
+impl<T: Value, I: Index> Settle for FloatColumns<'_, T, I> {
     #[inline(always)]
     fn settle(&mut self, row: usize, ages: &mut Ages) {
         let (columns, values) = self.rows.row(row);

@@ -160,13 +160,13 @@ fn activations_by_column<S: Simd, T: Value>(
     }
 }
 
-struct Float<'a, T> {
+struct FloatPlanes<'a, T> {
     rows: Dense<'a, T>,
     weights: &'a mut [f64],
     wide: Vec<f64>,
 }
 
-impl<T: Value> LoopBody for Float<'_, T> {
+impl<T: Value> LoopBody for FloatPlanes<'_, T> {
     const EXACT: bool = false;
 
     #[inline(always)]
@@ -191,7 +191,7 @@ impl<T: Value> LoopBody for Float<'_, T> {
     }
 }
 
-impl<T: Value> Settle for Float<'_, T> {
+impl<T: Value> Settle for FloatPlanes<'_, T> {
     #[inline(always)]
     fn settle(&mut self, row: usize, ages: &mut Ages) {
         let d = self.rows.columns;
@@ -237,14 +237,14 @@ impl<T: Value> LoopBody for Exact<'_, T> {
 }
 
 /// One plane in a form that suits dense rows.
-trait Plane<T>: Copy {
-    /// `w·x` of some rows, which are [`Plane::reach`] long.
+trait OnePlane<T>: Copy {
+    /// `w·x` of some rows, which are [`OnePlane::reach`] long.
     fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N];
 
     fn reach(columns: usize) -> usize;
 }
 
-impl<T: Value> Plane<T> for &[f64] {
+impl<T: Value> OnePlane<T> for &[f64] {
     #[inline(always)]
     fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
         dots(simd, rows, self)
@@ -255,7 +255,7 @@ impl<T: Value> Plane<T> for &[f64] {
     }
 }
 
-impl<T: Value> Plane<T> for &Halves {
+impl<T: Value> OnePlane<T> for &Halves {
     #[inline(always)]
     fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
         exact::dots_of_rows(simd, self, rows)
@@ -267,21 +267,21 @@ impl<T: Value> Plane<T> for &Halves {
 }
 
 /// The forms of [`Arranged`] that suit dense rows.
-enum Form<'a> {
+enum DenseWeights<'a> {
     ByPlane(&'a [f64]),
     ByColumn(&'a [f64], usize),
     Halves(&'a [Halves]),
 }
 
-struct Scores<'a, T> {
+struct RowScores<'a, T> {
     rows: &'a Dense<'a, T>,
     range: Range<usize>,
-    weights: Form<'a>,
+    weights: DenseWeights<'a>,
     intercept: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl<T: Value> Leaf for Scores<'_, T> {
+impl<T: Value> Leaf for RowScores<'_, T> {
     type Output = Result<()>;
 
     #[inline(always)]
@@ -289,19 +289,21 @@ impl<T: Value> Leaf for Scores<'_, T> {
         let Self { rows, range, weights, intercept, out } = self;
         if let [b] = *intercept {
             match weights {
-                Form::ByPlane(w) => return one_plane(simd, rows, range.start, w, b, out),
+                DenseWeights::ByPlane(w) => return one_plane(simd, rows, range.start, w, b, out),
                 // The guard is a constant: the loop is compiled for bytes alone.
-                Form::Halves(w) if T::BYTE => return one_plane(simd, rows, range.start, &w[0], b, out),
-                Form::Halves(_) => return Err(arranged_otherwise()),
-                Form::ByColumn(..) => {}
+                DenseWeights::Halves(w) if T::BYTE => {
+                    return one_plane(simd, rows, range.start, &w[0], b, out);
+                }
+                DenseWeights::Halves(_) => return Err(arranged_otherwise()),
+                DenseWeights::ByColumn(..) => {}
             }
         }
         let (columns, fours) = (rows.columns, intercept.len().div_ceil(4));
-        let mut wide = filled(0.0, if matches!(weights, Form::ByPlane(_)) { columns } else { 0 })?;
+        let mut wide = filled(0.0, if matches!(weights, DenseWeights::ByPlane(_)) { columns } else { 0 })?;
         let mut lanes =
-            filled([[0.0; 4]; LANES], if matches!(weights, Form::ByColumn(..)) { fours } else { 0 })?;
+            filled([[0.0; 4]; LANES], if matches!(weights, DenseWeights::ByColumn(..)) { fours } else { 0 })?;
         let mut spare =
-            rows.spare(if matches!(weights, Form::Halves(_)) { Halves::reach(columns) } else { 0 })?;
+            rows.spare(if matches!(weights, DenseWeights::Halves(_)) { Halves::reach(columns) } else { 0 })?;
         let hints = Hints::of(size_of_val(rows.values), rows.len, true, intercept.len());
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
             if let Some((ahead, hint)) = hints.early
@@ -310,11 +312,11 @@ impl<T: Value> Leaf for Scores<'_, T> {
                 prefetch_into(rows.row(row + ahead), hint);
             }
             match weights {
-                Form::Halves(planes) => {
+                DenseWeights::Halves(planes) => {
                     exact_activations(simd, rows.row_and_more(row, &mut spare), planes, sums);
                 }
-                Form::ByPlane(w) => activations(simd, rows.row(row), &mut wide, w, sums),
-                Form::ByColumn(w, stride) => {
+                DenseWeights::ByPlane(w) => activations(simd, rows.row(row), &mut wide, w, sums),
+                DenseWeights::ByColumn(w, stride) => {
                     activations_by_column(simd, rows.row(row), (w, stride), &mut lanes, sums);
                 }
             }
@@ -326,14 +328,14 @@ impl<T: Value> Leaf for Scores<'_, T> {
     }
 }
 
-/// Scores of one plane, of the rows from `start` on: of short ones four at once, which share each load of
+/// RowScores of one plane, of the rows from `start` on: of short ones four at once, which share each load of
 /// the weights, and the additions of one need not wait for each other.
 ///
 /// Tried: without asking for rows, short ones from memory take up to 30 % longer; longer rows four at once,
 /// up to three times as long, and with asking for them up to twice. So for several planes: three to five take
 /// 20 to 40 % less, ten and more up to 30 % longer.
 #[inline(always)]
-fn one_plane<S: Simd, T: Value, W: Plane<T>>(
+fn one_plane<S: Simd, T: Value, W: OnePlane<T>>(
     simd: S,
     rows: &Dense<T>,
     start: usize,
@@ -406,9 +408,9 @@ impl<T: Value> Leaf for Surveyed<'_, T> {
 /// Four rows at once share each load of the weights, and the additions of one need not wait for each other:
 /// float64 of 784 columns takes 0.6 times as long as row by row. Tried: asking for whole rows (1.7 times as
 /// long).
-struct Dots<'a, T>(&'a Dense<'a, T>, &'a [u32], &'a [f64], &'a mut [f64]);
+struct RowDots<'a, T>(&'a Dense<'a, T>, &'a [u32], &'a [f64], &'a mut [f64]);
 
-impl<T: Value> Leaf for Dots<'_, T> {
+impl<T: Value> Leaf for RowDots<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -489,7 +491,7 @@ impl<T: Value> Examples for Dense<'_, T> {
             Weights::ByPlane(weights) => {
                 // One plane reads each row as it is stored.
                 let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                let body = Float { rows: *self, weights, wide };
+                let body = FloatPlanes { rows: *self, weights, wide };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
@@ -554,16 +556,22 @@ impl<T: Value> Rows for Dense<'_, T> {
         out: &mut [f64],
     ) -> Result<()> {
         let weights = match weights {
-            Arranged::ByPlane(w) => Form::ByPlane(w),
-            Arranged::ByColumn { w, stride } => Form::ByColumn(w, *stride),
-            Arranged::Halves(w) => Form::Halves(w),
+            Arranged::ByPlane(w) => DenseWeights::ByPlane(w),
+            Arranged::ByColumn { w, stride } => DenseWeights::ByColumn(w, *stride),
+            Arranged::Halves(w) => DenseWeights::Halves(w),
             Arranged::Counts(_) => return Err(arranged_otherwise()),
         };
-        dispatch(Scores { rows: self, range: rows, weights, intercept, out })
+        dispatch(RowScores { rows: self, range: rows, weights, intercept, out })
     }
 
     fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        dispatch(Scores { rows: self, range: rows, weights: Form::ByPlane(w), intercept: &[b], out })
+        dispatch(RowScores {
+            rows: self,
+            range: rows,
+            weights: DenseWeights::ByPlane(w),
+            intercept: &[b],
+            out,
+        })
     }
 }
 
@@ -631,7 +639,7 @@ impl<T: Value> Matrix for Dense<'_, T> {
     }
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
-        dispatch(Dots(self, numbers, w, out));
+        dispatch(RowDots(self, numbers, w, out));
     }
 
     fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {

@@ -13,9 +13,9 @@
 pub use super::prefix::Mending;
 
 use super::lattice::{Lattice, Search};
-use super::learner::Learner;
+use super::learner::ChainLearner;
 use super::prefix::compare;
-use super::{Sequences, State};
+use super::{ChainState, Sequences};
 use crate::arith::average::timed;
 use crate::arith::environment::standard;
 use crate::arith::number::Number;
@@ -27,7 +27,7 @@ use crate::order::shuffle;
 use crate::rows::{Entries, Matrix};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct ChainSettings {
     pub eta: f64,
     /// So many labels of each token are kept in a search; `None`: all.
     pub beam: Option<usize>,
@@ -46,7 +46,7 @@ pub struct Chain {
     sequences: Sequences,
     /// Those to learn from: the orders are permutations of this list.
     chosen: Vec<u32>,
-    settings: Settings,
+    settings: ChainSettings,
 }
 
 impl Chain {
@@ -55,7 +55,7 @@ impl Chain {
         labels: Vec<u32>,
         sequences: Sequences,
         chosen: Option<Vec<u32>>,
-        settings: Settings,
+        settings: ChainSettings,
     ) -> Result<Self> {
         let (rows, eta) = (sequences.rows_in_all(), settings.eta);
         if labels.len() != rows {
@@ -97,7 +97,7 @@ impl Chain {
     }
 
     /// Bound of the weights up to which all sums of a search are exact in i32, if there is one (rule 10).
-    fn limit(&self, rows: &dyn Matrix, state: &State, monitor: &dyn Monitor) -> Result<Option<i32>> {
+    fn limit(&self, rows: &dyn Matrix, state: &ChainState, monitor: &dyn Monitor) -> Result<Option<i32>> {
         let (Some(size), eta) = (rows.magnitude(monitor)?, self.settings.eta) else { return Ok(None) };
         let longest = self.sequences.longest() as f64;
         let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
@@ -126,9 +126,9 @@ const BLOCK: usize = 64;
 
 /// A run between two epochs. It is always used with the rows that it was started with, and not at all
 /// after an error.
-pub struct Run {
+pub struct ChainRun {
     chain: Chain,
-    form: Form,
+    form: Precision,
     scratch: Scratch,
     order: Vec<u32>,
     /// The answers to all sequences, if they are recorded.
@@ -141,12 +141,12 @@ pub struct Run {
 
 /// The weights, and the search that reads them.
 struct Engine<N> {
-    learner: Learner<N>,
+    learner: ChainLearner<N>,
     lattice: Lattice<N>,
 }
 
 /// In one of two kinds of numbers: integers as long as they are exact.
-enum Form {
+enum Precision {
     Exact(Engine<i32>, i32),
     Float(Engine<f64>),
 }
@@ -159,25 +159,27 @@ struct Scratch {
 }
 
 /// What a sequence came to.
-struct Visit<N> {
+struct Outcome<N> {
     /// Labels that differ; 0 if the answer was right.
     wrong: usize,
     largest: N,
 }
 
-impl Run {
+impl ChainRun {
     /// Checks labels and state against the rows.
-    pub fn start(rows: &dyn Matrix, chain: Chain, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+    pub fn start(rows: &dyn Matrix, chain: Chain, state: &ChainState, monitor: &dyn Monitor) -> Result<Self> {
         standard(|| Self::begin(rows, chain, state, monitor))
     }
 
-    fn begin(rows: &dyn Matrix, chain: Chain, state: &State, monitor: &dyn Monitor) -> Result<Self> {
+    fn begin(rows: &dyn Matrix, chain: Chain, state: &ChainState, monitor: &dyn Monitor) -> Result<Self> {
         state.check(rows.columns(), monitor)?;
         chain.check_labels(state.weights.labels(), monitor)?;
         let with_pair = state.weights.pair.is_some();
         let form = match chain.limit(rows, state, monitor)? {
-            Some(limit) => Form::Exact(Engine::new(Learner::new(state, monitor)?, with_pair)?, limit),
-            None => Form::Float(Engine::new(Learner::new(state, monitor)?, with_pair)?),
+            Some(limit) => {
+                Precision::Exact(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?, limit)
+            }
+            None => Precision::Float(Engine::new(ChainLearner::new(state, monitor)?, with_pair)?),
         };
         let answers = filled(&0, if chain.settings.track_answers { rows.len() } else { 0 }, monitor)?;
         let (scratch, order) = (Scratch::default(), Vec::new());
@@ -214,8 +216,8 @@ impl Run {
         }
         self.order = order;
         let is_finite = match &self.form {
-            Form::Exact(engine, _) => engine.learner.is_finite(),
-            Form::Float(engine) => engine.learner.is_finite(),
+            Precision::Exact(engine, _) => engine.learner.is_finite(),
+            Precision::Float(engine) => engine.learner.is_finite(),
         };
         if is_finite {
             Epoch::of_one_decision(sequences, tokens as f64, interrupted)
@@ -230,19 +232,19 @@ impl Run {
         let Self { chain, form, scratch, answers, seen, .. } = self;
         let (visited, t) = ((rows, sequence, &mut answers[..]), *seen + 1);
         let (wrong, leaves) = match form {
-            Form::Float(engine) => {
+            Precision::Float(engine) => {
                 let visit = engine.visit(chain, scratch, visited, t, monitor)?;
                 (visit.map(|visit| visit.wrong), false)
             }
-            Form::Exact(engine, limit) => {
+            Precision::Exact(engine, limit) => {
                 let visit = engine.visit(chain, scratch, visited, t, monitor)?;
                 let leaves = visit.as_ref().is_some_and(|visit| !visit.largest.within(*limit));
                 (visit.map(|visit| visit.wrong), leaves)
             }
         };
-        if leaves && let Form::Exact(engine, _) = form {
+        if leaves && let Precision::Exact(engine, _) = form {
             let with_pair = engine.learner.model().pair.is_some();
-            *form = Form::Float(Engine::new(std::mem::take(&mut engine.learner).widened()?, with_pair)?);
+            *form = Precision::Float(Engine::new(std::mem::take(&mut engine.learner).widened()?, with_pair)?);
         }
         *seen = t;
         Ok(wrong)
@@ -251,18 +253,18 @@ impl Run {
     /// The run goes on no more: its averages must be finite.
     pub fn end(&self, monitor: &dyn Monitor) -> Result<()> {
         let is_finite = standard(|| match &self.form {
-            Form::Exact(engine, _) => engine.learner.average_is_finite(self.seen, monitor),
-            Form::Float(engine) => engine.learner.average_is_finite(self.seen, monitor),
+            Precision::Exact(engine, _) => engine.learner.average_is_finite(self.seen, monitor),
+            Precision::Float(engine) => engine.learner.average_is_finite(self.seen, monitor),
         })?;
         if is_finite { Ok(()) } else { Err(Error::Overflow { epoch: self.epoch }) }
     }
 
     /// Weights and sums: all that another run needs.
-    pub fn state(&self, monitor: &dyn Monitor) -> Result<State<'static>> {
+    pub fn state(&self, monitor: &dyn Monitor) -> Result<ChainState<'static>> {
         let seen = self.seen;
         match &self.form {
-            Form::Exact(engine, _) => engine.learner.state(seen, monitor),
-            Form::Float(engine) => engine.learner.state(seen, monitor),
+            Precision::Exact(engine, _) => engine.learner.state(seen, monitor),
+            Precision::Float(engine) => engine.learner.state(seen, monitor),
         }
     }
 
@@ -274,7 +276,7 @@ impl Run {
 }
 
 impl<N: Number> Engine<N> {
-    fn new(learner: Learner<N>, with_pair: bool) -> Result<Self> {
+    fn new(learner: ChainLearner<N>, with_pair: bool) -> Result<Self> {
         let lattice = Lattice::new(learner.w.shape, with_pair)?;
         Ok(Self { learner, lattice })
     }
@@ -287,10 +289,10 @@ impl<N: Number> Engine<N> {
         (rows, number, answers): (&dyn Matrix, usize, &mut [u32]),
         t: u64,
         monitor: &dyn Monitor,
-    ) -> Result<Option<Visit<N>>> {
+    ) -> Result<Option<Outcome<N>>> {
         let Self { learner, lattice } = self;
         let Scratch { entries, path } = scratch;
-        let Settings { eta, beam, mending, track_answers, .. } = chain.settings;
+        let ChainSettings { eta, beam, mending, track_answers, .. } = chain.settings;
         let tokens = chain.sequences.rows(number);
         let truth = &chain.labels[tokens.clone()];
         entries.clear();
@@ -315,6 +317,6 @@ impl<N: Number> Engine<N> {
             }
             largest = learner.learn((eta, tc), entries, compared, len == truth.len())?;
         }
-        Ok(Some(Visit { wrong, largest }))
+        Ok(Some(Outcome { wrong, largest }))
     }
 }

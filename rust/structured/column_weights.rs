@@ -11,7 +11,7 @@
 use super::frame::Shape;
 use super::lattice::Columns;
 use super::sparse::{Builder, Sparse};
-use crate::arith::activation::{Activations, Row, learn};
+use crate::arith::activation::{LabelSums, Row, learn};
 use crate::arith::number::Number;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
@@ -28,7 +28,7 @@ struct Entry<N> {
 
 /// Where the weights of a column are.
 #[derive(Clone, Copy, Default)]
-struct Head {
+struct ColumnHead {
     /// The first of its entries, or the number of its row.
     at: u32,
     len: u8,
@@ -44,7 +44,7 @@ pub(super) struct ColumnWeights<N> {
     shape: Shape,
     /// Places of a row, the padding counted.
     places: usize,
-    heads: Vec<Head>,
+    heads: Vec<ColumnHead>,
     entries: Vec<Entry<N>>,
     /// Room that columns have outgrown, by class.
     free: [Vec<u32>; ROW as usize],
@@ -64,7 +64,7 @@ impl<N: Number> ColumnWeights<N> {
         let mut table = Self {
             shape,
             places: planes * shape.stride,
-            heads: filled(&Head::default(), columns, monitor)?,
+            heads: filled(&ColumnHead::default(), columns, monitor)?,
             entries: Vec::new(),
             free: Default::default(),
             rows: Vec::new(),
@@ -141,7 +141,7 @@ impl<N: Number> ColumnWeights<N> {
             self.entries[first..][..len].fill(Entry::default());
         }
         let at = u32::try_from(at).map_err(|_| Error::Memory)?; // 64 GB
-        self.heads[column] = Head { at, len: old.len, class };
+        self.heads[column] = ColumnHead { at, len: old.len, class };
         Ok(())
     }
 
@@ -224,7 +224,7 @@ fn grow<T: Clone + Default>(values: &mut Vec<T>, len: usize) -> Result<()> {
 
 impl<N: Number> Columns<N> for ColumnWeights<N> {
     #[inline(always)]
-    fn activate(&self, row: Row, sums: &mut Activations<N>) {
+    fn activate(&self, row: Row, sums: &mut LabelSums<N>) {
         for (column, x) in row.columns.iter().zip(row.values) {
             let head = self.heads[*column as usize];
             let first = head.at as usize;

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 
 use super::chain::check_beam;
 use super::frame::{Frame, Shape};
-use super::lattice::{Columns, Lattice, Model, Search};
+use super::lattice::{Columns, Lattice, Search, SearchModel};
 use super::sparse::Sparse;
-use super::{Sequences, Weights};
-use crate::arith::activation::{Activations, Row};
+use super::{ChainWeights, Sequences};
+use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
@@ -30,7 +30,7 @@ pub struct Limits<'a> {
 pub fn decode(
     rows: &dyn Matrix,
     sequences: &Sequences,
-    weights: &Weights,
+    weights: &ChainWeights,
     limits: Limits,
     threads: usize,
     monitor: &dyn Monitor,
@@ -41,7 +41,7 @@ pub fn decode(
 fn search(
     rows: &dyn Matrix,
     sequences: &Sequences,
-    weights: &Weights,
+    weights: &ChainWeights,
     limits: Limits,
     threads: usize,
     monitor: &dyn Monitor,
@@ -63,12 +63,12 @@ fn search(
 }
 
 /// Weights of columns where they are stored, and the places of their planes, if they are not the same.
-struct Stored<'a> {
+struct StoredWeights<'a> {
     weights: &'a Sparse<'a>,
     places: Option<Vec<usize>>,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredWeights<'a> {
     /// `planes` rows of labels, K or 1.
     fn new(weights: &'a Sparse<'a>, shape: Shape, planes: usize) -> Result<Self> {
         let is_padded = planes > 1 && shape.stride > shape.labels;
@@ -78,9 +78,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-impl Columns<f64> for Stored<'_> {
+impl Columns<f64> for StoredWeights<'_> {
     #[inline(always)]
-    fn activate(&self, row: Row, sums: &mut Activations<f64>) {
+    fn activate(&self, row: Row, sums: &mut LabelSums<f64>) {
         for (column, x) in row.columns.iter().zip(row.values) {
             let (planes, data) = self.weights.row(*column as usize);
             let planes = planes.iter().map(|plane| *plane as usize);
@@ -103,19 +103,20 @@ impl Columns<f64> for Stored<'_> {
 /// What all searches read.
 struct Prepared<'a> {
     frame: Frame<f64>,
-    emission: Stored<'a>,
-    pair: Option<Stored<'a>>,
+    emission: StoredWeights<'a>,
+    pair: Option<StoredWeights<'a>>,
     limits: Limits<'a>,
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(weights: &'a Weights<'a>, limits: Limits<'a>) -> Result<Self> {
+    pub fn new(weights: &'a ChainWeights<'a>, limits: Limits<'a>) -> Result<Self> {
         let mut frame = Frame::new(weights)?;
         if let Some(forbidden) = limits.forbidden {
             frame.forbid(forbidden);
         }
-        let emission = Stored::new(&weights.emission, frame.shape, 1)?;
-        let pair = weights.pair.as_ref().map(|pair| Stored::new(pair, frame.shape, frame.shape.labels));
+        let emission = StoredWeights::new(&weights.emission, frame.shape, 1)?;
+        let pair =
+            weights.pair.as_ref().map(|pair| StoredWeights::new(pair, frame.shape, frame.shape.labels));
         let pair = pair.transpose()?;
         Ok(Self { frame, emission, pair, limits })
     }
@@ -152,7 +153,7 @@ impl Searcher {
             allowed: limits.allowed.map(|allowed| &allowed[part.start * labels..part.end * labels]),
             forbids: limits.forbidden.is_some(),
         };
-        let model = Model { frame, emission, pair: pair.as_ref() };
+        let model = SearchModel { frame, emission, pair: pair.as_ref() };
         if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
             return Err(Error::TooLarge(format!(
                 "a score of sequence {number} is not finite; scale the features"

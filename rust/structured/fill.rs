@@ -1,7 +1,7 @@
 //! How the table of a search is filled, token by token.
 
 use super::frame::{Frame, Shape};
-use super::lattice::{Columns, Lattice, Model, Search};
+use super::lattice::{Columns, Lattice, Search, SearchModel};
 use crate::arith::activation::Row;
 use crate::arith::lattice::{add_all, first_best, reach};
 use crate::arith::number::Number;
@@ -20,7 +20,7 @@ const AHEAD: usize = 2;
 impl<N: Number> Lattice<N> {
     /// `e[t]`, in the column.
     #[inline(always)]
-    pub(super) fn emit<C: Columns<N>>(&mut self, model: Model<N, C>, rows: &Entries, token: usize) {
+    pub(super) fn emit<C: Columns<N>>(&mut self, model: SearchModel<N, C>, rows: &Entries, token: usize) {
         self.sums.clear();
         model.emission.activate(rows.row(token), &mut self.sums);
         let e = &mut self.column[..];
@@ -107,7 +107,7 @@ impl<N: Number> Lattice<N> {
 
 pub(super) struct Fill<'a, N, C> {
     pub lattice: &'a mut Lattice<N>,
-    pub model: Model<'a, N, C>,
+    pub model: SearchModel<'a, N, C>,
     pub rows: &'a Entries,
     pub search: Search<'a>,
     pub monitor: &'a dyn Monitor,

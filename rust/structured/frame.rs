@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::weights::Weights;
+use super::weights::ChainWeights;
 use crate::arith::number::Number;
 use crate::arith::step::start;
 use crate::error::Result;
@@ -46,7 +46,7 @@ pub(super) struct Frame<N> {
 }
 
 impl<N: Number> Frame<N> {
-    pub fn new(weights: &Weights) -> Result<Self> {
+    pub fn new(weights: &ChainWeights) -> Result<Self> {
         let shape = Shape::new(weights.labels());
         let pad = |w: &[f64]| {
             let mut out = filled(N::default(), w.len() / shape.labels * shape.stride)?;

@@ -11,7 +11,7 @@
 
 use super::fill::Fill;
 use super::frame::{Frame, Shape};
-use crate::arith::activation::{Activations, Row};
+use crate::arith::activation::{LabelSums, Row};
 use crate::arith::lattice::{first_best, first_best_of_all};
 use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -23,26 +23,26 @@ use crate::rows::Entries;
 /// The weights of columns for planes, however they are stored.
 pub(super) trait Columns<N> {
     /// Adds the products of a row.
-    fn activate(&self, row: Row, sums: &mut Activations<N>);
+    fn activate(&self, row: Row, sums: &mut LabelSums<N>);
 
     /// Tells the processor that the weights of a column will be needed soon.
     fn prefetch(&self, column: i64);
 }
 
 /// What a search reads.
-pub(super) struct Model<'a, N, C> {
+pub(super) struct SearchModel<'a, N, C> {
     pub frame: &'a Frame<N>,
     pub emission: &'a C,
     pub pair: Option<&'a C>,
 }
 
-impl<N, C> Clone for Model<'_, N, C> {
+impl<N, C> Clone for SearchModel<'_, N, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<N, C> Copy for Model<'_, N, C> {}
+impl<N, C> Copy for SearchModel<'_, N, C> {}
 
 /// What a search may look at.
 #[derive(Clone, Copy, Default)]
@@ -69,9 +69,9 @@ pub(super) struct Lattice<N> {
     pub(super) back: Vec<u32>,
     pub(super) with_pair: bool,
     pub(super) pair: Vec<N>,
-    pub(super) pair_sums: Activations<N>,
+    pub(super) pair_sums: LabelSums<N>,
     pub(super) column: Vec<N>,
-    pub(super) sums: Activations<N>,
+    pub(super) sums: LabelSums<N>,
     pub(super) is_finite: bool,
 }
 
@@ -90,9 +90,9 @@ impl<N: Number> Lattice<N> {
             back: Vec::new(),
             with_pair,
             pair: filled(N::default(), pairs)?,
-            pair_sums: Activations::new(pairs)?,
+            pair_sums: LabelSums::new(pairs)?,
             column: filled(N::default(), stride)?,
-            sums: Activations::new(stride)?,
+            sums: LabelSums::new(stride)?,
             is_finite: true,
         })
     }
@@ -100,7 +100,7 @@ impl<N: Number> Lattice<N> {
     /// Fills the table. False if a number is not finite.
     pub fn fill<C: Columns<N>>(
         &mut self,
-        model: Model<N, C>,
+        model: SearchModel<N, C>,
         rows: &Entries,
         search: Search,
         monitor: &dyn Monitor,
@@ -152,7 +152,7 @@ impl<N: Number> Lattice<N> {
     /// table's sums can be made again.
     pub fn extend<C: Columns<N>>(
         &mut self,
-        model: Model<N, C>,
+        model: SearchModel<N, C>,
         rows: &Entries,
         score: N,
         token: usize,

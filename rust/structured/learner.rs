@@ -2,8 +2,8 @@
 
 use super::column_weights::ColumnWeights;
 use super::frame::Frame;
-use super::lattice::Model;
-use super::weights::{State, Weights};
+use super::lattice::SearchModel;
+use super::weights::{ChainState, ChainWeights};
 use crate::arith::activation::learn;
 use crate::arith::average::average;
 use crate::arith::finite::all_finite;
@@ -13,16 +13,16 @@ use crate::monitor::Monitor;
 use crate::rows::Entries;
 
 #[derive(Default)]
-pub(super) struct Learner<N> {
+pub(super) struct ChainLearner<N> {
     pub w: Frame<N>,
     u: Frame<f64>,
     emission: ColumnWeights<N>,
     pair: Option<ColumnWeights<N>>,
 }
 
-impl<N: Number> Learner<N> {
-    pub fn new(state: &State, monitor: &dyn Monitor) -> Result<Self> {
-        let State { weights, sums, .. } = state;
+impl<N: Number> ChainLearner<N> {
+    pub fn new(state: &ChainState, monitor: &dyn Monitor) -> Result<Self> {
+        let ChainState { weights, sums, .. } = state;
         let (w, u) = (Frame::new(weights)?, Frame::new(sums)?);
         let emission = ColumnWeights::new(w.shape, 1, (&weights.emission, &sums.emission), monitor)?;
         let pair = weights.pair.as_ref().zip(sums.pair.as_ref());
@@ -30,8 +30,8 @@ impl<N: Number> Learner<N> {
         Ok(Self { w, u, emission, pair })
     }
 
-    pub fn model(&self) -> Model<'_, N, ColumnWeights<N>> {
-        Model { frame: &self.w, emission: &self.emission, pair: self.pair.as_ref() }
+    pub fn model(&self) -> SearchModel<'_, N, ColumnWeights<N>> {
+        SearchModel { frame: &self.w, emission: &self.emission, pair: self.pair.as_ref() }
     }
 
     /// What one mistake changes: adds `c` times the features of `truth`, and takes `c` times those of
@@ -109,21 +109,29 @@ impl<N: Number> Learner<N> {
     }
 
     /// Weights and sums as they are given out.
-    pub fn state(&self, seen: u64, monitor: &dyn Monitor) -> Result<State<'static>> {
-        Ok(State { weights: self.weights(|w, _| w, monitor)?, sums: self.weights(|_, u| u, monitor)?, seen })
+    pub fn state(&self, seen: u64, monitor: &dyn Monitor) -> Result<ChainState<'static>> {
+        Ok(ChainState {
+            weights: self.weights(|w, _| w, monitor)?,
+            sums: self.weights(|_, u| u, monitor)?,
+            seen,
+        })
     }
 
     /// Weights without padding; `value` of a weight and its sum.
-    fn weights(&self, value: impl Fn(f64, f64) -> f64, monitor: &dyn Monitor) -> Result<Weights<'static>> {
+    fn weights(
+        &self,
+        value: impl Fn(f64, f64) -> f64,
+        monitor: &dyn Monitor,
+    ) -> Result<ChainWeights<'static>> {
         let [transition, start, end] = self.w.cut(&self.u, &value)?;
         let emission = self.emission.matrix(&value, monitor)?;
         let pair = self.pair.as_ref().map(|pair| pair.matrix(&value, monitor)).transpose()?;
-        Ok(Weights { emission, transition, start, end, pair })
+        Ok(ChainWeights { emission, transition, start, end, pair })
     }
 
     /// The same in float64.
-    pub fn widened(self) -> Result<Learner<f64>> {
-        Ok(Learner {
+    pub fn widened(self) -> Result<ChainLearner<f64>> {
+        Ok(ChainLearner {
             w: self.w.widened()?,
             u: self.u,
             emission: self.emission.widened()?,

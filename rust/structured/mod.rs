@@ -21,8 +21,8 @@ mod sequences;
 mod sparse;
 mod weights;
 
-pub use chain::{Chain, Mending, Run, Settings};
+pub use chain::{Chain, ChainRun, ChainSettings, Mending};
 pub use decode::{Limits, decode};
 pub use sequences::Sequences;
 pub use sparse::Sparse;
-pub use weights::{State, Weights, averages};
+pub use weights::{ChainState, ChainWeights, averages};

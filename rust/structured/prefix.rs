@@ -10,7 +10,7 @@
 //!   section 4 (max-violation).
 
 use super::frame::Frame;
-use super::lattice::{Columns, Lattice, Model};
+use super::lattice::{Columns, Lattice, SearchModel};
 use crate::arith::number::Number;
 use crate::error::Result;
 use crate::memory::collected;
@@ -28,7 +28,7 @@ pub enum Mending {
 /// the answer is right, or if there is none. `None`: a score of the truth is not finite.
 pub(super) fn compare<N: Number, C: Columns<N>>(
     lattice: &mut Lattice<N>,
-    (model, rows): (Model<N, C>, &Entries),
+    (model, rows): (SearchModel<N, C>, &Entries),
     mending: Mending,
     truth: &[u32],
     path: &mut [u32],

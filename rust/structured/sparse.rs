@@ -92,7 +92,8 @@ impl Sparse<'_> {
         let mut out = Builder::with_room(self.columns(), len)?;
         for piece in pieces(self.columns(), work(self.columns(), len), monitor) {
             for column in piece? {
-                let (mut a, mut b) = (Entries::of(self.row(column)), Entries::of(other.row(column)));
+                let (mut a, mut b) =
+                    (ColumnEntries::of(self.row(column)), ColumnEntries::of(other.row(column)));
                 while let Some(plane) = a.plane().into_iter().chain(b.plane()).min() {
                     out.push(plane, value(a.take(plane), b.take(plane)))?;
                 }
@@ -143,12 +144,12 @@ fn work(columns: usize, len: usize) -> usize {
 }
 
 /// The weights of a column, taken in order.
-struct Entries<'a> {
+struct ColumnEntries<'a> {
     planes: &'a [i32],
     data: &'a [f64],
 }
 
-impl<'a> Entries<'a> {
+impl<'a> ColumnEntries<'a> {
     fn of((planes, data): (&'a [i32], &'a [f64])) -> Self {
         Self { planes, data }
     }

@@ -12,7 +12,7 @@ use crate::rows::{Chosen, Matrix};
 
 /// Weights of K labels over d columns, or sums over them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Weights<'a> {
+pub struct ChainWeights<'a> {
     /// d x K: of a column for a label.
     pub emission: Sparse<'a>,
     /// K x K: of a label after another, the earlier one first.
@@ -27,15 +27,15 @@ pub struct Weights<'a> {
 
 /// What a run has learnt, and all that it needs to go on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct State<'a> {
-    pub weights: Weights<'a>,
+pub struct ChainState<'a> {
+    pub weights: ChainWeights<'a>,
     /// The sums u of rule 5.
-    pub sums: Weights<'a>,
+    pub sums: ChainWeights<'a>,
     /// Sequences seen, T.
     pub seen: u64,
 }
 
-impl Weights<'_> {
+impl ChainWeights<'_> {
     /// All 0.
     pub fn zero(columns: usize, labels: usize, with_pair: bool) -> Result<Self> {
         Ok(Self {
@@ -94,11 +94,11 @@ impl Weights<'_> {
     }
 }
 
-impl Weights<'_> {
+impl ChainWeights<'_> {
     /// The same with other matrices for those of columns.
-    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<Weights<'static>> {
+    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<ChainWeights<'static>> {
         let owned = |numbers: &[f64]| Ok(collected(numbers.iter().copied())?.into());
-        Ok(Weights {
+        Ok(ChainWeights {
             emission: of(&self.emission)?,
             transition: owned(&self.transition)?,
             start: owned(&self.start)?,
@@ -108,7 +108,7 @@ impl Weights<'_> {
     }
 }
 
-impl State<'_> {
+impl ChainState<'_> {
     /// The columns, of the first so many, that have weights or sums.
     pub fn weighted(&self, columns: usize, monitor: &dyn Monitor) -> Result<Vec<usize>> {
         let mut weighted = Vec::new();
@@ -126,19 +126,19 @@ impl State<'_> {
     }
 
     /// The state over some columns, each at its place; others have no weights and no sums.
-    pub fn take(&self, chosen: &Chosen, monitor: &dyn Monitor) -> Result<State<'static>> {
+    pub fn take(&self, chosen: &Chosen, monitor: &dyn Monitor) -> Result<ChainState<'static>> {
         self.with_columns(|table| table.take(chosen, monitor))
     }
 
     /// The state over so many columns from which [`take`](Self::take) has taken this one; the chosen columns
     /// are sorted.
-    pub fn put(&self, chosen: &Chosen, columns: usize, monitor: &dyn Monitor) -> Result<State<'static>> {
+    pub fn put(&self, chosen: &Chosen, columns: usize, monitor: &dyn Monitor) -> Result<ChainState<'static>> {
         self.with_columns(|table| table.put(chosen, columns, monitor))
     }
 
-    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<State<'static>> {
+    fn with_columns(&self, of: impl Fn(&Sparse) -> Result<Sparse<'static>>) -> Result<ChainState<'static>> {
         let (weights, sums) = (self.weights.with_columns(&of)?, self.sums.with_columns(&of)?);
-        Ok(State { weights, sums, seen: self.seen })
+        Ok(ChainState { weights, sums, seen: self.seen })
     }
 
     /// Refuses arrays that are no weights over `columns` columns with their sums.
@@ -153,18 +153,18 @@ impl State<'_> {
 }
 
 /// The averaged weights of a state.
-pub fn averages(state: &State, monitor: &dyn Monitor) -> Result<Weights<'static>> {
+pub fn averages(state: &ChainState, monitor: &dyn Monitor) -> Result<ChainWeights<'static>> {
     standard(|| means(state, monitor))
 }
 
-fn means(state: &State, monitor: &dyn Monitor) -> Result<Weights<'static>> {
+fn means(state: &ChainState, monitor: &dyn Monitor) -> Result<ChainWeights<'static>> {
     state.check(state.weights.emission.columns(), monitor)?;
-    let State { weights: w, sums: u, seen } = state;
+    let ChainState { weights: w, sums: u, seen } = state;
     let mean = |w: &[f64], u: &[f64]| -> Result<Cow<'static, [f64]>> {
         Ok(collected(w.iter().zip(u).map(|(w, u)| average(*w, *u, *seen)))?.into())
     };
     let mean_of = |w: &Sparse, u: &Sparse| w.merge(u, |w, u| average(w, u, *seen), monitor);
-    Ok(Weights {
+    Ok(ChainWeights {
         emission: mean_of(&w.emission, &u.emission)?,
         transition: mean(&w.transition, &u.transition)?,
         start: mean(&w.start, &u.start)?,

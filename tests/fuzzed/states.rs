@@ -8,9 +8,11 @@ use perceptron_rs::kernel::{self, Answer, Kernel};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, replay};
-use perceptron_rs::online::{self, Learner, Penalty, Problem, Settings, State, Vectors};
+use perceptron_rs::online::{self, Learner, Penalty, Problem, Settings, State, VoteVectors};
 use perceptron_rs::rows::Dense;
-use perceptron_rs::structured::{self, Chain, Limits, Mending, Sequences, Sparse, Weights, averages, decode};
+use perceptron_rs::structured::{
+    self, Chain, ChainWeights, Limits, Mending, Sequences, Sparse, averages, decode,
+};
 
 use super::draws::Draws;
 use super::epochs::{learn, remembered};
@@ -102,7 +104,7 @@ fn log(draws: &mut Draws) {
     if log.planes() == planes {
         let _ = replay(&own, &log, (&t, &upto), sums, &());
     }
-    let vectors = Vectors { stored: &own, log, coef: &coef, intercept: &intercept, counts: &counts };
+    let vectors = VoteVectors { stored: &own, log, coef: &coef, intercept: &intercept, counts: &counts };
     agreed(|threads| {
         let mut out = vec![0; n * log.planes()];
         online::votes(&rows, &vectors, threads, &(), &mut out).map(|()| out)
@@ -116,7 +118,7 @@ fn log(draws: &mut Draws) {
         Kernel::Sigmoid { gamma: 0.1, coef0: -1.0 },
         Kernel::Precomputed,
     ]);
-    let vectors = kernel::Vectors {
+    let vectors = kernel::SupportVectors {
         stored: &own,
         kernel,
         log,
@@ -208,7 +210,7 @@ fn sparse(draws: &mut Draws, columns: usize, planes: usize) -> Sparse<'static> {
     Sparse { indptr: indptr.into(), indices: indices.into(), data: data.into() }
 }
 
-fn weights(draws: &mut Draws, d: usize, k: usize, with_pair: bool) -> Weights<'static> {
+fn weights(draws: &mut Draws, d: usize, k: usize, with_pair: bool) -> ChainWeights<'static> {
     let mut numbers = |n: usize| {
         let mut numbers = draws.many(n, Draws::float);
         if draws.rarely() {
@@ -218,7 +220,7 @@ fn weights(draws: &mut Draws, d: usize, k: usize, with_pair: bool) -> Weights<'s
     };
     let (transition, start, end) = (numbers(k * k), numbers(k), numbers(k));
     let emission = sparse(draws, d, k);
-    Weights { emission, transition, start, end, pair: with_pair.then(|| sparse(draws, d, k * k)) }
+    ChainWeights { emission, transition, start, end, pair: with_pair.then(|| sparse(draws, d, k * k)) }
 }
 
 fn chain(draws: &mut Draws) {
@@ -237,7 +239,7 @@ fn chain(draws: &mut Draws) {
     }
     let Ok(sequences) = Sequences::new(&lengths, n) else { return };
     let with_pair = draws.below(2) == 0;
-    let state = structured::State {
+    let state = structured::ChainState {
         weights: weights(draws, d, k, with_pair),
         sums: weights(draws, d, k, with_pair),
         seen: count(draws).unsigned_abs() >> 1,
@@ -259,9 +261,9 @@ fn chain(draws: &mut Draws) {
     let labels = draws.many(n, |draws| draws.below(k) as u32);
     let mending = draws.one_of(&[Mending::Full, Mending::Early, Mending::MaxViolation]);
     let settings =
-        structured::Settings { eta: 1.0, beam, mending, seed: None, partition: 0, track_answers: true };
+        structured::ChainSettings { eta: 1.0, beam, mending, seed: None, partition: 0, track_answers: true };
     let Ok(chain) = Chain::new(labels, sequences, None, settings) else { return };
-    let Ok(mut run) = structured::Run::start(&rows, chain, &state, &()) else { return };
+    let Ok(mut run) = structured::ChainRun::start(&rows, chain, &state, &()) else { return };
     if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {
         let _ = run.end(&());
         assert_eq!(run.state(&()).expect("memory").weights.labels(), k);

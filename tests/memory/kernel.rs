@@ -2,7 +2,7 @@
 
 use perceptron_rs::error::Result;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, RowSource, Vectors, kernel_matrix, predict,
+    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, RowSource, SupportVectors, kernel_matrix, predict,
     scale_gamma,
 };
 use perceptron_rs::memory::{Grow, filled};
@@ -158,7 +158,7 @@ fn answers_of_every_kind() {
     each_form(|rows| {
         let mut out = vec![0.0; N * ANSWERS.len() * planes];
         let out = std::cell::RefCell::new(&mut out);
-        let vectors = Vectors {
+        let vectors = SupportVectors {
             stored: rows,
             kernel: Kernel::Rbf { gamma: 0.1 },
             log: Log::new(&start, &row, &step, &step, N).expect("a log"),

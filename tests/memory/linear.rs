@@ -8,7 +8,7 @@ use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{Learner, Penalty, Problem, Run, Settings, State, Vectors, scores, votes};
+use perceptron_rs::online::{Learner, Penalty, Problem, Run, Settings, State, VoteVectors, scores, votes};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Tolerance};
 
@@ -266,7 +266,7 @@ fn votes_and_the_vectors_made_again() {
     Layouts::new().each(|stored| {
         for unit in [1.0, 0.1] {
             let coef = vec![unit; 2 * D];
-            let vectors = Vectors { stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
+            let vectors = VoteVectors { stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
             every_request_refused(|| {
                 let mut out = filled(0, N * 2)?;
                 votes(stored, &vectors, 1, &(), &mut out)
@@ -275,7 +275,7 @@ fn votes_and_the_vectors_made_again() {
         // Few entries: one vector after the other.
         let (indptr, one) = ([0_i32, 1], [0_i32]);
         let few = Csr::new(&indptr, &one, &[0.5], D).expect("a matrix");
-        let vectors = Vectors { stored, log, coef: &[0.1; 2 * D], intercept: &[0.0; 2], counts: &counts };
+        let vectors = VoteVectors { stored, log, coef: &[0.1; 2 * D], intercept: &[0.0; 2], counts: &counts };
         every_request_refused(|| votes(&few, &vectors, 1, &(), &mut [0; 2]));
         every_request_refused(|| {
             let zeros = |len| filled(0.0, len);

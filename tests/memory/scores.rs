@@ -4,9 +4,9 @@ use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::kernel::{self, Answer, Kernel, predict};
 use perceptron_rs::mlp::{LayerView, scores as neurons};
 use perceptron_rs::online::voted::Log;
-use perceptron_rs::online::{Vectors, scores, votes};
+use perceptron_rs::online::{VoteVectors, scores, votes};
 use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix};
-use perceptron_rs::structured::{Limits, Sequences, Sparse, Weights, decode};
+use perceptron_rs::structured::{ChainWeights, Limits, Sequences, Sparse, decode};
 
 use crate::most_memory;
 
@@ -48,7 +48,7 @@ fn votes_of_few_entries() {
     let (row, ones): (Vec<i64>, _) = ((0..MADE as i64).collect(), [1.0; MADE]);
     let log = Log::new(&[0, 10, MADE as i64], &row, &ones, &ones, MADE).expect("a log");
     let (coef, counts) = (vec![0.5; 2 * D], [1; MADE + 2]);
-    let vectors = Vectors { stored: &stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
+    let vectors = VoteVectors { stored: &stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
     few(|rows| {
         let taken = most_memory(|| votes(rows, &vectors, 1, &(), &mut [0; 4]).expect("little"));
         assert!(taken < 8 * D, "{taken} bytes");
@@ -60,7 +60,7 @@ fn kernel_values_with_stored_rows() {
     const STORED: usize = 100;
     let values = vec![0.5_f32; STORED * D];
     let stored = Dense::new(&values, STORED, D).expect("a matrix");
-    let vectors = kernel::Vectors {
+    let vectors = kernel::SupportVectors {
         stored: &stored,
         kernel: Kernel::Linear,
         log: Log::new(&[0, 0], &[], &[], &[], STORED).expect("a log"),
@@ -109,8 +109,8 @@ fn weights_of_sequences() {
         indices: (0..D * planes).map(|i| (i % planes) as i32).collect::<Vec<_>>().into(),
         data: vec![0.5; D * planes].into(),
     };
-    let zero = Weights::zero(D, LABELS, true).expect("little");
-    let weights = Weights { emission: matrix(LABELS), pair: Some(matrix(LABELS * LABELS)), ..zero };
+    let zero = ChainWeights::zero(D, LABELS, true).expect("little");
+    let weights = ChainWeights { emission: matrix(LABELS), pair: Some(matrix(LABELS * LABELS)), ..zero };
     let sequences = Sequences::new(&[2], 2).expect("two rows");
     few(|rows| {
         let taken = most_memory(|| {

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use perceptron_rs::memory::collected;
 use perceptron_rs::rows::{Dense, Matrix};
 use perceptron_rs::structured::{
-    Chain, Limits, Mending, Run, Sequences, Settings, State, Weights, averages, decode, general,
+    Chain, ChainRun, ChainSettings, ChainState, ChainWeights, Limits, Mending, Sequences, averages, decode,
+    general,
 };
 
 use crate::every_request_refused;
@@ -21,17 +22,17 @@ fn fits(
     with_pair: bool,
     (beam, mending): (Option<usize>, Mending),
 ) {
-    let settings = Settings { eta, beam, mending, seed: Some(2), partition: 0, track_answers: true };
+    let settings = ChainSettings { eta, beam, mending, seed: Some(2), partition: 0, track_answers: true };
     let mut forbidden = vec![false; LABELS * LABELS];
     forbidden[1] = true;
     let requests = every_request_refused(|| {
         let lengths = [6; N / 6];
         let sequences = Sequences::new(&lengths, N)?;
-        let zero = || Weights::zero(D, LABELS, with_pair);
-        let start = State { weights: zero()?, sums: zero()?, seen: 0 };
+        let zero = || ChainWeights::zero(D, LABELS, with_pair);
+        let start = ChainState { weights: zero()?, sums: zero()?, seen: 0 };
         let chosen = Some(collected(0..8)?);
         let chain = Chain::new(collected(labels.iter().copied())?, sequences, chosen, settings)?;
-        let mut run = Run::start(rows, chain, &start, &())?;
+        let mut run = ChainRun::start(rows, chain, &start, &())?;
         for number in 0..2 {
             run.epoch(rows, number, &())?;
         }

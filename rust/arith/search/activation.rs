@@ -15,12 +15,12 @@ pub struct Row<'a> {
 }
 
 /// Accumulators for `planes` planes.
-pub struct Activations<N> {
+pub struct LabelSums<N> {
     lanes: Vec<N>,
     planes: usize,
 }
 
-impl<N: Number> Activations<N> {
+impl<N: Number> LabelSums<N> {
     pub fn new(planes: usize) -> Result<Self> {
         Ok(Self { lanes: filled(N::default(), planes * N::LANES)?, planes })
     }

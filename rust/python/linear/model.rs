@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::rule::{Pass, Rule, vector_of, weights_of};
+use super::rule::{PyPass, PyRule, vector_of, weights_of};
 use super::views::{clean, floats, frozen, table, view};
 use crate::error;
 use crate::memory::{Grow, collected};
-use crate::online::{self, Memory, Part, Passed, Pending, Planes, Strengths};
+use crate::online::{self, Hyperplanes, Memory, Part, Passed, PendingPenalty, Strengths};
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
@@ -23,8 +23,8 @@ use crate::rows::Matrix;
 const SHORT: usize = 1 << 12;
 
 /// What a learner has learnt, and the only one that writes to it.
-#[pyclass(frozen, mapping, module = "perceptron_rs._core")]
-pub struct Model {
+#[pyclass(name = "Model", frozen, mapping, module = "perceptron_rs._core")]
+pub struct PyModel {
     /// Never held while signals are asked for: a handler may look at the model.
     inner: Mutex<Inner>,
 }
@@ -48,7 +48,7 @@ impl Content {
 struct Inner {
     content: Content,
     /// What the last pass did, if the model has learnt in one.
-    told: Option<Arc<Py<Pass>>>,
+    told: Option<Arc<Py<PyPass>>>,
 }
 
 /// Learners of which no pass learns in place.
@@ -69,7 +69,7 @@ const POCKET: [(&str, bool); 9] = [
     ("last_intercept", false),
 ];
 
-impl Model {
+impl PyModel {
     pub fn of(model: online::Model) -> Self {
         Self { inner: Mutex::new(Inner { content: Content::Planes(model), told: None }) }
     }
@@ -97,7 +97,7 @@ impl Model {
         note: Py<PyAny>,
         put: impl FnOnce(&mut online::Model) -> error::Result<()>,
     ) -> PyResult<()> {
-        let told = Py::new(py, Pass { passed: Passed::default(), planes: 0, note: Some(note) })?;
+        let told = Py::new(py, PyPass { passed: Passed::default(), planes: 0, note: Some(note) })?;
         let inner = &mut *self.lock(py);
         put(inner.content.planes()?)?;
         inner.told = Some(Arc::new(told));
@@ -105,7 +105,7 @@ impl Model {
     }
 
     /// Weights and intercepts that predict.
-    fn answer(&self, py: Python<'_>) -> PyResult<Planes> {
+    fn answer(&self, py: Python<'_>) -> PyResult<Hyperplanes> {
         let (model, signals) = (self.cloned(py)?, Signals::new());
         let done = model.answer(&signals);
         signals.settle(done, py, false)
@@ -113,7 +113,7 @@ impl Model {
 }
 
 #[pymethods]
-impl Model {
+impl PyModel {
     /// Weights of zeros, which take no memory.
     #[new]
     fn new(learner: &str, planes: usize, columns: usize) -> PyResult<Self> {
@@ -168,7 +168,7 @@ impl Model {
             state.set_item(name, number(py, &model, name)?)?;
         }
         let pending = model.pending()?;
-        if let Some(Pending { coef, ages, strengths: Strengths { eta, l1, l2 } }) = pending {
+        if let Some(PendingPenalty { coef, ages, strengths: Strengths { eta, l1, l2 } }) = pending {
             let shape = coef.shape();
             state.set_item("coef", view(py, coef)?)?;
             state.set_item("ages", frozen(to_matrix(py, &ages, shape)?))?;
@@ -213,7 +213,7 @@ impl Model {
 
     /// What the last pass did; `None`: the model comes from a run, or from a state.
     #[getter]
-    fn told(&self, py: Python<'_>) -> Option<Py<Pass>> {
+    fn told(&self, py: Python<'_>) -> Option<Py<PyPass>> {
         self.lock(py).told.as_ref().map(|told| told.clone_ref(py))
     }
 
@@ -275,7 +275,7 @@ impl Model {
     #[allow(clippy::too_many_arguments)] // those of the protocol
     fn learn(
         &self,
-        rule: &Bound<'_, Rule>,
+        rule: &Bound<'_, PyRule>,
         rows: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
         sample_weight: Option<&Bound<'_, PyAny>>,
@@ -299,7 +299,7 @@ impl Model {
             let model = inner.content.planes()?;
             let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &());
             let mut learnt = with_any(rows, false, learn)??;
-            let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
+            let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
             model.put_in(learnt, &settings)?;
             inner.told = Some(Arc::new(told));
             return Ok(true);
@@ -308,7 +308,7 @@ impl Model {
         let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &signals);
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
-        let told = Py::new(py, Pass { passed: learnt.passed(), planes, note })?;
+        let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
         drop((model, labels, weights)); // which takes its time, too
         py.check_signals()?; // for the last time: from here on the pass counts
         let inner = &mut *self.lock(py);
@@ -385,7 +385,7 @@ fn size(rows: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<Model>()?;
-    m.add_class::<Rule>()?;
-    m.add_class::<Pass>()
+    m.add_class::<PyModel>()?;
+    m.add_class::<PyRule>()?;
+    m.add_class::<PyPass>()
 }

@@ -15,8 +15,8 @@ use crate::python::border::arrays::{to_matrix, to_vector};
 use crate::python::settings::Linear;
 
 /// What parameters say of a pass, read once for many passes.
-#[pyclass(frozen, module = "perceptron_rs._core")]
-pub struct Rule {
+#[pyclass(name = "Rule", frozen, module = "perceptron_rs._core")]
+pub struct PyRule {
     pub settings: Settings,
     classes: Py<PyAny>,
     /// The same, if they are integers.
@@ -24,7 +24,7 @@ pub struct Rule {
 }
 
 #[pymethods]
-impl Rule {
+impl PyRule {
     #[new]
     #[allow(clippy::needless_pass_by_value)] // it is extracted
     fn new(settings: Linear<'_>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
@@ -33,7 +33,7 @@ impl Rule {
     }
 }
 
-impl Rule {
+impl PyRule {
     /// Index of each label among the classes; both hold the same kind of labels.
     pub fn labels(&self, y: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let unknown = || PyValueError::new_err("y holds a label that is not in classes_");
@@ -71,8 +71,8 @@ impl Rule {
 }
 
 /// What a pass did, as an estimator tells it.
-#[pyclass(frozen, module = "perceptron_rs._core")]
-pub struct Pass {
+#[pyclass(name = "Pass", frozen, module = "perceptron_rs._core")]
+pub struct PyPass {
     pub passed: Passed,
     pub planes: usize,
     /// What the caller keeps of the pass.
@@ -80,7 +80,7 @@ pub struct Pass {
 }
 
 #[pymethods]
-impl Pass {
+impl PyPass {
     #[getter]
     fn note(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.note.as_ref().map(|note| note.clone_ref(py))

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::online::voted::{Log, Sums, replay as replayed};
-use crate::online::{self, Vectors};
+use crate::online::{self, VoteVectors};
 use crate::python::border::arrays::{get, new_array, numbers, set_array, standing};
 use crate::python::border::rows::{shape, with_rows};
 use crate::python::border::signals::Signals;
@@ -45,7 +45,7 @@ fn votes<'py>(
         with_rows(rows, |rows| {
             Python::attach(|py| {
                 with_rows(stored_rows.bind(py), |stored| {
-                    let vectors = Vectors { stored, log, coef: &coef, intercept: &intercept, counts };
+                    let vectors = VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts };
                     online::votes(rows, &vectors, threads, &signals, out)
                 })
             })
