@@ -1,10 +1,7 @@
 //! One source, several instruction sets: a [`Leaf`] is compiled once for the target's baseline, once for
 //! AVX2 and, where that pays, once for AVX-512, and the copy is chosen at run time. Rust never contracts a
-//! product and a sum, so all copies give the same bits.
-//!
-//! Tried: AVX-512 for every leaf, with the eight lanes of rule 3 in one register. Rows of 16 to 784 columns
-//! took as long or longer, for a lane waits for its own sum; integers took twice as long with VNNI. Products
-//! of many rows with many have enough sums beside each other.
+//! product and a sum, so all copies give the same bits. Only products of many rows with many have enough sums
+//! beside each other to gain by AVX-512.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -64,10 +64,17 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
 #[inline(always)]
 #[must_use]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let (p, e) = dekker_product(a, b);
+    (p, if p.abs() >= SMALLEST { e } else { 0.0 })
+}
+
+/// The rounded product and its error, which is exact if the product is at least 2^-960 (Dekker 1971).
+#[inline(always)]
+#[must_use]
+pub fn dekker_product(a: f64, b: f64) -> (f64, f64) {
     let p = a * b;
     let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
-    let e = a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low);
-    (p, if p.abs() >= SMALLEST { e } else { 0.0 })
+    (p, a_low * b_low - (((p - a_high * b_high) - a_low * b_high) - a_high * b_low))
 }
 
 #[inline(always)]

@@ -32,7 +32,7 @@ use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, tried};
 use crate::online::Monitor;
-use crate::online::threads::each;
+use crate::online::threads::{each, lock};
 use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
 
 /// Mistaken examples whose rows are computed together, and the bytes of what is laid out for them at most.
@@ -132,7 +132,7 @@ impl Dual {
     }
 
     fn memory(&self) -> MutexGuard<'_, DualMemory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.memory)
     }
 }
 

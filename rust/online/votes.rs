@@ -19,7 +19,7 @@ use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, RenamedRows, Rows};
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
 
-/// VoteVectors made at a time in exact integers: their rows stay in the first cache.
+/// Vectors made at a time in exact integers: their rows stay in the first cache.
 const STRIP: usize = 16;
 
 /// Bytes of the vectors that are made at a time, and their least and largest number.

@@ -92,7 +92,6 @@ fn kernel_matrix<'py>(
 /// Answers (n, A, K) of the vectors of a log for every row.
 #[pyfunction]
 #[pyo3(signature = (rows, stored_rows, state, *, kernel, answers, threads))]
-#[allow(clippy::needless_pass_by_value)]
 fn kernel_scores<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,

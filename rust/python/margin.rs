@@ -25,7 +25,7 @@ fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyA
 /// The plane of largest margin, and an interval that contains that margin.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, bias, tol, max_steps, solver, goal, threads))]
-#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments)]
 fn separate<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,
@@ -76,7 +76,6 @@ type Ends<'py> = (f64, f64, Bound<'py, PyArray1<i64>>);
 /// An interval that contains the margin of a plane, and the rows that are not on their side.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, coef, intercept, *, normalize, threads))]
-#[allow(clippy::needless_pass_by_value)]
 fn margin<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,

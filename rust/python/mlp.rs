@@ -72,7 +72,6 @@ fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
 /// Random weights and intercepts of each layer.
 #[pyfunction]
 #[pyo3(signature = (columns, hidden, outputs, *, activation, seed))]
-#[allow(clippy::needless_pass_by_value)]
 fn mlp_start<'py>(
     py: Python<'py>,
     columns: usize,

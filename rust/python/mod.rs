@@ -1,5 +1,7 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
+#![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments over
+
 mod audit;
 mod border;
 mod budget;

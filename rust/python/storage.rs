@@ -36,7 +36,6 @@ fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<
 
 /// The CRC-32 of bytes behind others, as `zlib.crc32` has it: that takes five times as long.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
 fn crc32(py: Python<'_>, data: PyReadonlyArray1<'_, u8>, before: u32) -> PyResult<u32> {
     let data = data.as_slice().map_err(PyErr::from)?;
     Ok(py.detach(|| {

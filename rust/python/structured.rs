@@ -260,7 +260,7 @@ type Decoded<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 /// The best labels of every row, and the score of every sequence.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
-#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)]
+#[allow(clippy::too_many_arguments)]
 fn sequence_decode<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
@@ -291,7 +291,6 @@ type PyFeatures<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 /// Learn from one wrong answer: changes `w` and `u`.
 #[pyfunction]
 #[pyo3(signature = (w, u, truth, answer, *, step, t))]
-#[allow(clippy::needless_pass_by_value)]
 fn structured_update<'py>(
     mut w: PyReadwriteArray1<'py, f64>,
     mut u: PyReadwriteArray1<'py, f64>,

@@ -22,7 +22,6 @@ type Parts<'py> = (
 /// are counted from 0.
 #[pyfunction]
 #[pyo3(signature = (paths, *, zero_based, refuse_query_ids, threads, max_ratio, block=None))]
-#[allow(clippy::needless_pass_by_value)]
 fn read_svmlight(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -41,7 +40,6 @@ fn read_svmlight(
 /// The same of a part of the file of this name: whole lines, with so many before them.
 #[pyfunction]
 #[pyo3(signature = (part, *, path, lines_before, zero_based, refuse_query_ids))]
-#[allow(clippy::needless_pass_by_value)]
 fn read_svmlight_part(
     py: Python<'_>,
     part: PyBackedBytes,

@@ -84,8 +84,6 @@ const APART: usize = 8;
 
 /// Some of many columns, each with a new number, its place. A column keeps its lane (rule 3), so rows whose
 /// columns are renamed have the dot products of the rows that they were made of.
-///
-/// Tried: look-ups without a branch (as long).
 pub struct Chosen {
     /// A hash table: linear probing, at most half full.
     keys: Vec<u64>,

@@ -35,8 +35,7 @@ pub trait LoopBody {
 }
 
 /// The visit and, in the body, dense rows by value: what the loop reads stays in registers (from behind a
-/// reference it would be read again for each row, as it might have changed). Tried: CSR rows by value, no
-/// faster.
+/// reference it would be read again for each row, as it might have changed).
 pub struct Learn<'a, K> {
     pub body: K,
     pub visit: Visit<'a>,

@@ -105,8 +105,7 @@ pub fn settled(
 
 /// Slices in a local value, which the compiler keeps in registers: through `&mut Ages` it loads
 /// them again for each entry. With `TABLE` the loop has no call in it, before which it would have to
-/// save them. Tried: weights and ages in one array, and asking for them some entries ahead (no
-/// faster); factors first, weights after (slower).
+/// save them.
 pub struct Settler<'a, const TABLE: bool> {
     now: i64,
     last: &'a mut [i64],

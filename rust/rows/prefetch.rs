@@ -12,17 +12,6 @@
 //! So they are asked for the beginning of any row alone (sparse rows of 220 floats take 0.8 of the time,
 //! dense ones of 300 and 784 floats 0.7 to 0.8), and in the given order for what stands 8 kB ahead (dense
 //! floats that no cache holds: 0.75 to 0.85; other distances and the first level: up to as long as without).
-//! Tried: early, too, in a shuffled order (rows of 400 to 800 bytes 0.85 to 0.9, sparse rows of 64 entries
-//! and dense ones of 784 floats 1.15 to 1.25); rows that the third level holds asked for as those that no
-//! cache holds (1.1 to 1.2), in the given order into the first level (dense rows of 100 floats 0.93, sparse
-//! ones of 220 entries up to 1.35); half as many lines of rows that the third level holds (sparse ones 0.92
-//! to 0.98, dense ones of 100 floats 1.25).
-//!
-//! Tried on AMD's: hints in the given order for one plane, or for bytes: up to 25 % longer. Asking for a long
-//! sparse row piece by piece while another one is read: short rows up to 25 % more. The second level alone
-//! for short rows or those that no cache holds: up to half as long again; both, for rows that the third level
-//! holds: up to 30 % more. Three rows ahead instead of eight: no difference; 32 for rows of at most 128
-//! bytes: 0.6 to 1.7 of the time, as the rows' size and number have it.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::sync::LazyLock;

@@ -4,9 +4,6 @@
 //! two or three labels. So a column has nothing until it is first learnt from; then room for two planes,
 //! then for twice as many; one that would have
 //! room for more than a quarter of all planes gets a row of them all.
-//!
-//! Tried: rows of all planes for each column that is learnt from (20 times the memory on a corpus of
-//! a million words, and slower, as such rows do not stay in cache).
 
 use super::frame::Shape;
 use super::lattice::Columns;

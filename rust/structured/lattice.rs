@@ -171,7 +171,7 @@ impl<N: Number> Lattice<N> {
                 self.pair[at]
             }
         };
-        score.plus(pair).plus(e)
+        score + pair + e
     }
 }
 

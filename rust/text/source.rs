@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use memchr::memrchr;
 
@@ -11,6 +11,7 @@ use super::gzip::Gzip;
 use super::lines::{Examples, PADDING};
 use crate::error::{Error, Result};
 use crate::memory::boxed;
+use crate::online::threads::lock;
 use crate::online::{Flow, Monitor};
 
 /// What other kinds of files begin with; none of it can begin a label.
@@ -72,7 +73,7 @@ impl<'a> Source<'a> {
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(self.spare).pop();
         let mut block = spare.unwrap_or_default();
         while self.file < self.paths.len() {
             let path = &self.paths[self.file];

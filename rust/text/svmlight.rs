@@ -2,7 +2,7 @@
 
 use std::mem::swap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use memchr::memrchr;
 
@@ -11,7 +11,7 @@ use super::source::{Block, Source, check_text};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
 use crate::online::Monitor;
-use crate::online::threads::each;
+use crate::online::threads::{each, lock};
 
 /// Examples in CSR form.
 #[derive(Debug, Default)]
@@ -79,10 +79,6 @@ pub fn read_part(path: &Path, text: &[u8], lines_before: usize, rules: Rules) ->
 
 fn too_large(error: Error, path: &Path) -> Error {
     if error == Error::Memory { Error::FileTooLarge(path.to_owned()) } else { error }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The table so far, and blocks that were read before those in front of them.

@@ -8,11 +8,10 @@
 //! tiny, ±1 above 19.1.
 
 use super::exp::{power_of_two, reduced, series};
+use crate::arith::twofold::dekker_product;
 
 /// Beyond it the result is 1.
 const HIGHEST: f64 = 20.0;
-/// Splits a number into two halves of 26 bits.
-const SPLIT: f64 = 134_217_729.0;
 
 #[inline(always)]
 #[must_use]
@@ -31,25 +30,9 @@ pub fn tanh(x: f64) -> f64 {
     let part = d - e;
     let d_low = ((e - (d - part)) + (2.0 - part)) + e_low;
     let quotient = e / d;
-    let (product, error) = product(quotient, d);
+    let (product, error) = dekker_product(quotient, d);
     let rest = ((e - product) - error) + (e_low - quotient * d_low);
     (quotient + rest / d).copysign(x)
-}
-
-/// The rounded product and its error (Dekker 1971).
-#[inline(always)]
-fn product(a: f64, b: f64) -> (f64, f64) {
-    let p = a * b;
-    let (a_high, a_low) = halves(a);
-    let (b_high, b_low) = halves(b);
-    (p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)
-}
-
-#[inline(always)]
-fn halves(a: f64) -> (f64, f64) {
-    let big = a * SPLIT;
-    let high = big - (big - a);
-    (high, a - high)
 }
 
 #[cfg(test)]

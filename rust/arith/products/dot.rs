@@ -6,6 +6,7 @@
 //! zero of a dense row and an entry that a CSR row leaves out are the same.
 
 use std::array::from_fn;
+use std::ops::Add;
 
 use crate::arith::simd::{Fours, Portable, Simd};
 use crate::arith::value::{Index, Value};
@@ -15,7 +16,7 @@ pub const LANES: usize = 8;
 /// The tree of rule 3.
 #[inline(always)]
 #[must_use]
-pub fn fold(l: [f64; LANES]) -> f64 {
+pub fn fold<N: Copy + Add<Output = N>>(l: [N; LANES]) -> N {
     let t = [l[0] + l[4], l[1] + l[5], l[2] + l[6], l[3] + l[7]];
     let u = [t[0] + t[2], t[1] + t[3]];
     u[0] + u[1]
@@ -80,8 +81,6 @@ pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], 
     out
 }
 
-/// Tried: integers added to the bits of a large float, which is taken away again (one plane of 4 and 8 bytes
-/// 4 to 7 % less, ten planes 5 % longer).
 #[inline(always)]
 fn widened<T: Value, const N: usize>(x: &[T; N]) -> [f64; N] {
     let mut wide = [0.0; N];
@@ -163,10 +162,7 @@ pub fn dot_entries_by<T: Value, I: Index>(
         let (j, x) = (j.at(), x.widen());
         lanes[j % LANES] += weight(j, x) * x;
     };
-    // By hand four at a time: LLVM does not unroll a loop with bounds checks. Tried: eight products before
-    // the first sum (rows of 80 entries and more a tenth less time, of 3 to 15 up to a third more, in a
-    // branch for long rows, too); sums in registers under masks (as long); two rows at once, which a pass
-    // would do in advance (mail 2 to 10 % less, before what is done anew after a mistake).
+    // By hand four at a time: LLVM does not unroll a loop with bounds checks.
     let (columns, last_columns) = columns.as_chunks::<4>();
     let (values, last_values) = values.as_chunks::<4>();
     for (j, x) in columns.iter().zip(values) {
@@ -180,14 +176,11 @@ pub fn dot_entries_by<T: Value, I: Index>(
     fold(lanes)
 }
 
-/// How many entries ahead weights of several planes are asked for. Tried: 8, 12, 24, no faster.
+/// How many entries ahead weights of several planes are asked for.
 pub(super) const SOON: usize = 16;
 
 /// CSR row with `4*C` weight vectors, those at `offset` of `stride` stored by column: one entry
 /// updates adjacent sums. `soon` is told which weights will be read after some more entries.
-///
-/// Tried: the entries sorted by lane, so that its sums stay in registers (the sorting costs more than
-/// that gains); C at run time (1.2 times as long); columns aligned to 64 bytes (no faster).
 #[inline(always)]
 #[must_use]
 pub fn dots_entries<T: Value, I: Index, const C: usize>(

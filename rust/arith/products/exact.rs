@@ -183,8 +183,6 @@ fn whole(hi: i16, lo: i16) -> i32 {
 
 /// `w·x` of a row of bytes with `P` weight vectors, so that each value is loaded and widened once. The row
 /// has the length of [`Halves::reach`].
-///
-/// Tried: the halves of several vectors in one pass (1.7 times as long: more sums than registers).
 #[inline(always)]
 #[must_use]
 pub fn dots<S: Simd, T: Value, const P: usize>(simd: S, w: [&Halves; P], x: &[T]) -> [f64; P] {
@@ -282,8 +280,8 @@ pub fn dot_entries<T: Value, I: Index>(columns: &[I], values: &[T], w: &[i32]) -
     // By hand four at a time: LLVM does not unroll a loop with bounds checks.
     let (chunks, last) = columns.as_chunks::<4>();
     let (value_chunks, last_values) = values.as_chunks::<4>();
-    // The weights are read one by one, and multiplied at once. Tried: `vpgatherdd`; a sixth less on a recent
-    // Intel processor, but it is slow where microcode has to protect it.
+    // The weights are read one by one, and multiplied at once: `vpgatherdd` is slow where microcode has to
+    // protect it.
     let mut sums = [0; 4];
     for (j, x) in chunks.iter().zip(value_chunks) {
         let mut read = [0; 4];

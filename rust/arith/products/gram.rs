@@ -27,9 +27,7 @@ pub const WIDE: usize = LANES;
 pub const STRIP: usize = 512;
 
 /// Rows that share a load in [`add_products`]: with four lanes, eight sums, and room for what is loaded, in
-/// sixteen registers; with eight lanes, sixteen sums in 32. Tried with four: all lanes of 2 x 3 rows, two
-/// steps of 2 x 5 at a time (the compiler keeps some of the sums in memory); 2 x 5 (8 % faster alone,
-/// predictions 8 % slower).
+/// sixteen registers; with eight lanes, sixteen sums in 32.
 pub struct Tile;
 
 impl Tile {

@@ -6,7 +6,7 @@ use crate::arith::value::{ROUNDER, Value};
 #[inline(always)]
 #[must_use]
 pub fn all_integers<T: Value>(values: &[T]) -> bool {
-    // Tried: `fract`, a call for each value where the processor's own instruction may not be assumed.
+    // Not `fract`: a call for each value where the processor's own instruction may not be assumed.
     // The difference, not a comparison: of infinity it is NaN.
     let is_integer = |v: &T| ((v.widen() + ROUNDER) - ROUNDER) - v.widen() == 0.0;
     T::INTEGER || values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & is_integer(v)))

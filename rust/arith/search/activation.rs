@@ -4,6 +4,7 @@
 //! that starts at +0.0 never becomes -0.0, so that weights of 0 may be left out.
 
 use super::number::Number;
+use crate::arith::dot::fold;
 use crate::error::Result;
 use crate::memory::filled;
 
@@ -35,7 +36,7 @@ impl<N: Number> LabelSums<N> {
     pub fn add_some(&mut self, column: i64, value: f64, weights: impl Iterator<Item = (usize, N)>) {
         let (lane, value) = (self.lane(column), N::of(value));
         for (plane, w) in weights {
-            lane[plane] = lane[plane].plus(w.times(value));
+            lane[plane] = lane[plane] + w * value;
         }
     }
 
@@ -44,10 +45,10 @@ impl<N: Number> LabelSums<N> {
     pub fn add_all(&mut self, column: i64, value: f64, weights: &[N]) {
         let lane = self.lane(column).iter_mut().zip(weights);
         if value == 1.0 {
-            return lane.for_each(|(sum, w)| *sum = sum.plus(*w));
+            return lane.for_each(|(sum, w)| *sum = *sum + *w);
         }
         let value = N::of(value);
-        lane.for_each(|(sum, w)| *sum = sum.plus(w.times(value)));
+        lane.for_each(|(sum, w)| *sum = *sum + *w * value);
     }
 
     /// Writes the sum of each plane.
@@ -59,9 +60,7 @@ impl<N: Number> LabelSums<N> {
         let [a, b, c, d, e, f, g, h] =
             std::array::from_fn(|lane| &self.lanes[lane * self.planes..][..self.planes]);
         for (k, out) in out.iter_mut().enumerate() {
-            let even = a[k].plus(e[k]).plus(c[k].plus(g[k]));
-            let odd = b[k].plus(f[k]).plus(d[k].plus(h[k]));
-            *out = even.plus(odd);
+            *out = fold([a[k], b[k], c[k], d[k], e[k], f[k], g[k], h[k]]);
         }
     }
 
@@ -75,7 +74,7 @@ impl<N: Number> LabelSums<N> {
 /// `w += c*x`, and likewise for the sums with `tc`; returns the size of the new weight.
 #[inline(always)]
 pub fn learn<N: Number>((w, u): (&mut N, &mut f64), (c, tc): (f64, f64), x: f64) -> N {
-    *w = w.plus(N::of(c).times(N::of(x)));
+    *w = *w + N::of(c) * N::of(x);
     *u += tc * x;
     w.size()
 }

@@ -42,7 +42,7 @@ fn reach_group<N: Number, const C: usize>(
     let row = pair[first * stride + offset..][..8 * C].as_chunks::<8>().0;
     for c in 0..C {
         for k in 0..8 {
-            best[c][k] = before[first].plus(row[c][k]);
+            best[c][k] = before[first] + row[c][k];
         }
     }
     if all {
@@ -63,7 +63,7 @@ fn take_larger<N: Number, const C: usize>(score: N, row: &[N], best: &mut [[N; 8
     let row = row.as_chunks::<8>().0;
     for c in 0..C {
         for k in 0..8 {
-            best[c][k] = best[c][k].larger(score.plus(row[c][k]));
+            best[c][k] = best[c][k].larger(score + row[c][k]);
         }
     }
 }
@@ -72,7 +72,7 @@ fn take_larger<N: Number, const C: usize>(score: N, row: &[N], best: &mut [[N; 8
 #[inline(always)]
 #[must_use]
 pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) -> N) -> u32 {
-    let sum = |y: u32| before[y.at()].plus(pair(y.at()));
+    let sum = |y: u32| before[y.at()] + pair(y.at());
     let mut best = (from[0], sum(from[0]));
     for &y in &from[1..] {
         let sum = sum(y);
@@ -89,18 +89,18 @@ pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) ->
 pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
     let (before_chunks, before_rest) = before.as_chunks::<8>();
     let (pair_chunks, pair_rest) = pair.as_chunks::<8>();
-    let mut best = [before[0].plus(pair[0]); 8];
+    let mut best = [before[0] + pair[0]; 8];
     for (before, pair) in before_chunks.iter().zip(pair_chunks) {
         for k in 0..8 {
-            best[k] = best[k].larger(before[k].plus(pair[k]));
+            best[k] = best[k].larger(before[k] + pair[k]);
         }
     }
     let mut most = best[0];
     for (before, pair) in before_rest.iter().zip(pair_rest) {
-        most = most.larger(before.plus(*pair));
+        most = most.larger(*before + *pair);
     }
     most = best.iter().fold(most, |most, sum| most.larger(*sum));
-    let is_most = |(before, pair): (&N, &N)| before.plus(*pair) == most;
+    let is_most = |(before, pair): (&N, &N)| *before + *pair == most;
     before.iter().zip(pair).position(is_most).unwrap_or(0) as u32
 }
 
@@ -108,7 +108,7 @@ pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
 #[inline(always)]
 pub fn add_all<N: Number>(out: &mut [N], other: &[N]) {
     for (out, other) in out.iter_mut().zip(other) {
-        *out = out.plus(*other);
+        *out = *out + *other;
     }
 }
 

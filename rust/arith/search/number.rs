@@ -1,19 +1,17 @@
 //! What the scores of a search over label sequences are kept in: float64 or, where rule 10 allows it, i32.
 
+use std::ops::{Add, Mul};
+
 /// A kind of numbers. Integers never overflow: whoever uses them keeps a bound.
-pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
+pub trait Number:
+    Copy + Default + PartialOrd + Add<Output = Self> + Mul<Output = Self> + Send + Sync + 'static
+{
     /// Accumulators of a sum over a row: rule 3 gives floats eight, exact integers may take any order.
     const LANES: usize;
 
     fn of(value: f64) -> Self;
 
     fn wide(self) -> f64;
-
-    #[must_use]
-    fn plus(self, other: Self) -> Self;
-
-    #[must_use]
-    fn times(self, other: Self) -> Self;
 
     /// Whether it is neither infinite nor no number.
     fn is_finite(self) -> bool;
@@ -46,16 +44,6 @@ impl Number for f64 {
     }
 
     #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
-
-    #[inline(always)]
     fn is_finite(self) -> bool {
         f64::is_finite(self)
     }
@@ -82,16 +70,6 @@ impl Number for i32 {
     #[inline(always)]
     fn wide(self) -> f64 {
         f64::from(self)
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self * other
     }
 
     #[inline(always)]

@@ -18,7 +18,6 @@ use crate::rows;
 /// Activations (n, K) of every row under every plane.
 #[pyfunction]
 #[pyo3(signature = (rows, coef, intercept, *, threads))]
-#[allow(clippy::needless_pass_by_value)]
 fn scores<'py>(
     rows: &Bound<'py, PyAny>,
     coef: PyReadonlyArray2<'py, f64>,
@@ -121,7 +120,6 @@ fn permutation(
 /// A function of each number.
 #[pyfunction]
 #[pyo3(signature = (values, *, function))]
-#[allow(clippy::needless_pass_by_value)]
 fn elementary<'py>(
     py: Python<'py>,
     values: PyReadonlyArray1<'py, f64>,
@@ -144,7 +142,6 @@ fn elementary<'py>(
 /// Least number of updates in a row on one example after which it is right.
 #[pyfunction]
 #[pyo3(signature = (x, y, w, b, *, step))]
-#[allow(clippy::needless_pass_by_value)]
 fn updates_until_right<'py>(
     py: Python<'py>,
     x: PyReadonlyArray1<'py, f64>,

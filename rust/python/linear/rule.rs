@@ -26,7 +26,6 @@ pub struct PyRule {
 #[pymethods]
 impl PyRule {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // it is extracted
     fn new(settings: Linear<'_>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
         let whole = vector_of::<i64>(&classes).ok();
         Ok(Self { settings: settings.settings()?, classes: classes.unbind(), whole })

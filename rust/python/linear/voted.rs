@@ -58,7 +58,6 @@ fn votes<'py>(
 /// The state after the first `upto[k]` mistakes of each plane.
 #[pyfunction]
 #[pyo3(signature = (stored_rows, state, *, upto))]
-#[allow(clippy::needless_pass_by_value)]
 fn replay<'py>(
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
