@@ -11,7 +11,8 @@ use perceptron_rs::arith::decay::Decay;
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::error::Error;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, GramForm, Kept, Kernel, Policy, SupportVectors, kernel_matrix, predict,
+    Answer, Budget, Budgeted, Dual, GramForm, Kernel, Policy, SupportSet, SupportVectors, kernel_matrix,
+    predict,
 };
 use perceptron_rs::mlp::{self, Network};
 use perceptron_rs::monitor::NUMBERS;
@@ -392,7 +393,7 @@ fn a_window_on_a_budget() {
     let rows = Dense::new(&values, N, 1).expect("a matrix");
     let none = Dense::<f64>::new(&[], 0, 1).expect("a matrix");
     let budget = Budget { size: N, policy: Policy::Oldest, seed: 0, distance: 0.0, eta: 1.0 };
-    let kept = vec![Kept::new(1).expect("little")];
+    let kept = vec![SupportSet::new(1).expect("little")];
     let kernel = Kernel::Rbf { gamma: 0.5 };
     let budgeted = Budgeted::new(&rows, &none, kernel, kept, budget, 1, 1, &()).expect("a budget");
     let settings = online::Settings::new(vec![1]);
@@ -439,7 +440,7 @@ fn threads_on_a_budget() {
     let seen = Threads::default();
     let learnt = [1, 2].map(|threads| {
         let budget = Budget { size: N, policy: Policy::Oldest, seed: 0, distance: 0.0, eta: 1.0 };
-        let (kept, kernel) = (vec![Kept::new(1).expect("little")], Kernel::Rbf { gamma: 0.5 });
+        let (kept, kernel) = (vec![SupportSet::new(1).expect("little")], Kernel::Rbf { gamma: 0.5 });
         let budgeted = Budgeted::new(&rows, &none, kernel, kept, budget, 1, threads, &()).expect("a budget");
         for number in 0..2 {
             let monitor: &dyn Monitor = if threads == 2 && number == 1 { &seen } else { &() };

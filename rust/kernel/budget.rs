@@ -1,4 +1,4 @@
-//! Runs of the kernel perceptron on a budget. What is kept, and what goes, is decided in [`super::kept`].
+//! Runs of the kernel perceptron on a budget. What is kept, and what goes, is decided in [`super::support_set`].
 //!
 //! The sums of all examples are not kept up to date here, as in [`super::train`]: those of an example
 //! are computed when it is visited, from its kernel values with the examples kept alone. These are computed
@@ -6,9 +6,9 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::kept::{Budget, Kept};
 use super::kernels::Kernel;
 use super::pool::{Next, Pool, Rooms};
+use super::support_set::{Budget, SupportSet};
 use crate::arith::simd::Simd;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
@@ -33,7 +33,7 @@ const WORK: usize = 1 << 25;
 
 struct BudgetMemory {
     pool: Pool,
-    sets: Vec<Kept>,
+    sets: Vec<SupportSet>,
 }
 
 /// What a run on a budget keeps between its epochs.
@@ -60,7 +60,7 @@ impl Budgeted {
         rows: &dyn Matrix,
         stored: &dyn Matrix,
         kernel: Kernel,
-        mut sets: Vec<Kept>,
+        mut sets: Vec<SupportSet>,
         budget: Budget,
         width: usize,
         threads: usize,
@@ -102,7 +102,7 @@ impl Budgeted {
     }
 
     /// What is kept, by the numbers of rows again.
-    pub fn sets(&self) -> Result<Vec<Kept>> {
+    pub fn sets(&self) -> Result<Vec<SupportSet>> {
         let BudgetMemory { pool, sets } = &*self.memory();
         tried(sets.iter().map(|kept| kept.renumbered(|slot| pool.numbers[slot])))
     }

@@ -6,25 +6,25 @@
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; a [`crate::online::Run`] goes over them
 //! - [`window`]: the examples that are visited next
-//! - [`kept`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
+//! - [`support_set`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
 //! - [`predict`]: the vectors of a run on new rows
 
 mod budget;
 mod cache;
 mod gram;
-mod kept;
 mod kernels;
 mod pool;
 mod predict;
 mod products;
 mod source;
+mod support_set;
 mod train;
 mod window;
 
 pub use budget::{BudgetRows, Budgeted};
 pub use gram::{GramForm, kernel_matrix, scale_gamma};
-pub use kept::{Budget, Kept, Policy, Values};
 pub use kernels::Kernel;
 pub use predict::{Answer, SupportVectors, predict};
 pub use source::RowSource;
+pub use support_set::{Budget, Policy, SupportSet, Values};
 pub use train::{Dual, DualRows, Norms};

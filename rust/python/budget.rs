@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use super::border::arrays::{get, matrix, to_matrix, vector};
 use super::kernel::array;
 use crate::arith::factor::Factor;
-use crate::kernel::{Budget, Kept, Policy};
+use crate::kernel::{Budget, Policy, SupportSet};
 use crate::memory::{Grow, collected, gathered, tried};
 
 fn invalid(text: String) -> PyErr {
@@ -22,7 +22,7 @@ pub(super) fn read_sets(
     sets: usize,
     width: usize,
     rows: usize,
-) -> PyResult<Vec<Kept>> {
+) -> PyResult<Vec<SupportSet>> {
     let (start, row) = (array::<i64>("kept_start", state)?, array::<i64>("kept_row", state)?);
     let (start, row) = (start.as_slice()?, row.as_slice()?);
     let ends = start.first() == Some(&0) && start.last() == Some(&(row.len() as i64));
@@ -73,7 +73,7 @@ pub(super) fn read_sets(
         let size = if projects { members.len() * (members.len() + 1) / 2 } else { 0 };
         let (own, rest) = factor.split_at(size);
         factor = rest;
-        let mut kept = Kept::new(width)?;
+        let mut kept = SupportSet::new(width)?;
         (kept.members, kept.steps, kept.factor) = (members, steps, Factor::unpacked(own)?);
         kept.numbers = collected(number[begin..end].iter().map(|&number| number as u64))?;
         (kept.mistakes, kept.harm) = (mistakes[g] as u64, harm[g]);
@@ -83,7 +83,7 @@ pub(super) fn read_sets(
 }
 
 /// What the sets keep, by the names of the protocol.
-pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[Kept], width: usize) -> PyResult<()> {
+pub(super) fn write_sets(state: &Bound<'_, PyDict>, sets: &[SupportSet], width: usize) -> PyResult<()> {
     let py = state.py();
     let (mut start, mut factor) = (vec![0], Vec::new());
     for kept in sets {

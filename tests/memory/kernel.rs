@@ -2,8 +2,8 @@
 
 use perceptron_rs::error::Result;
 use perceptron_rs::kernel::{
-    Answer, Budget, Budgeted, Dual, Kept, Kernel, Policy, RowSource, SupportVectors, kernel_matrix, predict,
-    scale_gamma,
+    Answer, Budget, Budgeted, Dual, Kernel, Policy, RowSource, SupportSet, SupportVectors, kernel_matrix,
+    predict, scale_gamma,
 };
 use perceptron_rs::memory::{Grow, filled};
 use perceptron_rs::online::perceptron::Perceptron;
@@ -182,7 +182,7 @@ fn fits_on_a_budget(rows: &dyn Matrix, policy: Policy, joint: bool) {
     let requests = every_request_refused(|| {
         let mut kept = Vec::new();
         for _ in 0..CLASSES as usize / width {
-            kept.try_push(Kept::new(width)?)?;
+            kept.try_push(SupportSet::new(width)?)?;
         }
         let none = Dense::<f64>::new(&[], 0, D)?;
         for stored in [&none as &dyn Matrix, rows] {

@@ -91,7 +91,7 @@ impl Budget {
 pub type Values<'a> = dyn Fn(usize, &[usize], &mut Vec<f64>) -> Result<()> + 'a;
 
 /// What a set keeps.
-pub struct Kept {
+pub struct SupportSet {
     pub members: Vec<usize>,
     /// The numbers of the mistakes that added them, counted from 1.
     pub numbers: Vec<u64>,
@@ -103,7 +103,7 @@ pub struct Kept {
     pub factor: Factor,
 }
 
-impl Kept {
+impl SupportSet {
     pub fn new(width: usize) -> Result<Self> {
         let (members, numbers, steps) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { members, numbers, steps, width, mistakes: 0, harm: 0.0, factor: Factor::new(0)? })
