@@ -1,24 +1,24 @@
 //! A hidden layer of neurons: the network after each epoch, and what some examples more make of it.
 
 use perceptron_rs::error::Error;
-use perceptron_rs::mlp::{Network, Run, Settings};
+use perceptron_rs::mlp::{Network, NetworkRun, NetworkSettings};
 use perceptron_rs::rows::Dense;
 
 use crate::request::Request;
 use crate::session::Data;
 
 pub struct Layers {
-    settings: Settings,
+    settings: NetworkSettings,
     /// At the start, and after each epoch.
     networks: Vec<Network>,
-    run: Run,
+    run: NetworkRun,
 }
 
 impl Layers {
     pub fn start(request: &Request, data: &Data) -> Result<Self, String> {
         let seed = u64::from(request.seed);
         let network = Network::start(&[2, request.hidden, data.planes()], request.activation, seed);
-        let settings = Settings {
+        let settings = NetworkSettings {
             rate: request.rate,
             alpha: 0.0,
             batch_size: 1,
@@ -26,7 +26,7 @@ impl Layers {
         };
         let start = || {
             let network = network?;
-            let run = Run::start(&data.rows()?, data.labels.clone(), None, network.clone(), settings)?;
+            let run = NetworkRun::start(&data.rows()?, data.labels.clone(), None, network.clone(), settings)?;
             Ok(Self { settings, networks: vec![network], run })
         };
         start().map_err(|error: Error| error.to_string())
@@ -55,8 +55,13 @@ impl Layers {
             points.iter().flat_map(|&i| [data.x[2 * i as usize], data.x[2 * i as usize + 1]]).collect();
         let labels = points.iter().map(|&i| data.labels[i as usize]).collect();
         let rows = Dense::new(&x, points.len(), 2)?;
-        let mut run =
-            Run::start(&rows, labels, None, network.clone(), Settings { seed: None, ..self.settings })?;
+        let mut run = NetworkRun::start(
+            &rows,
+            labels,
+            None,
+            network.clone(),
+            NetworkSettings { seed: None, ..self.settings },
+        )?;
         let done = run.epoch(&rows, 0, &())?;
         Ok((run.network().clone(), done.mistakes[0]))
     }

@@ -6,7 +6,7 @@ use perceptron_rs::kernel::{self, Dual, Kernel};
 use perceptron_rs::online::averaged::average;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{self, Found, Learner as _, Numbers, Problem, Run, Settings, State};
+use perceptron_rs::online::{self, Learner as _, Numbers, Prechecked, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Dense, Examples, Mistake, Visit};
 
@@ -30,7 +30,7 @@ pub struct Made {
 
 pub struct Planes {
     settings: Settings,
-    found: Found,
+    found: Prechecked,
     run: Run,
     voted: Voted,
     dual: Option<Dual>,
@@ -352,7 +352,7 @@ impl Planes {
                 let (coef, intercept) = (&self.start.coef[..], &self.start.intercept[..]);
                 let log = vectors.log(data.len())?;
                 let counts = &vectors.counts[..];
-                let all = online::Vectors { stored: &stored, log, coef, intercept, counts };
+                let all = online::VoteVectors { stored: &stored, log, coef, intercept, counts };
                 let mut votes = vec![0; out.len()];
                 online::votes(&rows, &all, 1, &(), &mut votes)?;
                 for (i, (out, votes)) in out.iter_mut().zip(votes).enumerate() {
@@ -391,7 +391,7 @@ impl Planes {
     ) -> Result<()> {
         let (vectors, stored) = (self.vectors(t), data.rows()?);
         let drawn = vectors.drawn(u64::from(request.seed));
-        let all = kernel::Vectors {
+        let all = kernel::SupportVectors {
             stored: &stored,
             kernel: request.kernel().map_err(Error::Invalid)?,
             log: vectors.log(data.len())?,
@@ -413,7 +413,7 @@ fn take<T: Copy>(known: &mut Vec<T>, all: &[T]) {
 /// Calls `f` on the problem; `found` is what the first look at it has found.
 fn with_problem<R>(
     settings: &Settings,
-    found: Option<Found>,
+    found: Option<Prechecked>,
     dual: Option<&Dual>,
     data: &Data,
     f: impl FnOnce(&Problem) -> Result<R>,
