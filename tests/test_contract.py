@@ -131,7 +131,7 @@ LEARNERS = {
     "online/voted": "linear/voted",
     "online/pocket": "linear/pocket",
     "kernel/train": "kernel/train",
-    "kernel/kept": "kernel/kept",
+    "kernel/support_set": "kernel/support_set",
     "structured/chain": "structured/chain",
     "structured/general": "structured/general",
     "mlp/train": "mlp/train",

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import squares, wide
-from perceptron_rs.reference.kernel.kept import Kept, kept_of, state_of
 from perceptron_rs.reference.kernel.kernels import finish
+from perceptron_rs.reference.kernel.support_set import SupportSet, sets_of, state_of
 from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
@@ -57,7 +57,7 @@ class Values:
 class Shared:
     """A set, and the steps of the last mistake until all are there: a joint one comes class by class."""
 
-    kept: Kept
+    kept: SupportSet
     number: int  # of the set
     width: int  # classes that share it
     values: Values
@@ -118,7 +118,7 @@ def start_budget(data: Data, state: State, settings: Budget) -> Run:
     rows = n if precomputed else m
     check_kept(state, settings.budget, settings.policy, sets=K // width, width=width, rows=rows)
     values = Values(data, settings)
-    sets = kept_of(state, settings.policy)
+    sets = sets_of(state, settings.policy)
     shared = [Shared(kept, g, width, values, settings) for g, kept in enumerate(sets)]
     planes: list[Plane] = [Forgetful(shared[k // width], k % width, int(state["seen"][k])) for k in range(K)]
     found = decisions(data, settings, planes)

@@ -46,7 +46,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
 from perceptron_rs.settings import Budget, State
 
-__all__ = ["Kept", "kept_of", "state_of"]
+__all__ = ["SupportSet", "sets_of", "state_of"]
 
 #: Partitions of the draws of what goes: no permutation of examples has them.
 _FIRST_PARTITION = 2**63
@@ -56,7 +56,7 @@ Values = Callable[[int, list[int]], NDArray[np.float64]]
 
 
 @dataclass
-class Kept:
+class SupportSet:
     """What a set keeps: members, the numbers of their mistakes, and a step for each class that shares it."""
 
     members: list[int] = field(default_factory=list)
@@ -138,11 +138,11 @@ class Kept:
                     old[k] = old[k] + c * part
 
 
-def kept_of(state: State, policy: str) -> list[Kept]:
+def sets_of(state: State, policy: str) -> list[SupportSet]:
     """Return the sets of a state."""
     sets, factors = [], state["kept_factor"]
     for g, (begin, end) in enumerate(zip(state["kept_start"][:-1], state["kept_start"][1:], strict=True)):
-        kept = Kept(
+        kept = SupportSet(
             state["kept_row"][begin:end].tolist(),
             state["kept_number"][begin:end].tolist(),
             list(state["kept_step"][begin:end].copy()),
@@ -156,7 +156,7 @@ def kept_of(state: State, policy: str) -> list[Kept]:
     return sets
 
 
-def state_of(sets: list[Kept], width: int) -> State:
+def state_of(sets: list[SupportSet], width: int) -> State:
     """Return the sets as arrays."""
     steps = [steps for kept in sets for steps in kept.steps]
     return {
