@@ -221,14 +221,14 @@ def test_reversed_rows_are_named(learner, storage, tmp_path):
     path = tmp_path / "model"
     model.save(path)
     document, tensors = unpack(path)
-    rows = {name: array for name, array in tensors.items() if name.startswith("vectors_rows")}
-    if len(rows) == 1:
-        tensors["vectors_rows"] = np.ascontiguousarray(tensors["vectors_rows"][::-1])
+    prefix = "vectors_rows" if isinstance(model, VotedPerceptron) else "rows"
+    if prefix in tensors:
+        tensors[prefix] = np.ascontiguousarray(tensors[prefix][::-1])
     else:
-        parts = [rows[f"vectors_rows_{part}"] for part in ("values", "indices", "indptr")]
+        parts = [tensors[f"{prefix}_{part}"] for part in ("values", "indices", "indptr")]
         matrix = sp.csr_matrix(tuple(parts), shape=(len(parts[2]) - 1, 5))[::-1]
         for part in ("values", "indices", "indptr"):
-            tensors[f"vectors_rows_{part}"] = getattr(matrix, {"values": "data"}.get(part, part))
+            tensors[f"{prefix}_{part}"] = getattr(matrix, {"values": "data"}.get(part, part))
     if isinstance(model, VotedPerceptron):  # or the rows do not lead to the last weights
         vectors = {name: array for name, array in tensors.items() if name.startswith("vectors_")}
         model._publish(model._model.state() | vectors)
