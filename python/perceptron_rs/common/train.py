@@ -235,18 +235,16 @@ class Learner(Owner):
 def train(learner: Learner, feeder: Feeder) -> None:
     """Let an estimator learn from examples; after an exception it is what it was before."""
     with Turn(learner) as turn:
-        if feeder.is_pass:
-            _learn(learner, feeder, turn)
-        elif isinstance(learner, CallbackSupportMixin):
+        if not feeder.is_pass and isinstance(learner, CallbackSupportMixin):
             _learn_with_callbacks(turn.twin(), feeder, turn)
         else:
-            _learn(turn.twin(), feeder, turn)
+            with standard():
+                _learn(learner if feeder.is_pass else turn.twin(), feeder, turn)
         if turn.model is not None:
             turn.model._warn(feeder)
             turn.publish()
 
 
-@standard()
 def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
     if not feeder.is_pass:  # a pass has looked at them before: see `validated`
         learner._check_parameters()
@@ -292,4 +290,4 @@ def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
         task.end()
 
 
-_learn_with_callbacks = with_callbacks(_learn)
+_learn_with_callbacks = with_callbacks(standard()(_learn))
