@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from numbers import Integral, Real
+from numbers import Integral
 from operator import attrgetter
 from typing import Any, TypeVar, cast
-
-import numpy as np
 
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.planes import is_joint
@@ -21,7 +18,9 @@ __all__ = [
     "are_accepted",
     "are_valid",
     "check_parameters",
+    "check_values",
     "draw_seed",
+    "look_at",
     "n_threads",
     "noise_settings",
     "refuse_balanced",
@@ -32,9 +31,9 @@ __all__ = [
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-TIES = ("mistake", "positive")
 _LARGEST = 2**31 - 1
 _MOST_THREADS = 256
+_MOST = int(sys.float_info.max)
 
 _NOISE: dict[str, Callable[[Any], Any]] = {
     "margin_threshold": float,
@@ -43,39 +42,24 @@ _NOISE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
-    """Refuse combinations that have no meaning, and what scikit-learn's validation lets through.
+def check_values(estimator: Any) -> None:
+    """Raise ValueError for a parameter that is not what it may be.
 
-    scikit-learn validates no parameter in ``partial_fit`` once the estimator is fitted; those
-    that ``partial_fit`` uses are therefore looked at here again.
+    scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
     """
+    if not are_valid(estimator):
+        look_at(type(estimator), estimator.get_params(deep=False))
+
+
+def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
+    """Refuse values that are not allowed, and combinations that have no meaning."""
+    check_values(estimator)
     if for_partial_fit:
         refuse_early_stopping(estimator.early_stopping)
-    if getattr(estimator, "multi_class", "ovr") not in ("ovr", "joint"):
-        raise ValueError(f"multi_class must be 'ovr' or 'joint', got {estimator.multi_class!r:.80}")
     if is_joint(estimator):
         _check_joint(estimator)
     if not is_whole(getattr(estimator, "n_partitions", 1)):
         _check_partitions(estimator, for_partial_fit)
-    for name in ("alpha", "margin_threshold", "added_feature"):
-        value = getattr(estimator, name, 0.0)
-        if not _is_float64(value) or not float(value) >= 0:
-            raise ValueError(f"{name} must be a finite float64 of at least 0, got {value!s:.80}")
-    penalty = getattr(estimator, "penalty", None)
-    if penalty not in (None, "l2", "l1", "elasticnet"):
-        raise ValueError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, got {penalty!r}")
-    if estimator.callback is not None and not callable(estimator.callback):
-        raise ValueError(f"callback must be callable or None, got {estimator.callback!r:.80}")
-    if not _is_float64(estimator.eta0) or not 0 < float(estimator.eta0) < math.inf:
-        raise ValueError(f"eta0 must be a finite float64 above 0, got {estimator.eta0!s:.80}")
-    if estimator.tol is not None and not _is_float64(estimator.tol):
-        raise ValueError(f"tol must be a float64 or None, got {estimator.tol!s:.80}")
-    if estimator.tie not in TIES:
-        raise ValueError(f"tie must be one of {TIES}, got {estimator.tie!r}")
-    for name in ("fit_intercept", "track_mistakes", "keep_on_interrupt", "audit"):
-        value = getattr(estimator, name, False)
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{name} must be True or False, got {value!r}")
     if for_partial_fit:
         refuse_balanced(estimator.class_weight)
 
@@ -158,14 +142,6 @@ def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
             )
 
 
-def _is_float64(value: Any) -> bool:
-    """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
-    try:
-        return isinstance(value, Real) and math.isfinite(float(value))
-    except OverflowError:
-        return False
-
-
 def n_threads(estimator: Any, tasks: int | None = None) -> int:
     """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
     if tasks == 1 and estimator.n_jobs is None:
@@ -212,7 +188,7 @@ def are_accepted(estimator: Any) -> bool:
 
 
 def are_valid(estimator: Any) -> bool:
-    """Whether scikit-learn's validation accepts the parameters; False also if that cannot be remembered."""
+    """Whether all parameters are what they may be; False also if that cannot be remembered."""
     return _remembered(_validate, estimator)
 
 
@@ -245,9 +221,16 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
 def _validate(kind: Any, *values: Any) -> bool:
-    parameters = _parameters(kind, values)
-    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    look_at(kind, _parameters(kind, values))
     return True
+
+
+def look_at(kind: Any, parameters: dict[str, Any]) -> None:
+    """Raise ValueError for a value of a parameter that is not allowed."""
+    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    for name, value in parameters.items():
+        if isinstance(value, Integral) and abs(int(value)) > _MOST:  # in a range without an upper end
+            raise ValueError(f"{name} must be a number that float64 holds, got {value!s:.80}")
 
 
 @lru_cache(maxsize=64, typed=True)

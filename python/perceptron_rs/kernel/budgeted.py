@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +20,7 @@ from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
-from perceptron_rs.settings import POLICIES, Budget
+from perceptron_rs.settings import Budget
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
 
@@ -304,25 +302,16 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
         return "last"
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        super()._check_parameters(for_partial_fit=for_partial_fit)
-        budget, policy, distance = self.budget, self.budget_policy, self.projection_distance
-        if isinstance(budget, bool) or not isinstance(budget, Integral) or not 1 <= int(budget) <= _LARGEST:
-            raise ValueError(f"budget must be a whole number of at least 1, got {budget!r:.80}")
-        if policy not in POLICIES:
-            raise ValueError(f"budget_policy must be one of {POLICIES}, got {policy!r:.80}")
-        if not isinstance(distance, Real) or not 0 <= float(distance) < math.inf:
-            raise ValueError(
-                f"projection_distance must be a finite float64 of at least 0, got {distance!s:.80}"
-            )
         if callable(self.kernel):
             raise ValueError(
                 "a callable kernel is not available with a budget; name a kernel, or compute the matrix of "
                 "kernel values and set kernel='precomputed'"
             )
+        super()._check_parameters(for_partial_fit=for_partial_fit)
         indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and float(self.coef0) < 0)
-        if policy == "projectron" and indefinite:
+        if self.budget_policy == "projectron" and indefinite:
             raise ArgumentError(
                 "{budget_policy} needs a kernel that is positive definite, got {kernel} with {coef0}",
                 "set another policy or kernel, or a larger {coef0}",
-                values={"budget_policy": policy, "kernel": self.kernel, "coef0": self.coef0},
+                values={"budget_policy": "projectron", "kernel": self.kernel, "coef0": self.coef0},
             )

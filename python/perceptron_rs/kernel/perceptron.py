@@ -21,7 +21,7 @@ from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.schema import KERNEL, check_log
-from perceptron_rs.kernel.values import is_number, rows_of_callable
+from perceptron_rs.kernel.values import rows_of_callable
 from perceptron_rs.kernel.vectors import continued, counts_of
 from perceptron_rs.settings import Kernel
 
@@ -307,12 +307,6 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
-        if not is_number(self.cache_size, above_zero=True):
-            raise ValueError(f"cache_size must be a finite float64 above 0, got {self.cache_size!r:.80}")
-        if not isinstance(self.normalize, (bool, np.bool_)):
-            raise ValueError(f"normalize must be True or False, got {self.normalize!r:.80}")
         if self.normalize and self.prediction == "vote" and is_joint(self):
             raise ArgumentError(
                 "{normalize} is not available with {prediction} and {multi_class}, where each vector votes "

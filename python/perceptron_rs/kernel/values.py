@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,11 @@ from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.settings import LARGEST_DEGREE
 
 __all__ = [
-    "KERNELS",
     "callable_values",
     "check_kernel",
-    "is_number",
     "kernel_spec",
     "rows_of_callable",
 ]
-
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 #: Examples that a callable is given at a time, at most: what it computes on its way stays small.
 _BLOCK = 4096
@@ -32,26 +27,10 @@ PRECOMPUTED = KernelSpec("precomputed")
 
 
 def check_kernel(estimator: Any) -> None:
-    """Refuse parameters that scikit-learn's validation lets through, or does not look at in partial_fit."""
-    kernel, gamma, degree, coef0 = estimator.kernel, estimator.gamma, estimator.degree, estimator.coef0
-    if not (callable(kernel) or (isinstance(kernel, str) and kernel in KERNELS)):
-        raise ValueError(f"kernel must be one of {KERNELS} or callable, got {kernel!r:.80}")
+    """Refuse a degree that the engines do not have."""
+    degree = estimator.degree
     if not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
         raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
-    if not (isinstance(gamma, str) and gamma in ("scale", "auto")) and not is_number(gamma, above_zero=True):
-        raise ValueError(f"gamma must be 'scale', 'auto' or a finite float64 above 0, got {gamma!r:.80}")
-    if not is_number(coef0):
-        raise ValueError(f"coef0 must be a finite float64, got {coef0!r:.80}")
-
-
-def is_number(value: Any, *, above_zero: bool = False) -> bool:
-    """Whether ``value`` is a number that float64 holds; a Python integer may be too large."""
-    try:
-        return (
-            isinstance(value, Real) and math.isfinite(float(value)) and not (above_zero and float(value) <= 0)
-        )
-    except OverflowError:
-        return False
 
 
 def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:

@@ -13,6 +13,7 @@ from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.parameters import (
+    check_values,
     n_threads,
     refuse_balanced,
     refuse_early_stopping,
@@ -468,10 +469,7 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
         if for_partial_fit:
             refuse_balanced(self.class_weight)
             refuse_early_stopping(self.early_stopping)
-        for name in ("alpha", "learning_rate_init"):
-            value = getattr(self, name)
-            if not math.isfinite(value):
-                raise ValueError(f"{name} must be a finite number, got {value!r}")
+        check_values(self)
 
     def _network(self) -> ExportedNetwork:
         from perceptron_rs.multilayer.exports import network

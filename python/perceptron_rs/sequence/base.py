@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.parameters import (
+    check_values,
     refuse_early_stopping,
     refuse_partitions,
 )
@@ -242,8 +242,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
         if for_partial_fit:
             refuse_early_stopping(self.early_stopping)
             refuse_partitions(self.n_partitions)
-        if not 0 < float(self.eta0) < math.inf:
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
+        check_values(self)
         if self.update != "full" and self.decode != "beam":
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
         if self.hash_columns is not None and self.min_count != 1:

@@ -16,7 +16,7 @@ from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.parameters import draw_seed, look_at
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.turns import computed, consistent, learning
@@ -248,8 +248,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
             raise ValueError("X must hold at least one example, got none")
-        if not math.isfinite(float(self.eta0)):
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0!r}")
+        look_at(type(self), self.get_params(deep=False))
         engine = get_engine(self.engine)
         with foreign():
             first = self.joint_feature(X[0], y[0])
