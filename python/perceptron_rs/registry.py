@@ -32,8 +32,6 @@ class Learner:
     data: Literal["examples", "sequences"] = "examples"
     #: Whether it learns in epochs: what the commands ``train`` and ``parity`` are about.
     in_epochs: bool = True
-    #: Whether it learns by mistakes, one after another: what ``trace`` shows.
-    by_mistakes: bool = True
     #: Whether it has ``fit_stream``.
     in_streams: bool = False
     #: Whether it has one weight a feature.
@@ -95,7 +93,6 @@ LEARNERS: dict[str, Learner] = {
         "perceptron",
         "MultilayerPerceptron",
         "hidden layers of neurons, by gradient descent",
-        by_mistakes=False,
     ),
     "max-margin": Learner(
         "margins", "classifier", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False

@@ -18,7 +18,6 @@ COMMANDS = (
     "train",
     "predict",
     "online",
-    "trace",
     "completion",
     "digests",
     "evaluate",

@@ -1,4 +1,4 @@
-"""``online``, ``trace`` and ``completion``."""
+"""``online`` and ``completion``."""
 
 import json
 import signal
@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from perceptron_rs import PocketPerceptron, load, trace
+from perceptron_rs import PocketPerceptron, load
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.io.lines import text_blocks
@@ -72,20 +72,6 @@ def test_a_coprocess_that_learns(model, tmp_path):
             assert child.stdout.readline() == f"{label}\n"
         child.stdin.close()
         assert child.wait(timeout=60) == 0
-
-
-def test_trace(call, text_file):
-    from perceptron_rs import AveragedPerceptron
-
-    steps = trace(AveragedPerceptron(max_iter=3), X, Y)
-    options = ("averaged", text_file, "--epochs", 3)
-    assert call("trace", *options, "--limit", 4).out == steps.table(limit=4) + "\n"
-    lines = call("trace", *options, "--json", "--limit", 2, "--every", "example").out.splitlines()
-    records = [json.loads(line) for line in lines]
-    expected = list(trace(AveragedPerceptron(max_iter=3), X, Y, every="example"))[:2]
-    assert [(r["t"], r["row"], r["w"], r["mistake"]) for r in records] == [
-        (s.t, s.row, s.w.tolist(), s.mistake) for s in expected
-    ]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -42,7 +42,7 @@ CALLS = [
     )),
     *(("train", name, "huge.svm") for name in ("averaged", "pocket", "kernel", "multilayer")),
     ("train", "averaged", "huge.svm", "--stream"), ("train", "one.svm"), ("train", "one.svm", "--stream"),
-    ("parity", "one.svm"), ("trace", "huge.svm"),
+    ("parity", "one.svm"),
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),
     ("train", "averaged", "a.svm", "--continue", "plain", "--multi-class", "joint"),

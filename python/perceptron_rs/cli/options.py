@@ -220,16 +220,6 @@ def _online(command: argparse.ArgumentParser) -> None:
     _output(command, "print one JSON object for each example")
 
 
-def _trace(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False)
-    add(command, "--limit N", "number of steps to print (20)", kinds.POSITIVE, default=20)
-    text = "what a step is: an update, or any example (update)"
-    add(command, "--every", text, ("update", "example"), default="update")
-    _learning(command, threads=False)
-    kinds.add_engine(command)
-    _output(command, "print one JSON object for each step")
-
-
 def _digests(command: argparse.ArgumentParser) -> None:
     kinds.add_engine(command)
     add(command, "--json", kinds.JSON)
@@ -299,14 +289,11 @@ def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
     add(group, "--quiet", QUIET)
 
 
-#: The learners whose fits can be traced.
-BY_MISTAKES = tuple(name for name in LEARNER_NAMES if LEARNERS[name].by_mistakes)
 COMMANDS = (
     _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES, words="DATA --model OUT"),
     _Command("predict", "predict the class of each example in DATA", _predict),
     _Command("online", "learn from examples as they come, and predict each before that", _online),
     _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),
-    _Command("trace", "show a fit on DATA step by step", _trace, learners=BY_MISTAKES),
     _Command("inspect", "show what is in a model file", _inspect, about=""),
     _Command(
         "parity", "train on DATA in every possible way and compare the bits", _parity, learners=LEARNER_NAMES
