@@ -38,7 +38,7 @@ sys.exit(f"imported {heavy}" if heavy else status)
 """
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer", "trace voted"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer"])
 def test_help_imports_no_library(command):
     argv = [*command.split(), "--help"]
     done = subprocess.run(

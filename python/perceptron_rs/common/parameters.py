@@ -9,6 +9,8 @@ from numbers import Integral
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
+from sklearn import get_config
+
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
@@ -45,9 +47,10 @@ _NOISE: dict[str, Callable[[Any], Any]] = {
 def check_values(estimator: Any) -> None:
     """Raise ValueError for a parameter that is not what it may be.
 
-    scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
+    scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted. Its setting
+    ``skip_parameter_validation`` is heeded.
     """
-    if not are_valid(estimator):
+    if not are_valid(estimator) and not get_config()["skip_parameter_validation"]:
         look_at(type(estimator), estimator.get_params(deep=False))
 
 

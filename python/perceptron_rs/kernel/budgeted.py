@@ -308,6 +308,8 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
                 "kernel values and set kernel='precomputed'"
             )
         super()._check_parameters(for_partial_fit=for_partial_fit)
+        if isinstance(self.budget, bool):
+            raise ValueError(f"budget must be a whole number of at least 1, got {self.budget!r}")
         indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and float(self.coef0) < 0)
         if self.budget_policy == "projectron" and indefinite:
             raise ArgumentError(
