@@ -47,10 +47,9 @@ _NOISE: dict[str, Callable[[Any], Any]] = {
 def check_values(estimator: Any) -> None:
     """Raise ValueError for a parameter that is not what it may be.
 
-    scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted. Its setting
-    ``skip_parameter_validation`` is heeded.
+    scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
     """
-    if not are_valid(estimator) and not get_config()["skip_parameter_validation"]:
+    if not are_valid(estimator):
         look_at(type(estimator), estimator.get_params(deep=False))
 
 
@@ -224,15 +223,23 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
 def _validate(kind: Any, *values: Any) -> bool:
-    look_at(kind, _parameters(kind, values))
+    parameters = _parameters(kind, values)
+    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    _assert_float64(parameters)
     return True
 
 
 def look_at(kind: Any, parameters: dict[str, Any]) -> None:
     """Raise ValueError for a value of a parameter that is not allowed."""
-    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
+        validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+    _assert_float64(parameters)
+
+
+def _assert_float64(parameters: dict[str, Any]) -> None:
+    """Raise ValueError for a whole number that no float64 holds, in a range without an upper end."""
     for name, value in parameters.items():
-        if isinstance(value, Integral) and abs(int(value)) > _MOST:  # in a range without an upper end
+        if isinstance(value, Integral) and abs(int(value)) > _MOST:
             raise ValueError(f"{name} must be a number that float64 holds, got {value!s:.80}")
 
 
