@@ -159,7 +159,7 @@ def test_a_file_and_a_pickle_keep_everything(tmp_path, classes, start):
         ("_swap_plane", lambda v: v + 5, "swap_plane must hold sorted indices below 3"),
         ("_swap_plane", lambda v: v[::-1].copy(), "swap_plane must hold sorted indices below 3"),
         ("_swap_errors", lambda v: v + 1, "disagree about the errors"),
-        ("_swap_average", lambda v: v + 2, "swap_average must hold 0 and 1 alone"),
+        ("_swap_average", lambda v: v + 2, "swap_average must hold numbers from 0 to 1"),
         ("_swap_t", lambda v: v[1:], "swap_t has the shape|swap_plane has the shape|has the shape"),
         ("pocket_run_", lambda v: v[1:], "pocket_run has the shape"),
     ],
