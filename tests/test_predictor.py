@@ -16,8 +16,8 @@ from perceptron_rs import (
     VotedPerceptron,
     margin,
 )
-from perceptron_rs.common.story import as_text, describe
-from perceptron_rs.linear import story as linear_story
+from perceptron_rs.common.summary import as_text, describe
+from perceptron_rs.linear import summary as linear_story
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
 
 mpl.use("agg")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from perceptron_rs.models.exported import Exported
+from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.onnx import register
 from perceptron_rs.models.reader import read
 from perceptron_rs.registry import LEARNERS

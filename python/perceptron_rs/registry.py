@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part"]
 
-Part: TypeAlias = Literal["files", "story", "options", "parameters", "exports"]
+Part: TypeAlias = Literal["summary", "options", "parameters", "exports"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.ways import ways
+from perceptron_rs.parity import ways
 
 __all__ = ["assert_parity"]
 

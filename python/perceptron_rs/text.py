@@ -6,7 +6,7 @@ import codecs
 import io
 from typing import IO, Any
 
-from perceptron_rs.packed import MAX_RATIO, PACKINGS, PathLike, Unpacked, first_bytes, n_lines, unpacked
+from perceptron_rs.compression import MAX_RATIO, PACKINGS, PathLike, Unpacked, first_bytes, n_lines, unpacked
 
 __all__ = ["check_utf8", "open_text"]
 

@@ -33,7 +33,7 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
 from perceptron_rs.models.container import pack, unpack
-from perceptron_rs.ways import ways
+from perceptron_rs.parity import ways
 
 rng = np.random.default_rng(11)
 X = rng.integers(-2, 3, (1300, 5)).astype(np.float64)

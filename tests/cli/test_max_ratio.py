@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from perceptron_rs import packed
+from perceptron_rs import compression
 from perceptron_rs.cli.options import parse, parser
 from perceptron_rs.io import svmlight
 
@@ -34,7 +34,7 @@ REFUSED = "unpacks to more than {} times its size"
 
 @pytest.fixture(autouse=True)
 def _even_small_files(monkeypatch):
-    monkeypatch.setattr(packed, "_SMALL", 1 << 12)
+    monkeypatch.setattr(compression, "_SMALL", 1 << 12)
 
 
 @pytest.mark.parametrize("form", TEXTS)
@@ -64,7 +64,7 @@ def test_a_file_that_is_read_whole(call, text_file, monkeypatch):
     monkeypatch.setattr(svmlight, "load_with_base", load)
     for options in ([], ["--max-ratio", 300]):
         assert call("separable", text_file, *options).status == 0
-    assert heard == [packed.MAX_RATIO, 300.0]
+    assert heard == [compression.MAX_RATIO, 300.0]
 
 
 def test_a_cache_does_not_depend_on_the_bound(call, text_file, tmp_path):
@@ -89,4 +89,4 @@ def test_help_says_the_default():
     for name in ("separable", "predict", "tag"):
         said = " ".join(commands[name].format_help().split())
         assert "--max-ratio X" in said
-        assert f"inf for no limit ({packed.MAX_RATIO:g})" in said
+        assert f"inf for no limit ({compression.MAX_RATIO:g})" in said

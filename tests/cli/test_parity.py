@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from perceptron_rs import AveragedPerceptron, Perceptron, _core, digest, ways
+from perceptron_rs import AveragedPerceptron, Perceptron, _core, digest
+from perceptron_rs import parity as all_ways
 from perceptron_rs.cli.commands import parity
 from perceptron_rs.io.examples import Examples
 from tests.support import BASELINE
@@ -58,7 +59,7 @@ def test_averages_are_compared(call, data):
 
 
 def test_one_bit_ends_it(call, data, monkeypatch):
-    fit = ways._fit
+    fit = all_ways._fit
 
     def one_bit_off(estimator, path, *rest):
         found, own = fit(estimator, path, *rest)
@@ -66,7 +67,7 @@ def test_one_bit_ends_it(call, data, monkeypatch):
             found["coef_"] = np.nextafter(found["coef_"], np.inf)
         return found, own
 
-    monkeypatch.setattr(ways, "_fit", one_bit_off)
+    monkeypatch.setattr(all_ways, "_fit", one_bit_off)
     answer = call("parity", data)
     assert answer.status == 1
     assert re.fullmatch(

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from perceptron_rs import digest, load, packed
+from perceptron_rs import compression, digest, load
 from perceptron_rs.cli import modelfile
 from perceptron_rs.io.lines import text_blocks
 
@@ -101,7 +101,7 @@ def test_text_without_labels(call, stdin, model, monkeypatch, size):
 
 
 def test_a_gzip_bomb_on_a_pipe(refused, stdin, model, monkeypatch):
-    monkeypatch.setattr(packed, "_SMALL", 1 << 14)
+    monkeypatch.setattr(compression, "_SMALL", 1 << 14)
     stdin(gzip.compress(b"1:1\n" * 50_000, mtime=0))
     said = refused("predict", model, "-", "--format", "svmlight")
     assert said.startswith("standard input: unpacks to more than 250 times its size")

@@ -13,7 +13,7 @@ import threading
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, SequencePerceptron, packed
+from perceptron_rs import Perceptron, SequencePerceptron, compression
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
 from perceptron_rs.models.comparison import digest
@@ -83,7 +83,7 @@ def test_other_encodings_are_refused_in_these_words(tmp_path, form):
 @pytest.mark.parametrize("suffix", [".bz2", ".xz"])
 @pytest.mark.parametrize("form", READERS)
 def test_a_bound_on_the_ratio(tmp_path, monkeypatch, form, suffix):
-    monkeypatch.setattr(packed, "_SMALL", 1 << 14)
+    monkeypatch.setattr(compression, "_SMALL", 1 << 14)
     path = tmp_path / f"a{suffix}"
     path.write_bytes(PACK[suffix](text_of(form).encode() * (1 if form == "csv" else 40_000)))
     if form == "csv":

@@ -24,8 +24,8 @@ from perceptron_rs import (
     digest,
 )
 from perceptron_rs.common.schema import COUNTS, Array
-from perceptron_rs.common.story import describe
-from perceptron_rs.linear import story
+from perceptron_rs.common.summary import describe
+from perceptron_rs.linear import summary
 from perceptron_rs.models.arrays import collect, restore
 from perceptron_rs.models.comparison import arrays, difference
 from perceptron_rs.testing import assert_parity
@@ -82,7 +82,7 @@ def test_one_line_of_a_schema_is_all_that_a_new_array_needs():
     assert found is not None
     assert "nonzero_ at index (0,)" in found
 
-    shown = describe(model, story, top=1)
+    shown = describe(model, summary, top=1)
     assert shown["history"]["nonzero"] == model.nonzero_.tolist()
     assert shown["arrays"]["nonzero"] == ["int64", [3]]
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import base_of, input_of
-from perceptron_rs.common.story import label_text
+from perceptron_rs.common.summary import label_text
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
 from perceptron_rs.io.reading import BITS, Reading

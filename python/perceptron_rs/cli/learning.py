@@ -212,7 +212,7 @@ def _class_weights(options: Sequence[str] | None, y: NDArray[Any] | None) -> dic
     """Return the values of --class-weight as the estimators take them."""
     import numpy as np
 
-    from perceptron_rs.common.story import label_text, plain
+    from perceptron_rs.common.summary import label_text, plain
 
     if not options:
         return None

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.typed import NotFittedError
+from perceptron_rs.sklearn_base import NotFittedError
 
 __all__ = ["FittedAttributes", "naming", "warn_caller"]
 

@@ -28,7 +28,7 @@ from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.settings import Data, Linear, Settings
-from perceptron_rs.typed import CallbackSupportMixin
+from perceptron_rs.sklearn_base import CallbackSupportMixin
 
 __all__ = ["InMemory"]
 

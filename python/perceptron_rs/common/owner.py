@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.common.last_call import OF_PASS, attributes, canonical
 from perceptron_rs.common.schema import Array, SchemaMixin
-from perceptron_rs.common.told import OF_PASS, attributes, canonical
 from perceptron_rs.engines import Engine, State, get_engine
-from perceptron_rs.typed import BaseEstimator
+from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["Owner", "Shown", "shown"]
 

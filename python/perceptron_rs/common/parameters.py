@@ -14,7 +14,7 @@ from sklearn import get_config
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.typed import fit_context, validate_parameter_constraints
+from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 __all__ = [
     "are_accepted",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.typed import check_is_fitted
+from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["hyperplanes"]
 

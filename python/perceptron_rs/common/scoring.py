@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.typed import ClassifierMixin
+from perceptron_rs.sklearn_base import ClassifierMixin
 
 __all__ = ["Scoring"]
 

@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
+from perceptron_rs.common.fixed_parameters import check_terms, terms
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import Turn
 from perceptron_rs.common.weights import Weighed, class_counts, class_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings, State
-from perceptron_rs.typed import CallbackSupportMixin, ConvergenceWarning, with_callbacks
+from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
 
 __all__ = ["Feeder", "Learner", "train"]
 

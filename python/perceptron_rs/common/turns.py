@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 from numpy.random import RandomState
 
-from perceptron_rs.common.told import attributes
+from perceptron_rs.common.last_call import attributes
 
 __all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
 

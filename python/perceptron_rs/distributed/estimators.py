@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar, Self
 
-from perceptron_rs.common.told import attributes
+from perceptron_rs.common.last_call import attributes
 from perceptron_rs.common.train import Learner, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions

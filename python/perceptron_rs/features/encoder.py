@@ -15,7 +15,7 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.features.entries import chunks, collect
-from perceptron_rs.typed import BaseEstimator, TransformerMixin
+from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
 __all__ = ["AttributeEncoder"]
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from perceptron_rs.common.options.kinds import FORMATS
+from perceptron_rs.compression import MAX_RATIO, check_ratio, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
@@ -30,7 +31,6 @@ from perceptron_rs.io.reading import (
     format_of,
 )
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
-from perceptron_rs.packed import MAX_RATIO, check_ratio, unpacked
 from perceptron_rs.text import check_utf8, open_text
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.compression import MAX_RATIO
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.reading import Reading
-from perceptron_rs.packed import MAX_RATIO
 
 __all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "wrong_width"]
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from perceptron_rs.packed import MAX_RATIO, n_lines
+from perceptron_rs.compression import MAX_RATIO, n_lines
 from perceptron_rs.text import open_text
 
 if TYPE_CHECKING:  # importing it takes longer than reading a small file

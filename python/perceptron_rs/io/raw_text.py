@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading, check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
-from perceptron_rs.packed import MAX_RATIO, check_ratio
 
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind

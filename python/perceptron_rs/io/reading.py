@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from perceptron_rs.compression import SUFFIXES as PACKED
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.lines import is_read_once, name_of, names_of
-from perceptron_rs.packed import SUFFIXES as PACKED
 
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.conll import ConllParser, Layout, Sentence
 from perceptron_rs.io.lines import name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
-from perceptron_rs.packed import MAX_RATIO, check_ratio
 from perceptron_rs.text import open_text
 
 __all__ = ["batched", "open_sentences", "read_sentences"]

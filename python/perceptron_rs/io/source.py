@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.compression import unpacked
 from perceptron_rs.io.arrays import load_npy, read_npz
-from perceptron_rs.packed import unpacked
 from perceptron_rs.paths import PathLike, paths_of
 
 __all__ = [

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
+from perceptron_rs.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.lines import BLOCK, name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import (
@@ -28,7 +29,6 @@ from perceptron_rs.io.source import (
 )
 from perceptron_rs.io.svmlight_text import SvmlightText
 from perceptron_rs.io.threads import in_order
-from perceptron_rs.packed import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.text import open_text
 
 __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]

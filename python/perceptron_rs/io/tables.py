@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, room_for_arrow
 from perceptron_rs.io.delimited import CsvText
@@ -16,7 +17,6 @@ from perceptron_rs.io.lines import BLOCK, text_blocks
 from perceptron_rs.io.reading import check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
-from perceptron_rs.packed import MAX_RATIO, check_ratio
 
 __all__ = [
     "CsvLines",

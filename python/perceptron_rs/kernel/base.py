@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.fixed_parameters import OF_KERNEL, check_terms
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
@@ -20,7 +21,6 @@ from perceptron_rs.common.planes import is_joint, joint_update
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History
-from perceptron_rs.common.terms import OF_KERNEL, check_terms
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import Weighed
@@ -31,8 +31,8 @@ from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
 from perceptron_rs.kernel.vectors import OF_VECTORS, begun, counts_of, state_of, stored
-from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import check_is_fitted, fit_context
+from perceptron_rs.models.saving import Saved
+from perceptron_rs.sklearn_base import check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
 

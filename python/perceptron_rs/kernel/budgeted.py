@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.terms import OF_KERNEL
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.kept import Carried, collected, log_of, nothing, taken_over
+from perceptron_rs.kernel.budget_state import Carried, collected, log_of, nothing, taken_over
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored

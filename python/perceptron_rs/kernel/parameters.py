@@ -24,7 +24,7 @@ __all__ = ["BudgetedKernelPerceptronParameters", "KernelLearnerParameters", "Ker
 
 
 def _degree() -> list[Any]:
-    from perceptron_rs.typed import Interval
+    from perceptron_rs.sklearn_base import Interval
 
     return [Interval(Real, 1, None, closed="left")]  # what is not whole is refused in words of its own
 

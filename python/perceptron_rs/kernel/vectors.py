@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.common.sampling import drawn
 from perceptron_rs.engines import State
 
 __all__ = ["OF_VECTORS", "begun", "continued", "counts_of", "state_of", "stored"]

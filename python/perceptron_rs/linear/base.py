@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.last_call import OF_PASS, Told
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, validated
 from perceptron_rs.common.planes import joint_update, positive_labels
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.told import OF_PASS, Told
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, start_value
@@ -27,11 +27,11 @@ from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.parameters import LinearParameters
-from perceptron_rs.models.exported import Exported, ExportedNetwork
-from perceptron_rs.models.saved import Saved
+from perceptron_rs.models.exporting import Exported, ExportedNetwork
+from perceptron_rs.models.saving import Saved
 from perceptron_rs.settings import Linear
+from perceptron_rs.sklearn_base import CallbackSupportMixin, check_is_fitted, fit_context
 from perceptron_rs.stream.learner import StreamFit
-from perceptron_rs.typed import CallbackSupportMixin, check_is_fitted, fit_context
 
 __all__ = ["LinearLearner"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from perceptron_rs.common.predictor import hyperplanes
-from perceptron_rs.models.exported import ExportedNetwork, take_over
+from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 __all__ = ["network", "to_sklearn"]
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy import ndarray
 
 from perceptron_rs.audit.record import next_record
+from perceptron_rs.common.fixed_parameters import check_terms
+from perceptron_rs.common.last_call import attributes
 from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
-from perceptron_rs.common.terms import check_terms
-from perceptron_rs.common.told import attributes
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import Turn, turns
 from perceptron_rs.common.weights import class_weights, sample_weights

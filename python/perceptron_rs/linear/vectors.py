@@ -19,9 +19,9 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.drawn import drawn
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
+from perceptron_rs.common.sampling import drawn
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.settings import Data, zeros
 from perceptron_rs.stream.run import Block, Carrier

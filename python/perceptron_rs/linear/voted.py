@@ -34,8 +34,8 @@ from perceptron_rs.linear.vectors import (
     each,
     last_of,
 )
+from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.stream.run import Carrier
-from perceptron_rs.typed import check_is_fitted
 
 __all__ = ["PREDICTIONS", "VotedPerceptron"]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record, recorded
+from perceptron_rs.common.fixed_parameters import check_terms, terms
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.options.groups import constraints
@@ -20,7 +21,6 @@ from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.schema import History, Schema, SchemaMixin
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.common.turns import consistent, learning
 from perceptron_rs.common.weights import assert_finite_weights
 from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
@@ -34,9 +34,9 @@ from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json
-from perceptron_rs.models.exported import Exported, ExportedNetwork
-from perceptron_rs.models.saved import Saved
-from perceptron_rs.typed import BaseEstimator, check_is_fitted, fit_context
+from perceptron_rs.models.exporting import Exported, ExportedNetwork
+from perceptron_rs.models.saving import Saved
+from perceptron_rs.sklearn_base import BaseEstimator, check_is_fitted, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 

@@ -17,7 +17,7 @@ from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.given import refuse_rounded
-from perceptron_rs.typed import BaseEstimator
+from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
     "BIASES",

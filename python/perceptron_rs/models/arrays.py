@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from perceptron_rs.common.fixed_parameters import check_terms, terms
 from perceptron_rs.common.schema import History, SchemaMixin
-from perceptron_rs.common.terms import check_terms, terms
 from perceptron_rs.engines import State
 
 __all__ = ["collect", "restore"]

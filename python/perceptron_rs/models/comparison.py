@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.last_call import attributes
 from perceptron_rs.common.schema import Rows, SchemaMixin
-from perceptron_rs.common.told import attributes
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.input import INPUT
 from perceptron_rs.models.values import encode, plain
-from perceptron_rs.typed import check_is_fitted
+from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt"]
 

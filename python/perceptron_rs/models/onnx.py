@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.models.exported import Exported, ExportedNetwork, network_of
+from perceptron_rs.models.exporting import Exported, ExportedNetwork, network_of
 
 __all__ = ["register", "to_onnx"]
 

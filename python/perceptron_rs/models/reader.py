@@ -16,7 +16,7 @@ from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.models.parameters import checked, parameters_from_json
-from perceptron_rs.models.recorded import CALLS, DIGESTS, publish_record
+from perceptron_rs.models.training_record import CALLS, DIGESTS, publish_record
 from perceptron_rs.models.values import Tensors
 
 __all__ = ["Known", "read"]

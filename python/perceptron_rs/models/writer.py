@@ -15,9 +15,9 @@ from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.input import INPUT
 from perceptron_rs.models.parameters import checked, parameters_to_json
-from perceptron_rs.models.recorded import collect_record
+from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.models.values import plain
-from perceptron_rs.typed import check_is_fitted
+from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["save"]
 

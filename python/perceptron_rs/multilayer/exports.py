@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
 
-from perceptron_rs.models.exported import ExportedNetwork, take_over
+from perceptron_rs.models.exporting import ExportedNetwork, take_over
 from perceptron_rs.multilayer.network import sizes_of
 
 __all__ = ["network", "to_sklearn"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.parameters import (
@@ -23,20 +24,19 @@ from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.terms import check_terms
 from perceptron_rs.common.train import Feeder, Learner, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import Weighed, start_value
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.models.exported import Exported, ExportedNetwork
-from perceptron_rs.models.saved import Saved
+from perceptron_rs.models.exporting import Exported, ExportedNetwork
+from perceptron_rs.models.saving import Saved
 from perceptron_rs.multilayer.network import n_outputs, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.settings import Network
-from perceptron_rs.typed import check_is_fitted, fit_context
+from perceptron_rs.sklearn_base import check_is_fitted, fit_context
 
 __all__ = ["MultilayerPerceptron"]
 

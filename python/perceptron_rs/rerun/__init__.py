@@ -3,6 +3,6 @@
 `given` says what the examples may be: arrays, sequences, or a source that is read in blocks.
 """
 
-from perceptron_rs.rerun.again import Reproduction, reproduce
+from perceptron_rs.rerun.reproduction import Reproduction, reproduce
 
 __all__ = ["Reproduction", "reproduce"]

@@ -24,16 +24,16 @@ from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source
-from perceptron_rs.models.saved import Saved
+from perceptron_rs.models.saving import Saved
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.sequence.schema import check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.source import encoded, source_of
 from perceptron_rs.sequence.weights import beam_of, cold, dense, predicting
 from perceptron_rs.settings import Chain
+from perceptron_rs.sklearn_base import ConvergenceWarning
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
-from perceptron_rs.typed import ConvergenceWarning
 
 __all__ = ["SequenceLearner"]
 

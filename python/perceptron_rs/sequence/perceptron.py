@@ -18,7 +18,7 @@ from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import check_encoder, flat_labels, in_lists, is_nested, split_labels
 from perceptron_rs.sequence.schema import SEQUENCE
 from perceptron_rs.sequence.search import decode
-from perceptron_rs.typed import fit_context
+from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["SequencePerceptron"]
 

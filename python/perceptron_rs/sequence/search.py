@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
-from perceptron_rs.common.terms import check_terms
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import is_nested, read_sequences

@@ -27,7 +27,7 @@ from perceptron_rs.sequence.input import Answers, listed
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings, State
-from perceptron_rs.typed import fit_context
+from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["StructuredPerceptron"]
 

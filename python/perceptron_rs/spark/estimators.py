@@ -17,8 +17,8 @@ from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPer
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import split_labels
 from perceptron_rs.sequence.perceptron import SequencePerceptron as LocalSequencePerceptron
+from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of
-from perceptron_rs.typed import fit_context
 
 __all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
 

@@ -26,6 +26,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Linear, Settings
+from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.stream.blocks import (
     Facts,
     Stream,
@@ -39,7 +40,6 @@ from perceptron_rs.stream.blocks import (
 from perceptron_rs.stream.cache import cached, compacted
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Place, StreamRun
-from perceptron_rs.typed import CallbackSupportMixin
 
 if TYPE_CHECKING:
     from perceptron_rs.stream.learner import StreamFit

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal, Self
 from perceptron_rs.common.train import Feeder, Learner, train
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import PathLike
+from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.stream.fit import Blocks, Options
 from perceptron_rs.stream.run import Carrier
-from perceptron_rs.typed import fit_context
 
 __all__ = ["StreamFit"]
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from perceptron_rs.common.driver import Call, noted_calls
 from perceptron_rs.engines import get_engine
-from perceptron_rs.html import table as table_of
+from perceptron_rs.notebook import table as table_of
 from perceptron_rs.settings import Linear
 
 __all__ = ["Step", "Trace", "trace"]

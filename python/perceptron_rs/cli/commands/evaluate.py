@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.data import examples, same_kind
 from perceptron_rs.cli.figures import of_classes, table
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.summary import label_text, plain
 
 __all__ = ["run"]
 

@@ -19,13 +19,13 @@ _CALLS = 20
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
-    from perceptron_rs.common.story import as_text, describe
+    from perceptron_rs.common.summary import as_text, describe
     from perceptron_rs.models.comparison import digest
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
     learner = learner_of(model)
-    family = learner.part("story")
+    family = learner.part("summary")
     story = describe(model, family, TOP if arguments.top is None else arguments.top) | {
         "format": "safetensors",
         "bytes": path.stat().st_size,

@@ -20,7 +20,7 @@ from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.words import text_of
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 
 __all__ = ["run"]

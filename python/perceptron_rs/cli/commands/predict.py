@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.data import examples, reading_of
 from perceptron_rs.cli.modelfile import load_model, load_predictor
 from perceptron_rs.cli.status import Status
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 

@@ -27,7 +27,7 @@ from perceptron_rs.cli.modelfile import (
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.story import plain
+from perceptron_rs.common.summary import plain
 from perceptron_rs.io.examples import Examples, held_out, refuse_share
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher

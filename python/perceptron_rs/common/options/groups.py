@@ -118,7 +118,7 @@ def _default(value: Any) -> str:
 
 
 def _class_weight() -> list[Any]:
-    from perceptron_rs.typed import StrOptions
+    from perceptron_rs.sklearn_base import StrOptions
 
     return [StrOptions({"balanced"}), dict, None]
 

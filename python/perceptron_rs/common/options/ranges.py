@@ -103,7 +103,7 @@ class Range:
         """Return what scikit-learn's validation is to know of it."""
         from numbers import Integral, Real
 
-        from perceptron_rs.typed import Interval, StrOptions
+        from perceptron_rs.sklearn_base import Interval, StrOptions
 
         closed = "left" if self.high is None and self.closed == "both" else self.closed
         found: list[Any] = [
@@ -131,7 +131,7 @@ class Words:
 
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""
-        from perceptron_rs.typed import StrOptions
+        from perceptron_rs.sklearn_base import StrOptions
 
         return [StrOptions(set(self.words)), *self.also, *([None] if self.none else [])]
 

@@ -18,7 +18,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt
 from perceptron_rs.models.input import INPUT
-from perceptron_rs.rerun.given import Given, given_of
+from perceptron_rs.rerun.examples import Given, given_of
 
 __all__ = ["Reproduction", "reproduce"]
 

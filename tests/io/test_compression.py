@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, SequencePerceptron, packed
+from perceptron_rs import Perceptron, SequencePerceptron, compression
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @pytest.mark.parametrize("form", READERS)
 def test_a_bound_on_the_ratio_of_each_reader(form, tmp_path, monkeypatch):
-    monkeypatch.setattr(packed, "_SMALL", 1 << 14)
+    monkeypatch.setattr(compression, "_SMALL", 1 << 14)
     path = tmp_path / f"a.{form}.gz"
     path.write_bytes(gzip.compress(TEXTS[form], mtime=0))
     ratio = len(TEXTS[form]) / path.stat().st_size
@@ -48,7 +48,7 @@ def test_a_whole_file(tmp_path):
     path = tmp_path / "a.svm.gz"
     text = b"1 1:1\n" * 4_000_000
     path.write_bytes(gzip.compress(text, 1, mtime=0))
-    assert len(text) > packed._SMALL  # as in the core
+    assert len(text) > compression._SMALL  # as in the core
     ratio = int(len(text) / path.stat().st_size / 4)
     with pytest.raises(
         ValueError, match=rf"a\.svm\.gz: unpacks to more than {ratio} times its size.*max_ratio"
@@ -72,19 +72,19 @@ def test_16_mib_may_be_packed_as_tightly_as_they_like(tmp_path):
     assert len(data) == packed_size == len(gzip.compress(text + b"#", mtime=0))
     path.write_bytes(data)
     assert load_svmlight(path, max_ratio=2)[0].shape == (2**24 // 6, 1)
-    assert packed.unpacked(io.BytesIO(data), 2, name="a").readall() == text
+    assert compression.unpacked(io.BytesIO(data), 2, name="a").readall() == text
     path.write_bytes(gzip.compress(text + b"#", mtime=0))
     with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
         load_svmlight(path, max_ratio=2)
     with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
-        packed.unpacked(io.BytesIO(path.read_bytes()), 2, name="a").readall()
+        compression.unpacked(io.BytesIO(path.read_bytes()), 2, name="a").readall()
 
 
 def test_what_is_unpacked_is_what_was_packed():
     text = b"".join(b"%d:%d\n" % (i, i * i) for i in range(30_000))
     halves = gzip.compress(text[:9999], mtime=0) + gzip.compress(text[9999:], mtime=0)
-    assert packed.unpacked(io.BytesIO(halves), name="a").readall() == text
-    file = io.BufferedReader(packed.unpacked(io.BytesIO(halves), name="a"))
+    assert compression.unpacked(io.BytesIO(halves), name="a").readall() == text
+    file = io.BufferedReader(compression.unpacked(io.BytesIO(halves), name="a"))
     assert file.seek(12_345) == 12_345
     assert file.read(5) == text[12_345:12_350]
     assert file.tell() == 12_350
@@ -108,7 +108,7 @@ def test_what_has_come_is_given_at_once():
             assert n, "it would wait for ever"
             return n
 
-    assert packed.unpacked(io.BufferedReader(Pipe()), name="a").read(100) == b"first\n"
+    assert compression.unpacked(io.BufferedReader(Pipe()), name="a").read(100) == b"first\n"
 
 
 @pytest.mark.parametrize("data", [b"no gzip", gzip.compress(b"a" * 99, mtime=0)[:-9]])

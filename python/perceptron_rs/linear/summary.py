@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.predictor import hyperplanes
-from perceptron_rs.common.story import label_text, largest, largest_lines, plain
+from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
 
 __all__ = ["lines", "shown"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.story import label_text, plain
+from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.kernel.perceptron import KernelPerceptron
 
 __all__ = ["lines", "shown"]

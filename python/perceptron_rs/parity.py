@@ -15,10 +15,10 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
+from perceptron_rs.common.last_call import attributes
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import lasting
 from perceptron_rs.common.rows.storage import STORED, to_stored
-from perceptron_rs.common.told import attributes
 from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt
 
 __all__ = ["Way", "can_be_compared", "ways"]

@@ -18,11 +18,11 @@ from perceptron_rs import (
     max_margin,
     mistake_bounds,
     proof,
+    sklearn_base,
     trace,
-    typed,
 )
 from perceptron_rs.datasets import lecture
-from perceptron_rs.html import table
+from perceptron_rs.notebook import table
 
 X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
 
@@ -89,7 +89,7 @@ def pages():
 
 def test_estimators_link_to_their_pages(monkeypatch):
     named = Message()
-    monkeypatch.setattr(typed, "metadata", lambda _: named)
+    monkeypatch.setattr(sklearn_base, "metadata", lambda _: named)
     assert Perceptron()._get_doc_link() == ""
     named["Project-URL"] = "Homepage, https://example.org"
     named["Project-URL"] = "Documentation, https://example.org/docs"
