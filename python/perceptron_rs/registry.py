@@ -1,9 +1,9 @@
 """All learners, by the names that model files and the command line give them: one line a learner.
 
 A learner belongs to a family, which is a folder of the package. Files and commands know families by this
-table and by the modules that each of them has: ``files`` (what a model file holds), ``story`` (what
-``inspect`` shows) and ``parameters`` (of its learners, of which the options of commands are made). Some have
-``options`` (commands of their own) and ``exports`` (models of other libraries). Nothing is imported before it
+table and by the modules that each of them has: ``summary`` (what ``inspect`` adds to the schema) and
+``parameters`` (of its learners, of which the options of commands are made). Some have ``options`` (commands of
+their own) and ``exports`` (models of other libraries). Nothing is imported before it
 is asked for, so that ``--help`` is quick.
 """
 
