@@ -74,7 +74,7 @@ def reads_sparse(name: str) -> bool:
 def inspected(name: str) -> bool:
     """Whether the command ``inspect`` shows it."""
     known = name_of(made(name))
-    return known is not None and find_spec(f"perceptron_rs.{LEARNERS[known].family}.story") is not None
+    return known is not None and find_spec(f"perceptron_rs.{LEARNERS[known].family}.summary") is not None
 
 
 def features() -> dict[str, Callable[[str], bool]]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
@@ -100,3 +101,15 @@ def learn(
     report = follow(run_of(engine, data, state, settings), settings, schedule, watch if on_epoch else None)
     recorded = {name: report.tracked.get(name) for name in ("mistakes_per_example", "activations")}
     return recorded | {name: getattr(report, name) for name in report.__slots__ if name != "tracked"}
+
+
+@contextmanager
+def files_of_at_most(n_bytes: int) -> Iterator[None]:
+    """Let the system refuse to write more to a file, as a full disk does."""
+    resource = pytest.importorskip("resource", reason="Windows has no limit for files")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -2,9 +2,9 @@
 
 A learner belongs to a family, which is a folder of the package. Files and commands know families by this
 table and by the modules that each of them has: ``summary`` (what ``inspect`` adds to the schema) and
-``parameters`` (of its learners, of which the options of commands are made). Some have ``options`` (commands of
-their own) and ``exports`` (models of other libraries). Nothing is imported before it
-is asked for, so that ``--help`` is quick.
+``parameters`` (of its learners, of which the options of commands are made). Some have ``options`` (commands
+of their own) and ``exports`` (models of other libraries). Nothing is imported before it is asked for, so that
+``--help`` is quick.
 """
 
 from __future__ import annotations

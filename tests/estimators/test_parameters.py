@@ -59,3 +59,32 @@ def test_a_dataclass_of_a_user_may_inherit_one():
 
     model = Named(label="a", eta0=2.0)
     assert (model.label, model.eta0, model.tie) == ("a", 2.0, "mistake")
+
+
+def pair(x, y):
+    return np.array([x * y, 1.0])
+
+
+def answer(x, w):
+    return 1
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if hasattr(kind, "partial_fit")])
+def test_a_pass_refuses_what_a_fit_refuses(kind):
+    """scikit-learn does not look at parameters in ``partial_fit`` once an estimator is fitted."""
+    if kind is StructuredPerceptron:
+        fitted, data, first = kind(pair, answer), {"X": [1.0, 2.0], "y": [1, -1]}, {}
+    else:
+        fitted, data, first = kind(), {"X": np.eye(4), "y": [0, 1, 0, 1]}, {"classes": [0, 1]}
+    if "lengths" in inspect.signature(kind.fit).parameters:
+        data["lengths"] = [2, 2]
+    for name in kind._get_param_names():
+        model = clone(fitted).partial_fit(**data, **first).set_params(**{name: 1j})
+        said = []
+        for method in ("fit", "partial_fit", "predict_then_learn"):
+            if not hasattr(kind, method):
+                continue
+            with pytest.raises(ValueError, match=name) as caught:
+                getattr(model, method)(**data)
+            said.append(str(caught.value))
+        assert len(set(said)) == 1, name

@@ -9,8 +9,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, load
+from perceptron_rs.common import feeders
 from perceptron_rs.common.driver import drive
-from perceptron_rs.multilayer import network
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((500, 8)), rng.integers(0, 3, 500)  # the labels are drawn: no epoch is clean
@@ -26,7 +26,7 @@ def alarm(monkeypatch):
         signal.setitimer(signal.ITIMER_REAL, 1.0)
         return drive(*args, **options)
 
-    monkeypatch.setattr(network, "drive", begin)
+    monkeypatch.setattr(feeders, "drive", begin)
     previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     gc.disable()  # Hypothesis is told of each collection, and what is raised there is lost
     yield

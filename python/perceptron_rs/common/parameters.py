@@ -179,7 +179,10 @@ def validated(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> Any:
-        return (method if are_accepted(self) else checked)(self, *args, **options)
+        if are_accepted(self):
+            return method(self, *args, **options)
+        check_values(self)  # within `checked` scikit-learn's setting says to skip it
+        return checked(self, *args, **options)
 
     return cast("Method", call)
 

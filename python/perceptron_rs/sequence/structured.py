@@ -16,7 +16,7 @@ from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
-from perceptron_rs.common.parameters import draw_seed, look_at
+from perceptron_rs.common.parameters import check_values, draw_seed, validated
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.turns import computed, consistent, learning
@@ -180,7 +180,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             model._learn(X, y, max_iter=int(model.max_iter), seed=seed, going_on=False)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
@@ -209,7 +209,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @validated
     def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
         """Predict each example before learning from it (progressive validation).
 
@@ -239,6 +239,9 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             answers = model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
         return answers, int(model.mistakes_per_epoch_[0, 0])
 
+    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:  # noqa: ARG002
+        check_values(self)
+
     def _learn(
         self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
     ) -> list[Any]:
@@ -248,7 +251,6 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
             raise ValueError("X must hold at least one example, got none")
-        look_at(type(self), self.get_params(deep=False))
         engine = get_engine(self.engine)
         with foreign():
             first = self.joint_feature(X[0], y[0])
