@@ -159,6 +159,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(runs):
         for name, call in calls.items():
+            call()  # what the one before has left in the caches does not count
             times[name].append(timed(call, case.repeat))
     peer, plain, averaged = (statistics.median(times[name]) for name in ("peer", "plain", "averaged"))
     return {
