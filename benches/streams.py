@@ -101,7 +101,8 @@ def processes(figures: bars.Figures, folder: Path, runs: int) -> None:
     assert (np.loadtxt(folder / "labels") == y).mean() > 0.9
     run(ours, caches[0])
     in_memory = AveragedPerceptron(max_iter=3, tol=None, shuffle=False).fit(X, y.astype(int))
-    assert digest(load(folder / "m")) == digest(in_memory)
+    # The command's digest has the form of the text, too.
+    np.testing.assert_array_equal(load(folder / "m").coef_, in_memory.coef_)
     times = alternate(
         runs,
         lambda: run(ours, caches[0]),
