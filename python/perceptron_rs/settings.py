@@ -72,7 +72,6 @@ def are_zeros(array: NDArray[np.float64]) -> bool:
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-LEARNERS = ("perceptron", "averaged", "pocket", "voted")
 TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
 CHECKS = ("run", "ratchet", "update", "epoch")
@@ -176,7 +175,8 @@ class Linear(Settings):
 
     Parameters
     ----------
-    learner : "perceptron", "averaged", "pocket" or "voted"
+    learner : str
+        Its name: that of the model.
     positive : uint32 array of shape (K,)
         The class that plane k tells from the others.
     class_weight : float64 array of shape (K, 2)
@@ -240,8 +240,6 @@ class Linear(Settings):
         return 1 if self.joint else len(self.positive)
 
     def __post_init__(self) -> None:
-        if self.learner not in LEARNERS and type(self) is Linear:
-            raise ValueError(f"learner must be one of {LEARNERS}, got {self.learner!r}")
         if self.tie not in TIES:
             raise ValueError(f"tie must be one of {TIES}, got {self.tie!r}")
         if not 0 < self.eta0 < math.inf:

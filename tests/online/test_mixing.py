@@ -242,7 +242,7 @@ def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
     # The rule itself, of which the estimator knows a short way.
     engine = get_engine("rust")
     settings = Linear(
-        learner=kind._learner,
+        learner=kind._schema.algorithm,
         positive=np.array([1], dtype=np.uint32),
         class_weight=np.ones((1, 2)),
         eta0=1.0,

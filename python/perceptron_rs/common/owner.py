@@ -5,7 +5,7 @@ Nobody writes to the arrays of a model: those that a caller holds never change.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.last_call import OF_PASS, attributes, canonical
@@ -42,13 +42,12 @@ def shown(attribute: str, name: str) -> Shown:
 
 
 class Owner(SchemaMixin, BaseEstimator):
-    """An estimator of which ``_model`` is all that it has learnt; a subclass gives its ``_learner``.
+    """An estimator of which ``_model`` is all that it has learnt.
 
     Its schema says which attributes show the arrays of the model.
     """
 
     engine: Any
-    _learner: ClassVar[str]  # as the engines call it
     _model: Any
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -97,7 +96,7 @@ class Owner(SchemaMixin, BaseEstimator):
 
     def _model_from(self, engine: Engine, state: State) -> Any:
         """Return a model of the arrays of its state."""
-        return engine.Model.from_state(self._learner, state)
+        return engine.Model.from_state(self._schema.algorithm, state)
 
     def _owned(self, engine: Engine, state: Any) -> Any:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""

@@ -274,6 +274,8 @@ class Schema:
         How many classes it needs.
     document : frozenset of str
         Parts of the description in a file that other learners have not.
+    engine_name : str
+        What the engines call the learner; by default, as model files do.
     """
 
     learner: str
@@ -282,6 +284,12 @@ class Schema:
     converges: bool = True
     least_classes: int = 2
     document: frozenset[str] = frozenset()
+    engine_name: str = ""
+
+    @property
+    def algorithm(self) -> str:
+        """What the engines call the learner."""
+        return self.engine_name or self.learner
 
     def parts_of(self, model: Any) -> list[Part]:
         """Return the parts of an estimator."""

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.schema import History, Schema
@@ -213,10 +212,8 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
     (30, 2)
     """
 
-    _learner: ClassVar[str] = "budget"
     _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = BUDGETED
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(BudgetedKernelPerceptronParameters)
     _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
 
     _policy_seed: int | None  # of the first call of a run

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.examples import Examples
@@ -233,10 +232,8 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     array([0, 0, 1, 1])
     """
 
-    _learner: ClassVar[str] = "kernel"
     _schema: ClassVar[Schema] = KERNEL
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(KernelPerceptronParameters)
 
     intercept_: NDArray[np.float64]
     _norm: NDArray[np.float64]  # squared, of the last vectors

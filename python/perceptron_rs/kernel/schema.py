@@ -66,6 +66,7 @@ BUDGETED = Schema(
         ),
     ),
     _COUNTS,
+    engine_name="budget",
 )
 
 

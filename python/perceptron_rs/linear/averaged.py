@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.linear.parameters import AveragedPerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
@@ -187,10 +186,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     array([[12., -4.]])
     """
 
-    _learner: ClassVar[str] = "averaged"
     _schema: ClassVar[Schema] = AVERAGED
-    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(AveragedPerceptronParameters)
 
     last_coef_: NDArray[np.float64]
     last_intercept_: NDArray[np.float64]

@@ -39,11 +39,9 @@ __all__ = ["LinearLearner"]
 class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved):
     """A linear classifier that one pass of an engine over examples makes better.
 
-    A subclass gives its parameters (a dataclass), its rule (``_learner``, the engines' name of it), and its
-    schema.
+    A subclass gives its parameters (a dataclass) and its schema.
     """
 
-    _learner: ClassVar[str]
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
 
     n_seen_: NDArray[np.int64]
@@ -266,7 +264,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
     def _prediction_parameters(self) -> dict[str, Any]:
-        return {"learner": self._learner, "tie": self.tie}
+        return {"learner": self._schema.learner, "tie": self.tie}
 
     def _prediction_arrays(self) -> State:
         return {f"{name}_": array for name, array in self.predictor_.items()}
@@ -310,13 +308,13 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
 
     def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
         """Return the model of a cold start; numbers that are not given are 0."""
-        model = engine.Model(self._learner, planes, columns)
+        model = engine.Model(self._schema.algorithm, planes, columns)
         if not numbers:
             return model
         state = model.state() | numbers
         for array in state.values():
             array.flags.writeable = False  # it is taken over where it stands
-        return engine.Model.from_state(self._learner, state)
+        return engine.Model.from_state(self._schema.algorithm, state)
 
     def _settings(self, feeder: Feeder) -> Linear:
         return self._settings_of(
@@ -330,7 +328,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: Any) -> Linear:
         """Return settings with these weights of the planes; ``options`` are those that depend on the call."""
         return Linear(
-            learner=self._learner,
+            learner=self._schema.algorithm,
             positive=positive_labels(len(planes)),
             class_weight=planes,
             eta0=float(self.eta0),

@@ -29,7 +29,7 @@ def to_sklearn(model: Any) -> Any:
             "scikit-learn has no estimator that predicts as with tie='positive', where a score of 0 means "
             "the second class; set tie='mistake', which changes the predictions of such examples only"
         )
-    if model._learner == "averaged":
+    if model._schema.learner == "averaged":
         options = {"loss": "perceptron", "average": True, "learning_rate": "constant", "penalty": None}
         found = take_over(model, SGDClassifier(**options))
         found._standard_coef, found._standard_intercept = (

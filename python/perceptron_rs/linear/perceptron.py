@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.engines import State
 from perceptron_rs.linear.parameters import PerceptronParameters
@@ -205,10 +204,7 @@ class Perceptron(PerceptronParameters, PassLearner):
     array([ 1, -1])
     """
 
-    _learner: ClassVar[str] = "perceptron"
     _schema: ClassVar[Schema] = PERCEPTRON
-    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PerceptronParameters)
 
     def _penalty(self) -> tuple[float, float] | None:
         if self.penalty is None or self.alpha == 0:

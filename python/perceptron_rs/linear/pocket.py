@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.engines import State
 from perceptron_rs.linear.base import LinearLearner
@@ -231,9 +230,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     (0.8, 0.6)
     """
 
-    _learner: ClassVar[str] = "pocket"
     _schema: ClassVar[Schema] = POCKET
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(PocketPerceptronParameters)
 
     pocket_errors_: NDArray[np.float64]
     pocket_run_: NDArray[np.int64]

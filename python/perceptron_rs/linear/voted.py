@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.train import Feeder
@@ -222,11 +221,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     array([6.])
     """
 
-    _learner: ClassVar[str] = "voted"
     _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(VotedPerceptronParameters)
 
     _model: VotedModel
 

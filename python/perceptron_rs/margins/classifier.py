@@ -16,7 +16,6 @@ from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.fixed_parameters import check_terms, terms
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.rows.examples import Examples, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.schema import History, Schema, SchemaMixin
@@ -175,7 +174,6 @@ class MaxMarginClassifier(
 
     _schema: ClassVar[Schema] = MAX_MARGIN
     _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MaxMarginClassifierParameters)
 
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]

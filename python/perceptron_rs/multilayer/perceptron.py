@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.parameters import (
     check_values,
     n_threads,
@@ -184,11 +183,9 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
     array([0, 1, 1, 0])
     """
 
-    _learner: ClassVar[str] = "network"
     _schema: ClassVar[Schema] = MULTILAYER
     _rate: ClassVar[str] = "learning_rate_init"
     _until_clean: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(MultilayerPerceptronParameters)
 
     _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     classes_: NDArray[Any]

@@ -32,4 +32,5 @@ MULTILAYER = Schema(
         replace(_REPORTS["loss_curve"], needed=True, reported=True),
     ),
     RUN_COUNTS,
+    engine_name="network",
 )

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.parameters import (
     check_values,
@@ -41,9 +40,6 @@ __all__ = ["SequenceLearner"]
 class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
     """A perceptron on linear chains, but for its public methods."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(SequencePerceptronParameters)
-
-    _learner: ClassVar[str] = "chain"
     _least: ClassVar[int] = 1
     classes_: NDArray[Any]
     encoder_: AttributeEncoder

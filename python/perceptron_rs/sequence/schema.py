@@ -92,6 +92,7 @@ SEQUENCE = Schema(
     {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_features_in_"},
     least_classes=1,
     document=frozenset({"encoder", "template"}),
+    engine_name="chain",
 )
 
 #: Of structures of any kind, which a function of the caller searches: no file can hold it.
@@ -102,6 +103,7 @@ STRUCTURED = Schema(
         Array("coef_u", "d", label="_u"),
         Array("seen", (), COUNTS, shown="n_seen_", pack=lambda seen: seen[0]),
     ),
+    engine_name="structured",
 )
 
 

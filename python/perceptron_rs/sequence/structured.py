@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
-from perceptron_rs.common.options.groups import constraints
 from perceptron_rs.common.owner import Owner, Shown
 from perceptron_rs.common.parameters import check_values, draw_seed, validated
 from perceptron_rs.common.rows.selection import read_only
@@ -141,9 +140,6 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
     [[2, 2, -1]]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(StructuredPerceptronParameters)
-
-    _learner: ClassVar[str] = "structured"
     _schema: ClassVar[Schema] = STRUCTURED
     last_coef_: NDArray[np.float64]
     _average: list[Any]  # what is computed from the rest when it is first read

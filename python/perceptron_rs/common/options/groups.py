@@ -1,13 +1,14 @@
 """The parameters that several families have: type, default, what each may be, and what its option says.
 
-A group is a dataclass, which makes the constructors of the learners that inherit it. `constraints` makes of
-it what scikit-learn validates, and `options` the options of commands. Nothing that takes time may be imported
-here, so that ``--help`` is quick.
+A group is a dataclass, which makes the constructors of the learners that inherit it. What scikit-learn
+validates (``_parameter_constraints``) and the `options` of commands are made of it. Nothing that takes time
+may be imported here, so that ``--help`` is quick.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Tie, words
@@ -43,6 +44,7 @@ __all__ = [
     "RunParameters",
     "allowed",
     "constraints",
+    "group_of",
     "options",
 ]
 
@@ -54,12 +56,22 @@ class _NoDataclass:
         raise AttributeError(f"{kind.__name__} is no dataclass")
 
 
+class _Constraints:
+    """What scikit-learn validates, made of the parameters when it is first read: it imports scikit-learn."""
+
+    def __get__(self, instance: object, kind: type) -> dict[str, list[Any]]:
+        return constraints(group_of(kind))
+
+
 class Parameters:
     """A group of parameters of estimators.
 
     The estimators that inherit it are no dataclasses: libraries take two of these for equal if their fields
     are, and so would models be that have learnt different things with the same parameters.
     """
+
+    if not TYPE_CHECKING:  # scikit-learn's base class declares it
+        _parameter_constraints = _Constraints()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -93,6 +105,12 @@ def allowed(
     return {"values": values, "text": text, "default": default, "name": name, "needs": needs or {}}
 
 
+def group_of(kind: type) -> type:
+    """Return the dataclass that declares the parameters of an estimator."""
+    return next(base for base in kind.__mro__ if isinstance(vars(base).get("__dataclass_fields__"), dict))
+
+
+@cache
 def constraints(group: type) -> dict[str, list[Any]]:
     """Return what scikit-learn's validation is to know of the parameters of a group."""
     return {parameter.name: parameter.metadata["values"].constraint() for parameter in fields(group)}
@@ -205,6 +223,8 @@ class MistakeParameters(EpochParameters):
 @dataclass(kw_only=True, eq=False, repr=False)
 class JointParameters(Parameters):
     """Of all that can decide between the classes jointly."""
+
+    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
 
     multi_class: MultiClass = field(
         default="ovr",

@@ -20,14 +20,15 @@ Paper
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
-from perceptron_rs.settings import State
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
+from perceptron_rs.settings import Linear, State
 
 __all__ = ["Averaged", "average", "mean"]
 
@@ -35,8 +36,10 @@ __all__ = ["Averaged", "average", "mean"]
 class Averaged(Learner):
     """The cached sum u, a plane like any other."""
 
-    def __init__(self, u: Plane) -> None:
-        self.u = u
+    begins_with: ClassVar[tuple[str, ...]] = (*Learner.begins_with, "coef_u", "intercept_u")
+
+    def __init__(self, state: State, k: int, x: Any, decision: Any, settings: Linear) -> None:  # noqa: ARG002
+        self.u = Plane.of(state, k, settings.fit_intercept, "_u")
 
     def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:  # noqa: ARG002
         """``u += (t c) x`` for each mistake."""
@@ -50,6 +53,16 @@ class Averaged(Learner):
     def answer(self, plane: Plane) -> tuple[Any, ...]:
         """Return the averages of w and b."""
         return mean(plane.w, self.u.w, np.int64(plane.t)), mean(plane.b, self.u.b, np.int64(plane.t))
+
+    @classmethod
+    def arrays(cls, learners: Sequence[Averaged], last: State) -> State:
+        """Return the last weights and the sums."""
+        return last | weights([learner.u for learner in learners], "_u")
+
+    @staticmethod
+    def predictor(arrays: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the averages."""
+        return average(arrays)
 
 
 @standard()

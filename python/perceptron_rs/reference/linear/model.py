@@ -12,18 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.linear.averaged import average
 from perceptron_rs.reference.linear.penalty import settled
-from perceptron_rs.reference.linear.run import Run, linear_decisions, memory
+from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
 from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, Linear, State
 
 __all__ = ["Model", "Rule", "start_linear"]
 
-#: The numbers that a run begins with, by learner.
-_PLANES = ("coef", "intercept", "seen")
-_NAMES: dict[str, tuple[str, ...]] = dict.fromkeys(("perceptron", "pocket", "voted"), _PLANES)
-_NAMES["averaged"] = (*_PLANES, "coef_u", "intercept_u")
 #: Learners of which no pass learns in place: what they have learnt is arrays by name.
 _OF_ARRAYS = ("budget", "chain", "kernel", "network", "structured")
 
@@ -61,12 +56,11 @@ class Model:
 
     def __init__(self, learner: str, planes: int, columns: int) -> None:
         shapes = {"coef": (planes, columns), "intercept": (planes,), "seen": (planes,)}
-        kinds = {"seen": np.int64}
         self.learner, self.told = learner, None
         #: With "ages", if penalties are pending, of the strengths ``due``: eta0, l1 and l2.
         self.numbers: State = {
-            name: _shown(np.zeros(shapes[name.removesuffix("_u")], kinds.get(name, np.float64)))
-            for name in _NAMES[learner]
+            name: _shown(np.zeros(shapes[name.partition("_")[0]], np.int64 if name == "seen" else np.float64))
+            for name in learner_of(learner).begins_with
         }
         self.due: tuple[float, ...] | None = None
 
@@ -121,7 +115,7 @@ class Model:
     @property
     def is_zero(self) -> bool:
         """Whether all is as at a start from zeros."""
-        is_start = len(self.numbers) == len(_NAMES[self.learner])
+        is_start = len(self.numbers) == len(learner_of(self.learner).begins_with)
         return is_start and not any(numbers.any() for numbers in self.numbers.values())
 
     @property
@@ -136,9 +130,7 @@ class Model:
 
     @standard()
     def _answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        if self.learner != "averaged":
-            return self["coef"], self["intercept"]
-        coef, intercept = average(self.numbers)
+        coef, intercept = learner_of(self.learner).predictor(self)
         return _shown(coef), _shown(intercept)
 
     def copy(self, *, told: bool = True) -> Model:
@@ -221,7 +213,8 @@ class ModelRun(Run):
 @standard()
 def start_linear(data: Data, model: Model, settings: Linear) -> ModelRun:
     """Begin a run with what a model has learnt. Penalties of other strengths are applied before."""
-    state = {name: array for name, array in model.numbers.items() if name in (*_NAMES[model.learner], "ages")}
+    names = (*learner_of(model.learner).begins_with, "ages")
+    state = {name: array for name, array in model.numbers.items() if name in names}
     strengths = None if settings.penalty is None else (settings.eta0, *settings.penalty)
     if model.due != strengths:
         state["coef"] = model["coef"]

@@ -20,14 +20,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
+from perceptron_rs.settings import State
 
-__all__ = ["Learner", "Log", "Plane", "learn"]
+__all__ = ["Learner", "Log", "Plane", "learn", "weights"]
 
 #: The mistakes: the t-th example seen was number i, and moved the plane by c x[i].
 Log = list[tuple[int, int, float]]
@@ -38,6 +39,12 @@ class Plane:
 
     def __init__(self, w: NDArray[np.float64], b: float, fit_intercept: bool, t: int = 0) -> None:
         self.w, self.b, self.fit_intercept, self.t = w, b, fit_intercept, t
+
+    @classmethod
+    def of(cls, state: State, k: int, fit_intercept: bool, suffix: str = "") -> Self:
+        """Return plane k of a state."""
+        w, b = state[f"coef{suffix}"][k].copy(), float(state[f"intercept{suffix}"][k])
+        return cls(w, b, fit_intercept, int(state["seen"][k]))
 
     def activation(self, x: Any) -> float:
         """Return ``w . x + b``."""
@@ -79,6 +86,12 @@ def learn(
 class Learner:
     """What is made of the log of mistakes of a plane. The perceptron makes nothing of it."""
 
+    #: Arrays that a run begins with; what stands before a "_" says the shape.
+    begins_with: ClassVar[tuple[str, ...]] = ("coef", "intercept", "seen")
+
+    def __init__(self, *_: Any) -> None:
+        """Begin: of a state plane k, the examples x of a decision, and the settings."""
+
     def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:
         """Take in the epoch of this number: the examples in their order, and the mistakes among them."""
 
@@ -96,3 +109,21 @@ class Learner:
     def answer(self, plane: Plane) -> tuple[Any, ...]:
         """Return what the learner predicts with."""
         return plane.w, plane.b
+
+    @classmethod
+    def arrays(cls, learners: Sequence[Any], last: State) -> State:  # noqa: ARG003
+        """Return what has been learnt: the last weights of all planes, and what their learners keep."""
+        return last
+
+    @staticmethod
+    def predictor(arrays: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weights and intercepts that predict, of the arrays of a model."""
+        return arrays["coef"], arrays["intercept"]
+
+
+def weights(planes: Sequence[Plane], suffix: str = "") -> State:
+    """Return weights and intercepts of some planes as arrays."""
+    return {
+        f"coef{suffix}": np.array([plane.w for plane in planes]),
+        f"intercept{suffix}": np.array([plane.b for plane in planes]),
+    }

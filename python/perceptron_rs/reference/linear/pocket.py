@@ -35,6 +35,7 @@ Paper
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
 from perceptron_rs.settings import Linear, State
 
-__all__ = ["Pocket", "pocket_arrays"]
+__all__ = ["Pocket"]
 
 
 class Pocket(Learner):
@@ -55,8 +56,9 @@ class Pocket(Learner):
     It looks at the decision's y and weights s of the examples, as the loop does.
     """
 
-    def __init__(self, plane: Plane, x: Any, decision: Any, settings: Linear) -> None:
-        self.plane, self.check = plane, settings.check
+    def __init__(self, state: State, k: int, x: Any, decision: Any, settings: Linear) -> None:
+        self.plane = plane = Plane.of(state, k, settings.fit_intercept)
+        self.check = settings.check
         self.y, self.s = decision.y, decision.s
         self.t = self.born = plane.t  # examples seen, and those seen when the vector came to be
         self.length, self.longest = 0.0, 0.0  # of its run, and of the longest one that was counted
@@ -145,8 +147,13 @@ class Pocket(Learner):
         """Return the pocket's vector, and its errors, which may overflow as a sum."""
         return *self.best, self.errors
 
+    @classmethod
+    def arrays(cls, learners: Sequence[Pocket], last: State) -> State:
+        """Return the pockets, and the last weights by other names."""
+        return {f"last_{name}": array for name, array in last.items()} | pocket_arrays(learners)
 
-def pocket_arrays(pockets: list[Pocket]) -> State:
+
+def pocket_arrays(pockets: Sequence[Pocket]) -> State:
     """Return the pockets of all planes as arrays, and the swaps, plane after plane."""
     swaps = [(k, *swap) for k, pocket in enumerate(pockets) for swap in pocket.swaps]
     plane, epoch, t, average = (np.array([swap[i] for swap in swaps], dtype=np.int64) for i in (0, 1, 2, 4))

@@ -20,14 +20,17 @@ from perceptron_rs.reference.linear.averaged import Averaged
 from perceptron_rs.reference.linear.joint import learn_jointly, of_class
 from perceptron_rs.reference.linear.noise import Noise
 from perceptron_rs.reference.linear.penalty import Shrinking, penalised
-from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, learn
-from perceptron_rs.reference.linear.pocket import Pocket, pocket_arrays
-from perceptron_rs.reference.linear.voted import Voted, log_arrays
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, learn, weights
+from perceptron_rs.reference.linear.pocket import Pocket
+from perceptron_rs.reference.linear.voted import Voted
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, Linear, State
 
-__all__ = ["Decision", "Run", "check_shapes", "decisions", "linear_decisions", "memory"]
+__all__ = ["Decision", "Run", "check_shapes", "decisions", "learner_of", "linear_decisions", "memory"]
+
+#: The learners, by the names that settings give them.
+LEARNERS = {"perceptron": Learner, "averaged": Averaged, "pocket": Pocket, "voted": Voted}
 
 
 @dataclass
@@ -180,33 +183,25 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
     return found
 
 
+def learner_of(name: str) -> type[Learner]:
+    """Return the learner of a name."""
+    if name not in LEARNERS:
+        raise ValueError(f"learner must be one of {', '.join(LEARNERS)}, got {name!r}")
+    return LEARNERS[name]
+
+
 def linear_decisions(data: Data, state: State, settings: Linear) -> list[Decision]:
     """Return the decisions of a linear learner that begins with the numbers of a model."""
-    K, d = len(settings.positive), data.rows.shape[1]
-    check_shapes(state, {"coef": (K, d), "intercept": (K,), "seen": (K,)})
-    if settings.learner == "averaged":
-        check_shapes(state, {"coef_u": (K, d), "intercept_u": (K,)})
-
-    def plane_of(k: int, suffix: str = "") -> Plane:
-        w, b = state[f"coef{suffix}"][k].copy(), float(state[f"intercept{suffix}"][k])
-        return Plane(w, b, settings.fit_intercept, int(state["seen"][k]))
-
-    planes = [plane_of(k) for k in range(K)]
+    K, d, learner = len(settings.positive), data.rows.shape[1], learner_of(settings.learner)
+    check_shapes(state, {name: (K, d) if name.startswith("coef") else (K,) for name in learner.begins_with})
+    planes = [Plane.of(state, k, settings.fit_intercept) for k in range(K)]
     if settings.penalty is not None:
         planes = penalised(planes, state["ages"], settings.eta0, *settings.penalty)
         if settings.joint and (state["ages"] != state["ages"][0]).any():
             raise ValueError("ages must be the same for all classes of a joint decision")
     found = decisions(data, settings, planes)
     for decision in found:
-        for k in decision.classes:
-            if settings.learner == "averaged":
-                decision.learners.append(Averaged(plane_of(k, "_u")))
-            elif settings.learner == "voted":
-                decision.learners.append(Voted())
-            elif settings.learner == "pocket":
-                decision.learners.append(Pocket(plane_of(k), data.rows, decision, settings))
-            else:
-                decision.learners.append(Learner())
+        decision.learners = [learner(state, k, data.rows, decision, settings) for k in decision.classes]
     return found
 
 
@@ -214,21 +209,7 @@ def memory(found: list[Decision]) -> State:
     """Return weights and intercepts, and what the learners keep, as arrays."""
     planes = [plane for decision in found for plane in decision.planes]
     learners = [learner for decision in found for learner in decision.learners]
-    state = weights(planes)
+    last = weights(planes)
     if ages := [plane.ages() for plane in planes if isinstance(plane, Shrinking)]:
-        state["ages"] = np.array(ages)
-    if sums := [learner.u for learner in learners if isinstance(learner, Averaged)]:
-        state |= weights(sums, "_u")
-    if logs := [learner.log for learner in learners if isinstance(learner, Voted)]:
-        state |= log_arrays(logs)
-    if pockets := [learner for learner in learners if isinstance(learner, Pocket)]:
-        state = {f"last_{name}": array for name, array in state.items()} | pocket_arrays(pockets)
-    return state
-
-
-def weights(planes: list[Plane], suffix: str = "") -> State:
-    """Return those of some planes."""
-    return {
-        f"coef{suffix}": np.array([plane.w for plane in planes]),
-        f"intercept{suffix}": np.array([plane.b for plane in planes]),
-    }
+        last["ages"] = np.array(ages)
+    return type(learners[0]).arrays(learners, last)

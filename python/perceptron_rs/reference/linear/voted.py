@@ -19,6 +19,7 @@ Paper
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,23 @@ from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations, check_canonical
 from perceptron_rs.settings import State
 
-__all__ = ["Voted", "log_arrays", "replay", "votes"]
+__all__ = ["Voted", "replay", "votes"]
 
 
 class Voted(Learner):
     """Keeps the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, *_: Any) -> None:
         self.log: Log = []
 
     def epoch(self, number: int, x: Any, order: list[int], log: Log) -> None:  # noqa: ARG002
         """Take in the mistakes of an epoch."""
         self.log += log
+
+    @classmethod
+    def arrays(cls, learners: Sequence[Voted], last: State) -> State:
+        """Return the last weights and the log."""
+        return last | log_arrays([learner.log for learner in learners])
 
 
 @standard()
