@@ -1,4 +1,4 @@
-"""A learner is a class of the reference, a schema, parameters and an estimator; no other place has its name."""
+"""A learner is a class of the reference, a schema, parameters and an estimator: nothing else has its name."""
 
 from dataclasses import dataclass
 
