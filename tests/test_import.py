@@ -1,9 +1,11 @@
 """``import perceptron_rs`` imports nothing until it is needed; for its users it looks as if it did."""
 
+import ast
 import pickle
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,19 @@ def test_every_public_name_is_there():
     scope = {}
     exec("from perceptron_rs import *", scope)
     assert set(perceptron_rs.__all__) <= set(scope)
+
+
+@pytest.mark.parametrize("package", [perceptron_rs, perceptron_rs.io, perceptron_rs.models])
+def test_type_checkers_see_the_names_that_there_are(package):
+    (block,) = [
+        node for node in ast.parse(Path(package.__file__).read_text("utf-8")).body if "orelse" in node._fields
+    ]
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.asname: f"{node.module}.{alias.name}" for node in imports for alias in node.names}
+    assert {*seen, "__version__"} == {*package.__all__, "__version__"}
+    for name, where in seen.items():
+        module, _, original = where.rpartition(".")
+        assert getattr(import_module(module), original) is getattr(package, name)
 
 
 def test_every_module_is_there_without_an_import_of_its_own():

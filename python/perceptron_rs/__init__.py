@@ -4,166 +4,98 @@ Names are imported when they are first used: importing scikit-learn takes second
 ``import perceptron_rs`` nor ``perceptrons --help`` needs it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from perceptron_rs._core import ARITHMETIC_VERSION
-    from perceptron_rs.common.progress import EpochRecord
-    from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
-    from perceptron_rs.kernel.perceptron import KernelPerceptron
-    from perceptron_rs.learners import load
-    from perceptron_rs.linear.averaged import AveragedPerceptron
-    from perceptron_rs.linear.perceptron import Perceptron
-    from perceptron_rs.linear.pocket import PocketPerceptron
-    from perceptron_rs.linear.voted import VotedPerceptron
-    from perceptron_rs.margins.classifier import MaxMarginClassifier
-    from perceptron_rs.margins.joint import JointMargin, joint_margin
-    from perceptron_rs.margins.kernel import kernel_matrix
-    from perceptron_rs.margins.maximum import is_separable, max_margin
-    from perceptron_rs.margins.measure import margin
-    from perceptron_rs.margins.mistakes import mistake_bounds
-    from perceptron_rs.margins.result import (
-        InseparableError,
-        MarginInterval,
-        MarginResult,
-        MistakeBounds,
-        UndecidedError,
-    )
-    from perceptron_rs.margins.verification import VerificationError, hull_weights, verify
-    from perceptron_rs.models.comparison import digest
-    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
-    from perceptron_rs.rerun import Reproduction, reproduce
-    from perceptron_rs.sequence.perceptron import SequencePerceptron
-    from perceptron_rs.sequence.progress import SequenceEpoch
-    from perceptron_rs.sequence.structured import StructuredPerceptron
-    from perceptron_rs.teaching.leave_one_out import LeaveOneOut, leave_one_out
-    from perceptron_rs.teaching.loss import hinge_loss, perceptron_loss
-    from perceptron_rs.teaching.proof import Proof, proof
-    from perceptron_rs.teaching.trace import Step, Trace, trace
-    from perceptron_rs.teaching.updates import updates_until_right
+    from perceptron_rs._core import ARITHMETIC_VERSION as ARITHMETIC_VERSION
+    from perceptron_rs.common.progress import EpochRecord as EpochRecord
+    from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron as BudgetedKernelPerceptron
+    from perceptron_rs.kernel.perceptron import KernelPerceptron as KernelPerceptron
+    from perceptron_rs.learners import load as load
+    from perceptron_rs.linear.averaged import AveragedPerceptron as AveragedPerceptron
+    from perceptron_rs.linear.perceptron import Perceptron as Perceptron
+    from perceptron_rs.linear.pocket import PocketPerceptron as PocketPerceptron
+    from perceptron_rs.linear.voted import VotedPerceptron as VotedPerceptron
+    from perceptron_rs.margins.classifier import MaxMarginClassifier as MaxMarginClassifier
+    from perceptron_rs.margins.joint import JointMargin as JointMargin
+    from perceptron_rs.margins.joint import joint_margin as joint_margin
+    from perceptron_rs.margins.kernel import kernel_matrix as kernel_matrix
+    from perceptron_rs.margins.maximum import is_separable as is_separable
+    from perceptron_rs.margins.maximum import max_margin as max_margin
+    from perceptron_rs.margins.measure import margin as margin
+    from perceptron_rs.margins.mistakes import mistake_bounds as mistake_bounds
+    from perceptron_rs.margins.result import InseparableError as InseparableError
+    from perceptron_rs.margins.result import MarginInterval as MarginInterval
+    from perceptron_rs.margins.result import MarginResult as MarginResult
+    from perceptron_rs.margins.result import MistakeBounds as MistakeBounds
+    from perceptron_rs.margins.result import UndecidedError as UndecidedError
+    from perceptron_rs.margins.verification import VerificationError as VerificationError
+    from perceptron_rs.margins.verification import hull_weights as hull_weights
+    from perceptron_rs.margins.verification import verify as verify
+    from perceptron_rs.models.comparison import digest as digest
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron as MultilayerPerceptron
+    from perceptron_rs.rerun import Reproduction as Reproduction
+    from perceptron_rs.rerun import reproduce as reproduce
+    from perceptron_rs.sequence.perceptron import SequencePerceptron as SequencePerceptron
+    from perceptron_rs.sequence.progress import SequenceEpoch as SequenceEpoch
+    from perceptron_rs.sequence.structured import StructuredPerceptron as StructuredPerceptron
+    from perceptron_rs.teaching.leave_one_out import LeaveOneOut as LeaveOneOut
+    from perceptron_rs.teaching.leave_one_out import leave_one_out as leave_one_out
+    from perceptron_rs.teaching.loss import hinge_loss as hinge_loss
+    from perceptron_rs.teaching.loss import perceptron_loss as perceptron_loss
+    from perceptron_rs.teaching.proof import Proof as Proof
+    from perceptron_rs.teaching.proof import proof as proof
+    from perceptron_rs.teaching.trace import Step as Step
+    from perceptron_rs.teaching.trace import Trace as Trace
+    from perceptron_rs.teaching.trace import trace as trace
+    from perceptron_rs.teaching.updates import updates_until_right as updates_until_right
 
     __version__: str
+else:
+    from perceptron_rs.lazy import attach
+    from perceptron_rs.registry import CLASSES
 
-__all__ = [
-    "ARITHMETIC_VERSION",
-    "AveragedPerceptron",
-    "BudgetedKernelPerceptron",
-    "EpochRecord",
-    "InseparableError",
-    "JointMargin",
-    "KernelPerceptron",
-    "LeaveOneOut",
-    "MarginInterval",
-    "MarginResult",
-    "MaxMarginClassifier",
-    "MistakeBounds",
-    "MultilayerPerceptron",
-    "Perceptron",
-    "PocketPerceptron",
-    "Proof",
-    "Reproduction",
-    "SequenceEpoch",
-    "SequencePerceptron",
-    "Step",
-    "StructuredPerceptron",
-    "Trace",
-    "UndecidedError",
-    "VerificationError",
-    "VotedPerceptron",
-    "__version__",
-    "digest",
-    "hinge_loss",
-    "hull_weights",
-    "is_separable",
-    "joint_margin",
-    "kernel_matrix",
-    "leave_one_out",
-    "load",
-    "margin",
-    "max_margin",
-    "mistake_bounds",
-    "perceptron_loss",
-    "proof",
-    "reproduce",
-    "trace",
-    "updates_until_right",
-    "verify",
-]
-
-#: Where each public name lives.
-_HOME = {
-    "ARITHMETIC_VERSION": "_core",
-    "__version__": "_core",
-    "AveragedPerceptron": "linear.averaged",
-    "BudgetedKernelPerceptron": "kernel.budgeted",
-    "EpochRecord": "common.progress",
-    "KernelPerceptron": "kernel.perceptron",
-    "LeaveOneOut": "teaching.leave_one_out",
-    "MultilayerPerceptron": "multilayer.perceptron",
-    "InseparableError": "margins.result",
-    "UndecidedError": "margins.result",
-    "MarginInterval": "margins.result",
-    "MarginResult": "margins.result",
-    "MaxMarginClassifier": "margins.classifier",
-    "MistakeBounds": "margins.result",
-    "Perceptron": "linear.perceptron",
-    "Reproduction": "rerun",
-    "PocketPerceptron": "linear.pocket",
-    "SequenceEpoch": "sequence.progress",
-    "SequencePerceptron": "sequence.perceptron",
-    "StructuredPerceptron": "sequence.structured",
-    "Proof": "teaching.proof",
-    "Step": "teaching.trace",
-    "Trace": "teaching.trace",
-    "VerificationError": "margins.verification",
-    "VotedPerceptron": "linear.voted",
-    "digest": "models.comparison",
-    "hinge_loss": "teaching.loss",
-    "hull_weights": "margins.verification",
-    "is_separable": "margins.maximum",
-    "JointMargin": "margins.joint",
-    "joint_margin": "margins.joint",
-    "kernel_matrix": "margins.kernel",
-    "leave_one_out": "teaching.leave_one_out",
-    "load": "learners",
-    "margin": "margins.measure",
-    "max_margin": "margins.maximum",
-    "mistake_bounds": "margins.mistakes",
-    "perceptron_loss": "teaching.loss",
-    "proof": "teaching.proof",
-    "reproduce": "rerun",
-    "trace": "teaching.trace",
-    "updates_until_right": "teaching.updates",
-    "verify": "margins.verification",
-}
-_MODULES = {
-    "dask",
-    "datasets",
-    "demo",
-    "engines",
-    "features",
-    "io",
-    "models",
-    "plots",
-    "reference",
-    "spark",
-    "testing",
-}
-
-if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-    def __getattr__(name):
-        """Import a public name when it is first asked for."""
-        if name in _HOME:
-            value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-        elif name in _MODULES:
-            value = import_module(f"{__name__}.{name}")
-        else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value
-        return value
-
-    def __dir__():
-        """List the public names, imported or not."""
-        return sorted({*globals(), *__all__, *_MODULES})
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            **CLASSES,
+            "_core": ["ARITHMETIC_VERSION", "__version__"],
+            "common.progress": ["EpochRecord"],
+            "learners": ["load"],
+            "margins.joint": ["JointMargin", "joint_margin"],
+            "margins.kernel": ["kernel_matrix"],
+            "margins.maximum": ["is_separable", "max_margin"],
+            "margins.measure": ["margin"],
+            "margins.mistakes": ["mistake_bounds"],
+            "margins.result": [
+                "InseparableError",
+                "UndecidedError",
+                "MarginInterval",
+                "MarginResult",
+                "MistakeBounds",
+            ],
+            "margins.verification": ["VerificationError", "hull_weights", "verify"],
+            "models.comparison": ["digest"],
+            "rerun": ["Reproduction", "reproduce"],
+            "sequence.progress": ["SequenceEpoch"],
+            "sequence.structured": ["StructuredPerceptron"],
+            "teaching.leave_one_out": ["LeaveOneOut", "leave_one_out"],
+            "teaching.loss": ["hinge_loss", "perceptron_loss"],
+            "teaching.proof": ["Proof", "proof"],
+            "teaching.trace": ["Step", "Trace", "trace"],
+            "teaching.updates": ["updates_until_right"],
+        },
+        modules=[
+            "dask",
+            "datasets",
+            "demo",
+            "engines",
+            "features",
+            "io",
+            "models",
+            "plots",
+            "reference",
+            "spark",
+            "testing",
+        ],
+    )

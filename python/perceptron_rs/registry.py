@@ -14,7 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part"]
+__all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part"]
 
 Part: TypeAlias = Literal["summary", "options", "parameters", "exports"]
 
@@ -38,9 +38,14 @@ class Learner:
     is_linear: bool = False
 
     @property
+    def home(self) -> str:
+        """Its module, within the package."""
+        return f"{self.family}.{self.module}"
+
+    @property
     def kind(self) -> Any:
         """The class of the estimator."""
-        return getattr(import_module(f"perceptron_rs.{self.family}.{self.module}"), self.class_name)
+        return getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
 
     def part(self, name: Part) -> ModuleType:
         """Return the module of the family for one purpose."""
@@ -100,6 +105,12 @@ LEARNERS: dict[str, Learner] = {
     "sequence": Learner(
         "sequence", "perceptron", "SequencePerceptron", "labels of sequences", data="sequences"
     ),
+}
+
+#: The classes of the estimators, by their modules.
+CLASSES = {
+    home: [learner.class_name for learner in LEARNERS.values() if learner.home == home]
+    for home in dict.fromkeys(learner.home for learner in LEARNERS.values())
 }
 
 #: Those whose learners are trained on examples, by one command with the options of all of them.

@@ -5,28 +5,20 @@ A model file holds arrays and one JSON text, and no code: reading one runs nothi
 know all learners stands above them, in `perceptron_rs.learners`.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from perceptron_rs.learners import describe, load, register_skl2onnx
-    from perceptron_rs.models.writer import save
+    from perceptron_rs.learners import describe as describe
+    from perceptron_rs.learners import load as load
+    from perceptron_rs.learners import register_skl2onnx as register_skl2onnx
+    from perceptron_rs.models.writer import save as save
+else:
+    from perceptron_rs.lazy import attach
 
-__all__ = ["describe", "load", "register_skl2onnx", "save"]
-
-#: Where each name lives: importing all of them imports scikit-learn.
-_HOME = {
-    "describe": "learners",
-    "load": "learners",
-    "register_skl2onnx": "learners",
-    "save": "models.writer",
-}
-
-if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-    def __getattr__(name):
-        """Import a public name when it is first asked for."""
-        if name not in _HOME:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"perceptron_rs.{_HOME[name]}"), name)
-        return value
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "learners": ["describe", "load", "register_skl2onnx"],
+            "models.writer": ["save"],
+        },
+    )
