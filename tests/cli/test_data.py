@@ -182,7 +182,9 @@ def test_npy_is_mapped_not_read(tmp_path):
     from perceptron_rs.io.reading import Reading
 
     np.save(tmp_path / "a.npy", X)
-    assert isinstance(ExampleFiles([str(tmp_path / "a.npy")], Reading(labels=False)).whole().X, np.memmap)
+    assert isinstance(
+        ExampleFiles([str(tmp_path / "a.npy")], Reading(with_labels=False)).whole().X, np.memmap
+    )
 
 
 def test_a_type_that_numpy_forgets(refused, call, tmp_path):

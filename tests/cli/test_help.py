@@ -18,7 +18,6 @@ COMMANDS = (
     "train",
     "predict",
     "online",
-    "completion",
     "digests",
     "evaluate",
     "inspect",

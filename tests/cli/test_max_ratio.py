@@ -76,7 +76,6 @@ def test_a_cache_does_not_depend_on_the_bound(call, text_file, tmp_path):
 
 
 def test_what_the_bound_may_be(call):
-    assert parse(["separable", "a.svm"]).max_ratio is None
     assert parse(["tag", "a.model", "--max-ratio", "inf"]).max_ratio == math.inf
     for text in ("1", "0", "nan", "much"):
         answer = call("separable", "a.svm", "--max-ratio", text)

@@ -1,4 +1,4 @@
-"""``online`` and ``completion``."""
+"""``online``."""
 
 import json
 import signal
@@ -72,19 +72,6 @@ def test_a_coprocess_that_learns(model, tmp_path):
             assert child.stdout.readline() == f"{label}\n"
         child.stdin.close()
         assert child.wait(timeout=60) == 0
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion(call, shell):
-    pytest.importorskip("shtab")
-    script = call("completion", shell).out
-    for word in ("tag-evaluate", "--margin-threshold", "budgeted-kernel"):
-        assert word in script
-
-
-def test_completion_without_shtab(refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "shtab", None)
-    assert "pip install shtab" in refused("completion", "bash")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -19,7 +19,8 @@ from perceptron_rs.cli.modelfile import base_of, input_of
 from perceptron_rs.common.summary import label_text
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
-from perceptron_rs.io.reading import BITS, Reading
+from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.reading import reading_of as options_to_reading
 from perceptron_rs.paths import paths_of
 
 __all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several"]
@@ -97,39 +98,28 @@ def examples(
 def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) -> Reading:
     """Return what the options and the model say of the data."""
     told = vars(arguments)
-    if told.get("labelled") is False and (arguments.target is not None or arguments.labels is not None):
+    if told.get("labelled") is False and ("target" in told or "labels" in told):
         raise UsageError(
             "--unlabelled says that there are no labels, so --target and --labels have no effect"
         )
-    if arguments.columns is not None and arguments.drop is not None:
+    if "columns" in told and "drop" in told:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
-    names = ("format", "target", "header", "missing", "delimiter", "columns", "drop", "hash_bits", "features")
-    given: dict[str, Any] = {
-        name: told[name]
-        for name in (*names, "threads", "max_ratio", "labelled")
-        if told.get(name) is not None
-    }
-    if arguments.zero_based != "auto":
-        given["zero_based"] = arguments.zero_based == "yes"
-    if arguments.labels is not None:
-        given["beside"] = Path(arguments.labels)
-    found = _of_model(model, given) | given if model is not None else given
-    if found.get("format") == "lines":
-        found.setdefault("hash_bits", BITS)
-    return Reading(labels=labels, given=frozenset(given), **found)
+    known = None if model is None else _of_model(model, told)
+    how = {name: told.get(name) for name in ("labelled", "threads")}
+    return options_to_reading(told, known, with_labels=labels, **how)
 
 
-def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a model knows of its data, where no option says another thing."""
+def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model knows of its data."""
     kept_input, base = input_of(model), base_of(model)
     names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
     found: dict[str, Any] = {
-        "features": int(model.n_features_in_),
+        "n_features": int(model.n_features_in_),
         "names": None if names is None else tuple(map(str, names)),
         "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
         "classes": model.classes_,
     }
-    if "zero_based" not in given and base is not None:
+    if told.get("zero_based", "auto") == "auto" and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
     if kept_input is None:
         return found
@@ -137,7 +127,7 @@ def _of_model(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     found |= {name: getattr(kept_input, name) for name in same}
     if kept_input.hash_bits is not None:
         found["hash_bits"] = kept_input.hash_bits
-    if not ("columns" in given or "drop" in given):
+    if "columns" not in told:
         found["drop"] = kept_input.drop
     if kept_input.format == "lines":  # by its suffix, .txt would be svmlight text
         found["format"] = kept_input.format

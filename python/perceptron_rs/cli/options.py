@@ -14,7 +14,9 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key, add_stream
+from perceptron_rs.io.options import FileOptions
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 
 __all__ = ["parse", "parser"]
@@ -124,12 +126,14 @@ def _of_families() -> list[_Command]:
 
 
 def _filler(own: kinds.Command) -> Callable[[Any], None]:
+    max_ratio = next(option for option in options(FileOptions) if option.parameter == "max_ratio")
+
     def fill(command: argparse.ArgumentParser) -> None:
         if own.data == "examples":
             _data(command, model=False)
         own.add_options(command)
         if own.data == "sequences":
-            kinds.add_max_ratio(command)
+            max_ratio.add_to(command)
         _output(command, own.json)
 
     return fill
@@ -225,44 +229,24 @@ def _digests(command: argparse.ArgumentParser) -> None:
     add(command, "--json", kinds.JSON)
 
 
-def _completion(command: argparse.ArgumentParser) -> None:
-    command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
-
-
 def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False) -> None:
     """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
         kinds.add_model(command)
     kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
-    add(group, "--format", "format of DATA (by its suffix)", kinds.FORMATS)
+    for option in options(FileOptions, of_model=model):
+        option.add_to(group)
     text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
-    add(group, "--tokens", f"{text}--format lines", dest="format", action="store_const", const="lines")
-    add(group, "--labels FILE.npy", "labels, one for each row of DATA")
-    usual = "as in the training"
-    text = f"column that holds the labels in CSV and Parquet ({usual if model else 'the last'})"
-    add(group, "--target NAME", text)
-    text = f"columns of a table that are features ({'those of the training' if model else 'all'})"
-    add(group, "--columns NAME,...", text, kinds.names)
-    add(group, "--drop NAME,...", "columns of a table that are no features (none)", kinds.names)
-    text = f"what separates the columns of CSV ({usual if model else 'a comma'})"
-    add(group, "--delimiter C", text, kinds.character)
-    text = "the first line of a CSV file holds the names of the columns "
-    text += f"({usual if model else 'it does, and one that looks like an example is refused'})"
-    add(group, "--header", text, action=argparse.BooleanOptionalAction)
-    text = "cells of CSV that stand for a missing value, such as NA "
-    text += f"({usual if model else 'empty cells always do'})"
-    add(group, "--missing WORD,...", text, kinds.names)
-    if not model:
-        text = (
-            "hash words, or the names and values of a table, to 2^B columns, as scikit-learn's FeatureHasher "
-        )
-        add(group, "--hash-bits B", f"{text}(18 with --tokens)", kinds.BITS)
-        add(group, "--features N", "number of features (as found in DATA)", kinds.POSITIVE)
-    text = "whether svmlight columns count from 0; auto (the default): "
-    text += f"{'as in the file of the training, else ' if model else ''}yes if the file has a column 0"
-    add(group, "--zero-based", text, ("auto", "yes", "no"), default="auto")
-    kinds.add_max_ratio(group)
+    add(
+        group,
+        "--tokens",
+        f"{text}--format lines",
+        dest="format",
+        action="store_const",
+        const="lines",
+        default=argparse.SUPPRESS,
+    )
     if model:
         kinds.add_threads(group)
 
@@ -301,6 +285,5 @@ COMMANDS = (
     _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
     _Command("evidence", "train a model again on its DATA and write what came out, to be signed", _evidence),
     _Command("digests", "print the digests of fits that are alike on every machine", _digests, about=""),
-    _Command("completion", "print a script that completes commands in a shell", _completion, about=""),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)

@@ -125,5 +125,5 @@ def sentences(
         expected,
         least=least,
         keep_lines=keep_lines,
-        max_ratio=arguments.max_ratio,
+        max_ratio=vars(arguments).get("max_ratio"),
     )

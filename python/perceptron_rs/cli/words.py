@@ -7,26 +7,22 @@ from functools import cache
 from typing import Any
 
 from perceptron_rs.cli.learning import options_of
+from perceptron_rs.common.options.groups import options
 from perceptron_rs.errors import ArgumentError, one_line
+from perceptron_rs.io.options import FileOptions
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["say", "text_of"]
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
-_ALIKE = (
-    "audit_key block_size cache checkpoint checkpoint_every classes columns delimiter drop format hash_bits "
-    "header holdout labelled labels max_ratio missing resume scale target zero_based"
-)
+_ALIKE = "audit_key block_size cache checkpoint checkpoint_every classes holdout labelled resume scale"
 #: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
     "classes_": "the classes",
     "data": "the data",
-    "beside": "--labels",
     "estimator": "the model",
     "fit_stream": "--stream",
-    "features": "--features",
-    "n_features": "--features",
     "n_jobs": "--threads",
     "partial_fit": "online",
     "sample_weight": "the weight",
@@ -88,6 +84,6 @@ def _written(value: Any) -> str:
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
     found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
-    for option in (option for name in LEARNERS for option in options_of(name)):
+    for option in (*options(FileOptions), *(option for name in LEARNERS for option in options_of(name))):
         found.setdefault(option.parameter, option.flag)
     return found

@@ -18,8 +18,8 @@ from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
+from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import (
-    BITS,
     TABLES,
     TEXT_TABLES,
     TEXTS,
@@ -29,6 +29,7 @@ from perceptron_rs.io.reading import (
     check_delimiter,
     check_names,
     format_of,
+    reading_of,
 )
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
 from perceptron_rs.text import check_utf8, open_text
@@ -134,27 +135,27 @@ def open_examples(
     check_options(n_features, zero_based, "ignore")
     for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):
         check_names(name, values)
-    options: dict[str, Any] = {
-        "format": format,
-        "target": target,
-        "columns": None if columns is None else tuple(columns),
-        "drop": tuple(drop) or None,
-        "delimiter": None if delimiter is None else check_delimiter(delimiter),
-        "header": header,
-        "missing": tuple(missing) or None,
-        "hash_bits": None if hash_bits is None else check_bits(hash_bits),
-        "beside": None if labels is None else Path(labels),
-        "features": n_features,
-        "zero_based": None if isinstance(zero_based, str) else bool(zero_based),
-    }
-    for name, known in (("format", (None, *FORMATS)), ("header", (None, True, False))):
-        if options[name] not in known:
-            raise ValueError(f"{name} must be one of {known}, got {options[name]!r:.80}")
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    names = frozenset(given)
-    if format == "lines":
-        given.setdefault("hash_bits", BITS)
-    files = ExampleFiles(paths_of(path), Reading(given=names, max_ratio=check_ratio(max_ratio), **given))
+    for name, value, known in (
+        ("format", format, (None, *FORMATS)),
+        ("header", header, (None, True, False)),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {known}, got {value!r:.80}")
+    options = FileOptions(
+        format=format,
+        labels=None if labels is None else Path(labels),
+        target=target,
+        columns=None if columns is None else tuple(columns),
+        drop=tuple(drop),
+        delimiter=None if delimiter is None else check_delimiter(delimiter),
+        header=header,
+        missing=tuple(missing),
+        hash_bits=None if hash_bits is None else check_bits(hash_bits),
+        n_features=n_features,
+        zero_based=zero_based if isinstance(zero_based, str) else bool(zero_based),
+        max_ratio=check_ratio(max_ratio),
+    )
+    files = ExampleFiles(paths_of(path), reading_of(vars(options)))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
     source = files.source()
@@ -197,22 +198,22 @@ class ExampleFiles:
         reading = self.reading
         with about(self.name):
             data = self._read_several() if len(self.files) > 1 else self._read_one(self.files[0], reading)
-            if reading.beside is not None:
-                data = replace(data, y=read_labels(reading.beside))
+            if reading.labels is not None:
+                data = replace(data, y=read_labels(reading.labels))
             if 0 in data.shape:
                 raise ValueError(f"{self.name}: contains no examples")
             data = self._checked(data, self.name)
             n = data.X.shape[0]
             if data.y is not None and len(data.y) != n:
                 raise ValueError(
-                    f"{reading.beside or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
+                    f"{reading.labels or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
                 )
         self.last = replace(data, rows=_NO_ROWS, y=None)
         return data
 
     def _read_several(self) -> Examples:
         reading = self.reading
-        if self.form == "svmlight" and reading.labels and not self.is_read_once:
+        if self.form == "svmlight" and reading.with_labels and not self.is_read_once:
             return read_svmlight(self.files, reading)
         if self.form in TEXT_TABLES or reading.asks_labels(self.form):
             if self.is_read_once:
@@ -254,7 +255,7 @@ class ExampleFiles:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
             with room_for_arrow(file if isinstance(file, str) else b""):
                 return table.examples(table.lines.whole(text for _, text in blocks))
-        if form == "svmlight" and reading.labels and not is_read_once([file]):
+        if form == "svmlight" and reading.with_labels and not is_read_once([file]):
             return read_svmlight([file], reading)
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
@@ -295,7 +296,7 @@ class ExampleFiles:
         if unknown and self.is_read_once:
             self._wait_for_all(needs_answers=bad is not None)
         in_parts = self.form == "parquet" and not self.is_read_once
-        if not (self.form in TEXTS or in_parts) or unknown or self.reading.beside is not None:
+        if not (self.form in TEXTS or in_parts) or unknown or self.reading.labels is not None:
             data = self.whole()
             if check is not None:
                 with about(self.name):
@@ -384,7 +385,7 @@ class ExampleFiles:
         blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
         if bad is not None:
             return (data for block in blocks for data in without_bad(*block))
-        if may_wait and reading.labels and self.form == "svmlight":  # others learn from the first lines
+        if may_wait and reading.with_labels and self.form == "svmlight":  # others learn from the first lines
             from perceptron_rs.io.threads import in_order
 
             return in_order(part, blocks)
@@ -401,12 +402,12 @@ class ExampleFiles:
         reading = self.reading
         if len(data.shape) != 2:
             raise ValueError(f"{name}: contains no examples")
-        if reading.features is not None and data.shape[1] != reading.features:
+        if reading.n_features is not None and data.shape[1] != reading.n_features:
             raise wrong_width(name, data.shape[1], reading)
         if reading.scale is not None:
             data = replace(data, rows=reading.scale.applied(data.X))
-        if data.y is None or (not reading.labels and reading.beside is None):
-            if reading.labels and len(data):
+        if data.y is None or (not reading.with_labels and reading.labels is None):
+            if reading.with_labels and len(data):
                 raise ArgumentError(
                     "contains no labels",
                     "pass them with {labels}",
@@ -414,7 +415,7 @@ class ExampleFiles:
                     settings={"labels": "FILE.npy"},
                 )
             return data
-        return replace(data, y=tidy(np.asarray(data.y), str(reading.beside or name)))
+        return replace(data, y=tidy(np.asarray(data.y), str(reading.labels or name)))
 
     # ---- as a stream
 
@@ -448,9 +449,9 @@ class ExampleFiles:
             )
         check_files(self.files)
         self._asks_base = self.form == "svmlight" and own.zero_based == "auto"
-        width = own.features  # of what is read, one more where columns are counted as if from 0
+        width = own.n_features  # of what is read, one more where columns are counted as if from 0
         if self._asks_base:
-            self.reading = replace(own, zero_based=True, features=None)
+            self.reading = replace(own, zero_based=True, n_features=None)
         if strings and self.form in TEXT_TABLES:
             self.reading = self._with_kinds(self.reading)
             strings = False
@@ -459,7 +460,7 @@ class ExampleFiles:
         bits = self.reading.hash_bits
         return Source(
             batches=self._learnt,
-            n_features=width or self.reading.features or (None if bits is None else 1 << bits),
+            n_features=width or self.reading.n_features or (None if bits is None else 1 << bits),
             is_shifted=None if self._asks_base else False,
             files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
             again=not self.is_read_once,
@@ -508,12 +509,12 @@ class ExampleFiles:
         """Read on with columns that are counted as by the model."""
         if self._asks_base:
             self.reading = replace(self.reading, zero_based=self._holds_zero)
-        self.reading, self._asks_base = replace(self.reading, features=n_features), False
+        self.reading, self._asks_base = replace(self.reading, n_features=n_features), False
 
     def _first_pass(self, fit: Any, n_features: int | None) -> None:
         """Find the strings of a table, the width of text and the numbers of a scaler."""
         texts: dict[str, None] = {}
-        if self.form == "svmlight" and self.reading.features is None:
+        if self.form == "svmlight" and self.reading.n_features is None:
             width = max((data.shape[1] for data in self._streamed(held=False)), default=1)
             self._settle(n_features or width - (self._asks_base and not self._holds_zero))
         for data in self._streamed(held=False):

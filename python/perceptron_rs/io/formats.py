@@ -40,15 +40,15 @@ class _SvmlightLines:
 
         self._name, self._reading = name, reading
         base = None if isinstance(reading.zero_based, str) else reading.zero_based
-        is_labelled = True if reading.labels else reading.labelled
-        self._text = SvmlightText(name, base, n_features=reading.features, is_labelled=is_labelled)
+        is_labelled = True if reading.with_labels else reading.labelled
+        self._text = SvmlightText(name, base, n_features=reading.n_features, is_labelled=is_labelled)
 
     def part(self, first: int, text: bytes) -> Examples:
         try:
             rows, y, zero_based = self._text.part(first, text)
         except ValueError as error:
             raise _explained(error, self._name, self._reading) from error
-        if self._reading.features is not None and rows.shape[1] > self._reading.features:
+        if self._reading.n_features is not None and rows.shape[1] > self._reading.n_features:
             raise wrong_width(self._name, rows.shape[1], self._reading, zero_based)
         return Examples(rows, y, zero_based=zero_based)
 
@@ -60,12 +60,12 @@ class _RawLines:
         from perceptron_rs.io.raw_text import RawText
 
         assert reading.hash_bits is not None
-        beside = reading.beside is not None
+        beside = reading.labels is not None
         self._text = RawText(
             name,
             reading.hash_bits,
-            is_labelled=not beside if reading.labels or beside else reading.labelled,
-            with_labels=reading.labels,
+            is_labelled=not beside if reading.with_labels or beside else reading.labelled,
+            with_labels=reading.with_labels,
             kind=reading.label_kind,
             classes=reading.classes,
         )
@@ -93,7 +93,7 @@ class TableLines:
             hash_bits=reading.hash_bits,
             texts=reading.texts,
             kind=reading.label_kind,
-            is_labelled=reading.labels,
+            is_labelled=reading.with_labels,
             is_new=reading.names is None,
         )
 
@@ -105,7 +105,7 @@ class TableLines:
         """Return a batch with the names of its columns; none if no line was there."""
         layout = self.lines.layout
         if batch is None or layout is None:
-            return Examples(np.zeros((0, self._reading.features or 0)))
+            return Examples(np.zeros((0, self._reading.n_features or 0)))
         if self._reading.hash_bits is not None:
             names = tuple(feature.name for feature in layout.features)
             return Examples(batch.X, batch.y, hashed=(names, self.lines.texts or ()))
@@ -123,7 +123,7 @@ def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
     with located(name, lambda: rows):
         parts: Iterable[Any] = tables if is_read else tables.parts(layout.used)
         for part in parts:
-            X, y, _, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.labels)
+            X, y, _, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.with_labels)
             if bits is None:
                 yield Examples(X, y, layout.names)
             else:
@@ -146,7 +146,7 @@ def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
         )
 
     try:
-        X, y, zero_based = load(reading.features)
+        X, y, zero_based = load(reading.n_features)
     except ValueError as error:
         if getattr(error, "cause", "") == "too wide":
             X, _, zero_based = load(None)
@@ -181,10 +181,10 @@ def wrong_width(name: str, width: int, reading: Reading, zero_based: bool | None
     counted = reading.base_of_model and zero_based is not None
     base = f", counted from {int(not zero_based)} as by the model" if counted else ""
     remedy, settings = "", {}
-    if "features" in reading.given:
+    if "n_features" in reading.given:
         remedy = "leave {n_features} out, or give another number"
     elif zero_based is not None:
         remedy = "to expect more features than the training file has, train with {n_features}"
         settings = {"n_features": "N"}
-    problem = f"has {width} features{base}, but {reading.features} are expected"
+    problem = f"has {width} features{base}, but {reading.n_features} are expected"
     return ArgumentError(problem, remedy, place=f"{name}: ", settings=settings)

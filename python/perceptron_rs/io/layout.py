@@ -283,10 +283,10 @@ def layout_of(
     drop = () if columns is not None else reading.drop
     layout = Layout(schema, name, target=target, columns=columns, drop=drop, first=first)
     n_features = len(layout.features)
-    if reading.features is not None and reading.hash_bits is None and n_features != reading.features:
-        whose = "{n_features} says" if "features" in reading.given else "the model was trained with"
+    if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
+        whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"
         raise ArgumentError(
-            f"has {n_features} features, but {whose} {reading.features}",
+            f"has {n_features} features, but {whose} {reading.n_features}",
             "name the column of the labels with {target}",
             place=f"{name}: ",
         )
@@ -295,10 +295,10 @@ def layout_of(
 
 def _target(path: str, names: list[str], reading: Reading, named: bool) -> str | None:
     """Return the name of the column of labels; None if they are not in the table."""
-    target, usual = reading.target, reading.usual_target if reading.beside is None else None
+    target, usual = reading.target, reading.usual_target if reading.labels is None else None
     if target is not None or usual is not None:
         found = target or usual
-        if found in names or not reading.labels:
+        if found in names or not reading.with_labels:
             return found if found in names else None
         if target is not None:
             raise lacks(path, target, "target", names)
@@ -309,15 +309,15 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
             usual=usual,
             names=shown(names),
         )
-    if reading.beside is not None or not names:
+    if reading.labels is not None or not names:
         return None
     last = names[-1]
-    if not reading.labels:  # of data to predict, the last column may be one of the features
+    if not reading.with_labels:  # of data to predict, the last column may be one of the features
         if reading.labelled is not None:
             return last if reading.labelled else None
         if reading.names is not None and named:
             return None
-        return last if len(names) - 1 == reading.features else None
+        return last if len(names) - 1 == reading.n_features else None
     problem = ""
     if reading.names is not None and last in reading.names and named:
         problem = "its last column {last!r} is a feature of the model"

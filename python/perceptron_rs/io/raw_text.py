@@ -81,7 +81,9 @@ def open_lines(
     for file in files:
         refuse_pipe(file, "raw text is read")
     bits, ratio = check_bits(hash_bits), check_ratio(max_ratio)
-    reading = Reading(format="lines", hash_bits=bits, labels=labelled, labelled=labelled, max_ratio=ratio)
+    reading = Reading(
+        format="lines", hash_bits=bits, with_labels=labelled, labelled=labelled, max_ratio=ratio
+    )
     return ExampleFiles(files, reading).source()
 
 

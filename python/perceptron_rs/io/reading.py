@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.compression import SUFFIXES as PACKED
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.lines import is_read_once, name_of, names_of
+from perceptron_rs.io.options import FileOptions
 
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
@@ -25,6 +26,7 @@ __all__ = [
     "check_delimiter",
     "check_names",
     "format_of",
+    "reading_of",
 ]
 
 #: Of the columns of a hashed text, as vw has them.
@@ -59,37 +61,24 @@ _FORMATS_OF = {
 }
 
 
-@dataclass(frozen=True)
-class Reading:
+@dataclass(frozen=True, kw_only=True)
+class Reading(FileOptions):
     """The options of a reader, and what a model knows of its data."""
 
-    labels: bool = True  # whether there must be labels
+    with_labels: bool = True  # whether there must be labels
     labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
     classes: Any = None  # of the model
-    format: str | None = None  # None: by the suffix
     usual: str | None = None  # the format of what has no suffix: that of the training
-    target: str | None = None
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
     usual_delimiter: str | None = None  # of tables in the usual format
-    #: Whether the first line of CSV holds names; None: it must, and what looks like an example is refused.
-    header: bool | None = None
-    delimiter: str | None = None  # of a table; None: by its format
-    missing: tuple[str, ...] = ()  # cells of CSV that stand for nothing, beside empty ones
-    columns: tuple[str, ...] | None = None  # of a table, that are features; None: all but the target
-    drop: tuple[str, ...] = ()  # of a table, that are none
-    hash_bits: int | None = None  # None: columns are taken as they are
     texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
-    beside: Path | None = None  # labels in a file of their own
-    features: int | None = None
     names: tuple[str, ...] | None = None  # of the model's columns
     #: The type of labels that are text in the file, as of the model's classes; None: by the file.
     label_kind: LabelKind | None = None
-    zero_based: bool | Literal["auto"] = "auto"
-    base_of_model: bool = False  # whether the model says so, and not an option
+    base_of_model: bool = False  # whether the model says whether columns are counted from 0, and no option
     scale: Any = None  # has ``applied(X)``, which scales the columns as the model's
     threads: int | None = None
     given: frozenset[str] = frozenset()  # names of the options that somebody has set
-    max_ratio: float | None = None  # how many times its size a packed file may unpack to; None: the default
 
     def separator(self, form: str) -> str:
         """Return what separates the columns of a text table."""
@@ -98,12 +87,35 @@ class Reading:
 
     def asks_labels(self, form: str) -> bool:
         """Whether all labels tell whether they are integers."""
-        is_text = form in (*TEXT_TABLES, "lines") and self.beside is None
-        return self.labels and is_text and self.label_kind is None
+        is_text = form in (*TEXT_TABLES, "lines") and self.labels is None
+        return self.with_labels and is_text and self.label_kind is None
 
     def asks_strings(self, form: str) -> bool:
         """Whether all cells tell which columns of a table are strings to hash."""
         return form in TABLES and self.hash_bits is not None and self.texts is None
+
+
+def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = None, **how: Any) -> Reading:
+    """Return how files are read: by options, of which one that is left at its default is not set.
+
+    Parameters
+    ----------
+    options : mapping
+        Values of `FileOptions`; other names are of other things.
+    of_model : mapping or None
+        What a model knows of its data, where no option says another thing.
+    **how : object
+        What else a `Reading` is told.
+    """
+    told = {
+        option.name: options[option.name]
+        for option in fields(FileOptions)
+        if options.get(option.name, option.default) != option.default
+    }
+    found = {**(of_model or {}), **told}
+    if found.get("format") == "lines":
+        found.setdefault("hash_bits", BITS)
+    return Reading(given=frozenset(told), **found, **how)
 
 
 def check_bits(bits: Any) -> int:

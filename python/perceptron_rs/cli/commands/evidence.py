@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
         )
     if arguments.out is not None and Path(arguments.out).is_dir():
         raise CommandError(f"--out {arguments.out}: is a folder; name a file in it")
-    names = [arguments.model, *arguments.data, *([arguments.labels] if arguments.labels else [])]
+    names = [arguments.model, *arguments.data, *([arguments.labels] if "labels" in arguments else [])]
     files = list(map(Path, names))
     before = [_file(path) for path in files]
     model, answer = again(arguments)

@@ -45,7 +45,7 @@ def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
     A linear model on svmlight text needs no scikit-learn, whose import takes longer than a million answers.
     """
     path = Path(arguments.model)
-    if arguments.format in (None, "svmlight") and arguments.threads is None:
+    if vars(arguments).get("format") in (None, "svmlight") and arguments.threads is None:
         model = load_predictor(path)
         if model is not None:
             reading = replace(reading_of(arguments, model, labels=False), usual="svmlight")

@@ -26,6 +26,7 @@ from perceptron_rs.cli.modelfile import (
 )
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
+from perceptron_rs.cli.words import say
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import plain
 from perceptron_rs.io.examples import Examples, held_out, refuse_share
@@ -162,7 +163,7 @@ def _check_one_pass(files: ExampleFiles, model: Any, classes: NDArray[Any] | Non
         needed = {
             "--epochs 1": model.max_iter == 1,
             "--classes LABEL,...": classes is not None,
-            "--features N": how.features is not None or how.hash_bits is not None,
+            "--features N": how.n_features is not None or how.hash_bits is not None,
             "--zero-based yes or no": files.form != "svmlight" or how.zero_based != "auto",
         }
         lacking = [option for option, there in needed.items() if not there]
@@ -184,9 +185,9 @@ def _continued(arguments: Namespace) -> Any:
             f"--continue {arguments.continued}: holds the learner {name}; write train {name} instead of "
             f"train {arguments.learner}"
         )
-    for option, value in (("--scale", arguments.scale), ("--hash-bits", arguments.hash_bits)):
-        if value is not None:
-            raise UsageError(f"{option} is kept in the model, so it cannot be combined with --continue")
+    for name in ("scale", "hash_bits"):
+        if vars(arguments).get(name) is not None:
+            raise UsageError(f"{say(name)} is kept in the model, so it cannot be combined with --continue")
     return model
 
 

@@ -8,7 +8,7 @@ may be imported here, so that ``--help`` is quick.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Tie, words
@@ -86,6 +86,7 @@ def allowed(
     default: str | None = None,
     name: str | None = None,
     needs: Mapping[str, tuple[Any, ...]] | None = None,
+    of_model: str | Literal[False] | None = None,
 ) -> dict[str, Any]:
     """Return the metadata of a parameter.
 
@@ -101,8 +102,18 @@ def allowed(
         A shorter name of the option, which comes before that of the parameter.
     needs : dict or None
         Values of other parameters without which this one would do nothing; no values: any that is given.
+    of_model : str, False or None
+        What the option says of the default in commands that read a model, which may know better; None: the
+        same as in others. False: these commands have no such option.
     """
-    return {"values": values, "text": text, "default": default, "name": name, "needs": needs or {}}
+    return {
+        "values": values,
+        "text": text,
+        "default": default,
+        "name": name,
+        "needs": needs or {},
+        "of_model": of_model,
+    }
 
 
 def group_of(kind: type) -> type:
@@ -116,15 +127,19 @@ def constraints(group: type) -> dict[str, list[Any]]:
     return {parameter.name: parameter.metadata["values"].constraint() for parameter in fields(group)}
 
 
-def options(group: type) -> tuple[Option, ...]:
-    """Return the options that set the parameters of a group."""
+def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
+    """Return the options that set parameters of a group; ``of_model``: of a command that reads a model."""
     found = []
     for parameter in fields(group):
-        values, text, default, name, needs = parameter.metadata.values()
-        if text is not None:
-            said = _default(parameter.default) if default is None else default
-            text = f"{text} ({said})" if said else text
-            found.append(Option(parameter.name, text, values, parameter.default, needs, name))
+        told = dict(parameter.metadata)
+        if told.get("text") is None or (of_model and told["of_model"] is False):
+            continue
+        default = told["of_model"] if of_model and told["of_model"] else told["default"]
+        said = _default(parameter.default) if default is None else default
+        text = f"{told['text']} ({said})" if said else told["text"]
+        found.append(
+            Option(parameter.name, text, told["values"], parameter.default, told["needs"], told["name"])
+        )
     return tuple(found)
 
 

@@ -38,7 +38,6 @@ __all__ = [
     "add_audit_key",
     "add_data",
     "add_engine",
-    "add_max_ratio",
     "add_model",
     "add_stream",
     "add_tag_column",
@@ -180,12 +179,6 @@ def add_training(place: argparse._ActionsContainer, kept: str) -> None:
     add(place, "--continue MODEL", text, dest="continued")
     text = "on Ctrl-C or SIGTERM, write the model as it is then; the exit status tells the signal"
     add(place, "--keep-on-interrupt", text)
-
-
-def add_max_ratio(place: argparse._ActionsContainer) -> None:
-    """Add the option --max-ratio; without it, the readers' default is left."""
-    text = "refuse compressed data that unpacks to more than X times its size; inf for no limit (250)"
-    add(place, "--max-ratio X", text, RATIO)
 
 
 def add_tag_column(place: argparse._ActionsContainer, text: str) -> None:

@@ -1,0 +1,135 @@
+"""What may be said of files of examples: one field an option, in Python and on the command line.
+
+Nothing may be imported here that takes time, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.groups import allowed
+from perceptron_rs.common.options.kinds import FORMATS
+from perceptron_rs.common.options.ranges import Other, Words
+
+__all__ = ["FileOptions"]
+
+
+def _parsed(kind: Callable[[str], Any], metavar: str) -> Other:
+    """Return values that an option's text is parsed to."""
+    return Other(list, {"type": kind, "metavar": metavar})
+
+
+def _base(text: str) -> bool | str:
+    """Return whether columns are counted from 0; "auto": that is to be found out."""
+    if text not in ("auto", "yes", "no"):
+        raise ArgumentTypeError(f"must be auto, yes or no, got {text!r}")
+    return "auto" if text == "auto" else text == "yes"
+
+
+_AS_TRAINED = "as in the training"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """What may be said of files of examples: parameters of `open_examples`, and options of commands."""
+
+    format: str | None = field(
+        default=None, metadata=allowed(Words(FORMATS), "format of DATA", default="by its suffix")
+    )
+    #: A file of their own.
+    labels: Path | None = field(
+        default=None,
+        metadata=allowed(_parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""),
+    )
+    target: str | None = field(
+        default=None,
+        metadata=allowed(
+            _parsed(str, "NAME"),
+            "column that holds the labels in CSV and Parquet",
+            default="the last",
+            of_model=_AS_TRAINED,
+        ),
+    )
+    #: None: all but the target.
+    columns: tuple[str, ...] | None = field(
+        default=None,
+        metadata=allowed(
+            _parsed(kinds.names, "NAME,..."),
+            "columns of a table that are features",
+            default="all",
+            of_model="those of the training",
+        ),
+    )
+    drop: tuple[str, ...] = field(
+        default=(),
+        metadata=allowed(
+            _parsed(kinds.names, "NAME,..."), "columns of a table that are no features", default="none"
+        ),
+    )
+    #: None: by the format.
+    delimiter: str | None = field(
+        default=None,
+        metadata=allowed(
+            _parsed(kinds.character, "C"),
+            "what separates the columns of CSV",
+            default="a comma",
+            of_model=_AS_TRAINED,
+        ),
+    )
+    #: None: it must, and what looks like an example is refused.
+    header: bool | None = field(
+        default=None,
+        metadata=allowed(
+            kinds.SWITCH,
+            "the first line of a CSV file holds the names of the columns",
+            default="it does, and one that looks like an example is refused",
+            of_model=_AS_TRAINED,
+        ),
+    )
+    missing: tuple[str, ...] = field(
+        default=(),
+        metadata=allowed(
+            _parsed(kinds.names, "WORD,..."),
+            "cells of CSV that stand for a missing value, such as NA",
+            default="empty cells always do",
+            of_model=_AS_TRAINED,
+        ),
+    )
+    #: None: columns are taken as they are.
+    hash_bits: int | None = field(
+        default=None,
+        metadata=allowed(
+            _parsed(kinds.BITS, "B"),
+            "hash words, or the names and values of a table, to 2^B columns, as scikit-learn's FeatureHasher",
+            default="18 with --tokens",
+            of_model=False,
+        ),
+    )
+    n_features: int | None = field(
+        default=None,
+        metadata=allowed(
+            kinds.POSITIVE, "number of features", default="as found in DATA", name="features", of_model=False
+        ),
+    )
+    zero_based: bool | str = field(
+        default="auto",
+        metadata=allowed(
+            _parsed(_base, "{auto,yes,no}"),
+            "whether svmlight columns count from 0; auto: yes if the file has a column 0",
+            of_model="as in the file of the training, else auto",
+        ),
+    )
+    #: How many times its size a packed file may unpack to.
+    max_ratio: float | None = field(
+        default=None,
+        metadata=allowed(
+            kinds.RATIO,
+            "refuse compressed data that unpacks to more than X times its size; inf for no limit",
+            default="250",
+        ),
+    )
