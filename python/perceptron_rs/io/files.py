@@ -15,7 +15,7 @@ import numpy as np
 from perceptron_rs.common.options.kinds import FORMATS
 from perceptron_rs.compression import MAX_RATIO, check_ratio, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
-from perceptron_rs.io.examples import Examples, is_held_out, joined, read_labels, same_columns, tidy
+from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.options import FileOptions
@@ -184,6 +184,7 @@ class ExampleFiles:
         #: What was read last, without its rows.
         self.last = Examples(_NO_ROWS)
         self._asks_base = self._holds_zero = False
+        self._left_out: Examples | None = None
 
     @property
     def is_read_once(self) -> bool:
@@ -209,6 +210,19 @@ class ExampleFiles:
                     f"{reading.labels or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
                 )
         self.last = replace(data, rows=_NO_ROWS, y=None)
+        return data
+
+    def learnt(self, fit: Any = None) -> Examples:
+        """Read all examples, and return those that are not held out; ``fit`` is a scaler, as for `source`."""
+        data = self.whole()
+        held = held_out(len(data), self.holdout)
+        if fit is not None:
+            fit.add(data.X if held is None else data.X[~held])
+            self.reading = replace(self.reading, scale=fit.scale())
+            data = replace(data, rows=self.reading.scale.applied(data.X))
+        if held is not None:
+            self._left_out, data = data.chosen(held), data.chosen(~held)
+        self.rows = len(data)
         return data
 
     def _read_several(self) -> Examples:
@@ -459,7 +473,7 @@ class ExampleFiles:
             self._first_pass(fit, width)
         bits = self.reading.hash_bits
         return Source(
-            batches=self._learnt,
+            batches=self._batches,
             n_features=width or self.reading.n_features or (None if bits is None else 1 << bits),
             is_shifted=None if self._asks_base else False,
             files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
@@ -479,11 +493,14 @@ class ExampleFiles:
         self.rows, self._holds_zero = rows, holds_zero
 
     def left_out(self, n_features: int) -> Iterator[Examples]:
-        """Give the examples that were not learnt from; by now it is known how columns are counted."""
+        """Give the examples that were not learnt from, once; by now it is known how columns are counted."""
+        if self._left_out is not None:
+            data, self._left_out = self._left_out, None
+            return iter([data])
         self._settle(n_features)
         return self._streamed(held=True)
 
-    def _learnt(self) -> Iterator[Batch]:
+    def _batches(self) -> Iterator[Batch]:
         rows = 0
         for data in self._streamed(held=False):
             rows += len(data)

@@ -36,13 +36,6 @@ class Scale:
     scale: tuple[float, ...]
     offset: tuple[float, ...] | None = None
 
-    @classmethod
-    def fitted(cls, kind: str, X: Any) -> Scale:
-        """Fit scikit-learn's scaler to the examples; of sparse ones the zeros stay zero."""
-        fit = ScaleFit(kind)
-        fit.add(X)
-        return fit.scale()
-
     def difference(self, other: Scale) -> str | None:
         """Return in words where the scaler of other data has other numbers; blocks change them a little."""
         for name, own, found, size in (

@@ -23,7 +23,6 @@ from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
-from perceptron_rs.io.examples import held_out
 from perceptron_rs.io.lines import is_read_once, names_of
 from perceptron_rs.models.input import ScaleFit
 
@@ -128,10 +127,8 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
         )
     if _is_streamed(calls):
         return {"X": files.source()}
-    data = files.whole()
+    data = files.learnt()
     same_kind(data.labels, model.classes_, files.name)
-    held = held_out(len(data), share)
-    data = data if held is None else data.chosen(~held)
     return {"X": data.X, "y": data.labels}
 
 

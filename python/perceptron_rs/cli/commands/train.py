@@ -8,8 +8,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,12 @@ from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.words import say
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import plain
-from perceptron_rs.io.examples import Examples, held_out, refuse_share
+from perceptron_rs.io.examples import Examples, refuse_share
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import TEXTS
-from perceptron_rs.models.input import Input, Scale, ScaleFit
+from perceptron_rs.models.input import Input, ScaleFit
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -44,7 +45,7 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     before = _continued(arguments)
     chosen(arguments, before)  # a wrong choice is said before anything is read
-    prepared = _in_blocks if is_stream(arguments) else _in_memory
+    in_blocks = is_stream(arguments)
     check_writable(Path(arguments.model), arguments.data)
     if arguments.holdout is None:  # what was held out is not learnt from later
         arguments.holdout = getattr(input_of(before), "holdout", None)
@@ -52,17 +53,25 @@ def run(arguments: Namespace) -> int:
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     if files.reading.hash_bits is not None:
         hasher(files.reading.hash_bits, "string")
+    scaler = None if arguments.scale is None else ScaleFit(arguments.scale)
     times = [time.perf_counter()]
     with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
-        model, learn, left_out = prepared(arguments, files, before, stack)
+        data = None if in_blocks else files.learnt(scaler)
+        labels = None if data is None else data.labels
+        model = audited(learner(arguments, labels, before), arguments, goes_on=before is not None)
+        if data is None:
+            learn = _in_blocks(arguments, model, files, scaler, stack, goes_on=before is not None)
+        else:
+            learn = partial(model.fit, data.X, labels)
+        del data, labels
         times.append(time.perf_counter())
         with watched(arguments, model, goes_on=before is not None):
             learn()
+        del learn  # and the examples with it
         how = _known_of(model, files)
-        held = None if files.holdout is None else _judged(model, left_out())
+        held = None if files.holdout is None else _judged(model, files.left_out(model.n_features_in_))
         if held is not None:
             refuse_share(files.holdout or 0, held["n_samples"] + (files.rows or 0), held["n_samples"])
-    del learn, left_out  # and the examples with them
     times.append(time.perf_counter())
     keep_base(model, files.zero_based)
     keep_input(model, how)
@@ -73,43 +82,19 @@ def run(arguments: Namespace) -> int:
     return finished(arguments, model, times, signals, result, rows)
 
 
-class Prepared(NamedTuple):
-    """A model, what lets it learn, and what gives the examples that were held out."""
-
-    model: Any
-    learn: Callable[[], object]
-    left_out: Callable[[], Iterable[Examples]]
-
-
-def _in_memory(arguments: Namespace, files: ExampleFiles, before: Any, _stack: ExitStack) -> Prepared:
-    whole = files.whole()
-    held = held_out(len(whole), files.holdout)
-    data = whole if held is None else whole.chosen(~held)
-    if arguments.scale is not None:
-        scale = Scale.fitted(arguments.scale, data.X)
-        files.reading = replace(files.reading, scale=scale)
-        data, whole = (replace(part, rows=scale.applied(part.X)) for part in (data, whole))
-    files.rows = len(data)
-    model = audited(learner(arguments, data.labels, before), arguments, goes_on=before is not None)
-    return Prepared(
-        model,
-        lambda: model.fit(data.X, data.labels),
-        lambda: [] if held is None else [whole.chosen(held)],
-    )
-
-
-def _in_blocks(arguments: Namespace, files: ExampleFiles, before: Any, stack: ExitStack) -> Prepared:
-    classes, cache = None if before is None else before.classes_, arguments.cache
+def _in_blocks(
+    arguments: Namespace, model: Any, files: ExampleFiles, scaler: Any, stack: ExitStack, *, goes_on: bool
+) -> Callable[[], None]:
+    """Return what fits a model to blocks of the files, which are looked at as far as that needs."""
+    classes, cache = model.classes_ if goes_on else None, arguments.cache
     if arguments.classes is not None:
         classes = _classes(arguments)
         files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
-    model = audited(learner(arguments, None, before), arguments, goes_on=before is not None)
     if files.is_read_once and cache is None:
         _check_one_pass(files, model, classes)
-    fit = None if arguments.scale is None else ScaleFit(arguments.scale)
-    if files.is_read_once and cache and files.form in TEXTS and files.takes_own_pass(scales=fit is not None):
+    if files.is_read_once and cache and files.form in TEXTS and files.takes_own_pass(scales=bool(scaler)):
         files.files = stack.enter_context(kept(files.files, Path(cache)))
-    source = files.source(fit)
+    source = files.source(scaler)
 
     def learn() -> None:
         model.fit_stream(source, classes=classes, **of_stream(arguments))
@@ -119,7 +104,7 @@ def _in_blocks(arguments: Namespace, files: ExampleFiles, before: Any, stack: Ex
             rows, holds_zero = contents(cache)
             files.came_from(rows, holds_zero=holds_zero)
 
-    return Prepared(model, learn, lambda: files.left_out(model.n_features_in_))
+    return learn
 
 
 def _known_of(model: Any, files: ExampleFiles) -> Input:
