@@ -65,13 +65,17 @@ def mnist_floats():
     return X / 255.0, y
 
 
+def census_parts():
+    """All rows, their labels, and how many of them are for training."""
+    with np.load(folder() / "census.npz") as parts:
+        arrays = parts["data"], parts["indices"], parts["indptr"].astype(np.int32)
+        return sparse.csr_matrix(arrays, shape=tuple(parts["shape"])), parts["y"], int(parts["n_train"])
+
+
 @cache
 def census():
-    with np.load(folder() / "census.npz") as parts:
-        n = int(parts["n_train"])
-        arrays = parts["data"], parts["indices"], parts["indptr"].astype(np.int32)
-        X = sparse.csr_matrix(arrays, shape=tuple(parts["shape"]))
-        return shuffled(X[:n], parts["y"][:n])
+    X, y, n = census_parts()
+    return shuffled(X[:n], y[:n])
 
 
 @cache

@@ -59,7 +59,7 @@ TESTS = (
         "io",
         "test_driver.py",
         "test_hostile.py",
-        "test_html.py",
+        "test_notebook.py",
         "test_interrupt.py",
         "test_predictor.py",
     ),
