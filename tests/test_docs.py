@@ -6,6 +6,7 @@ import contextlib
 import csv
 import doctest
 import importlib.util
+import io
 import json
 import re
 import shlex
@@ -50,16 +51,17 @@ class Shell:
         self.status = 0
 
     def __call__(self, command: str) -> None:
-        before, _, behind = command.rpartition(" | ")
-        program, *arguments = shlex.split(behind)
-        if program == "echo" and arguments == ["$?"]:
+        """Run a command; ``cat FILE``, or some of its lines, may be piped into it, and it into such a one."""
+        if command == "echo $?":
             print(self.status)
             self.status = 0
             return
-        assert program == "perceptrons", f"no program {program} here"
+        before, own, behind = re.fullmatch(r"(?:(.*) \| )?(perceptrons .*?)(?: \| (.*))?", command).groups()
         self.check()
-        with contextlib.redirect_stderr(sys.stdout), piped(before):  # a terminal shows both
-            self.status = main(arguments)
+        shown = io.StringIO()  # of both outputs, as on a terminal
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown), piped(before or ""):
+            self.status = main(shlex.split(own)[1:])
+        print(some_lines(behind, shown.getvalue()), end="")
 
     def check(self) -> None:
         assert self.status == 0, f"the command before ended with exit status {self.status}"
@@ -67,15 +69,48 @@ class Shell:
 
 @contextlib.contextmanager
 def piped(command: str):
-    """Put on standard input what ``cat FILE`` writes, if there is such a command."""
+    """Put on standard input what ``cat FILE`` or ``head -N FILE`` writes, if there is such a command."""
     if not command:
         yield
         return
-    program, name = shlex.split(command)
-    assert program == "cat", f"no program {program} here"
-    with Path(name).open("rb") as file, pytest.MonkeyPatch.context() as patch:
+    *words, name = shlex.split(command)
+    text = Path(name).read_text(encoding="utf-8")
+    file = io.BytesIO((text if words == ["cat"] else some_lines(" ".join(words), text)).encode())
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdin", types.SimpleNamespace(buffer=file))
         yield
+
+
+def some_lines(command: str | None, text: str) -> str:
+    """Return what ``head -N`` or ``tail -N`` leaves of a text; all without a command."""
+    if command is None:
+        return text
+    program, number = re.fullmatch(r"(head|tail) -(\d+)", command).groups()
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[: int(number)] if program == "head" else lines[-int(number) :])
+
+
+#: What differs from one run, or one machine, to the next.
+VARIES = [
+    (r"\b\d[\d.]* s\b", "0.00 s"),
+    (r"\b[\d,]+ rows/s", "1,000 rows/s"),
+    (r"\b(read|fit|save) \d+\.\d+", r"\1 0.00"),
+    (r"\b(?:all )?\d+ ways\b", "2 ways"),
+    (r"\b[\d,]+ bytes", "1,000 bytes"),
+]
+
+
+def without_what_varies(text: str) -> str:
+    for pattern, instead in VARIES:
+        text = re.sub(pattern, instead, text, flags=re.MULTILINE)
+    return text
+
+
+class Checker(doctest.OutputChecker):
+    """Compares outputs without what varies."""
+
+    def check_output(self, want: str, got: str, flags: int) -> bool:
+        return super().check_output(without_what_varies(want), without_what_varies(got), flags)
 
 
 def markdown(text: str) -> str:
@@ -89,7 +124,10 @@ def markdown(text: str) -> str:
 
 
 def commands(text: str) -> list[doctest.Example]:
-    """Return the commands in the console blocks of a page as examples that call ``shell``."""
+    """Return the commands in the console blocks of a page as examples that call ``shell``.
+
+    Their outputs are shown whole: three dots stand for themselves.
+    """
     found: list[doctest.Example] = []
     inside = ""
     for number, line in enumerate(text.splitlines()):
@@ -98,7 +136,8 @@ def commands(text: str) -> list[doctest.Example]:
         if line.strip() == ".. code-block:: console":
             inside = line[: line.index("..")] + "   "
         elif inside and line.startswith(f"{inside}$ "):
-            found.append(doctest.Example(f"shell({line.strip()[2:]!r})", "", lineno=number))
+            source, whole = f"shell({line.strip()[2:]!r})", {doctest.ELLIPSIS: False}
+            found.append(doctest.Example(source, "", lineno=number, options=whole))
         elif inside and found:
             found[-1].want += line.removeprefix(inside) + "\n"
     for example in found:
@@ -112,13 +151,13 @@ def run(name: str, text: str) -> int:
     examples = [*doctest.DocTestParser().get_examples(text, name), *commands(text)]
     examples.sort(key=lambda example: example.lineno)
     test = doctest.DocTest(examples, {"shell": shell}, name, name, 0, text)
-    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner = doctest.DocTestRunner(Checker(), optionflags=FLAGS)
     report: list[str] = []
     runner.run(test, out=report.append)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
     assert test.examples
-    assert runner.failures == 0, "".join(report)
+    assert runner.failures == 0, "".join([*report, "python scripts/outputs.py writes what is printed now"])
     shell.check()
     return len(examples)
 
@@ -137,15 +176,23 @@ def test_page(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [">>> 1 + 1\n3\n", ".. code-block:: console\n\n   $ perceptrons --version\n   no version\n"]
+    "wrong",
+    [
+        ">>> 1 + 1\n3\n",
+        ".. code-block:: console\n\n   $ perceptrons --version\n   no version\n",
+        ".. code-block:: console\n\n   $ perceptrons --version\n   perceptrons ...\n",
+    ],
 )
 def test_wrong_examples_are_seen(wrong):
     with pytest.raises(AssertionError, match="Expected"):
         run("wrong.rst", wrong)
 
 
+NO_FILE = "perceptrons: error: nothing: no such file or directory"
+
+
 def test_commands_must_succeed():
-    failing = ".. code-block:: console\n\n   $ perceptrons inspect nothing\n   perceptrons: error: ...\n"
+    failing = f".. code-block:: console\n\n   $ perceptrons inspect nothing\n   {NO_FILE}\n"
     with pytest.raises(AssertionError, match="exit status 1"):
         run("wrong.rst", failing)
     assert run("right.rst", f"{failing}   $ echo $?\n   1\n") == 2
