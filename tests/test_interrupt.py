@@ -16,9 +16,7 @@ import pytest
 from perceptron_rs import (
     AveragedPerceptron,
     Perceptron,
-    PocketPerceptron,
     SequencePerceptron,
-    VotedPerceptron,
     digest,
     max_margin,
 )
@@ -26,10 +24,10 @@ from perceptron_rs.common.turns import Turn
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.structured import run as structured
+from tests.learners import LINEAR, PARTITIONED
 from tests.support import contents
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
 FOREVER = 2**31 - 1  # epochs; the labels are drawn, so no epoch is clean
 
 SCRIPT = """
@@ -107,7 +105,7 @@ class StopItError(Exception):
 
 @POSIX
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_what_a_handler_raises_is_raised(learner, threads):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((5000, 20)), rng.integers(0, 3, 5000)
@@ -174,7 +172,7 @@ def test_a_handler_ends_the_search_for_a_margin(solver):
 
 
 @pytest.mark.parametrize("error", [StopItError, ValueError])
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PARTITIONED)
 def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
     """A handler that raises leaves all as it was; one that reads finds it so, and one that learns may not."""
     X, y = np.random.default_rng(0).standard_normal((200, 50)), np.arange(200) % 2
@@ -205,7 +203,7 @@ def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
     assert contents(model) == contents(learner().partial_fit(X, y, classes=[0, 1]).partial_fit(X, y))
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, SequencePerceptron])
+@pytest.mark.parametrize("learner", [*LINEAR, SequencePerceptron])
 @pytest.mark.filterwarnings("ignore:ctrl-c ended the fit in epoch")
 def test_ctrl_c_at_the_end_of_an_epoch_of_the_reference(learner, monkeypatch):
     """The fourth epoch has come to its last number, but is not told: three have been made."""

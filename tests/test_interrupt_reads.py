@@ -10,16 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import (
-    AveragedPerceptron,
-    Perceptron,
     PocketPerceptron,
     SequencePerceptron,
-    VotedPerceptron,
 )
+from tests.learners import LINEAR, PASSES
 from tests.support import contents
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and timers")
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron)
 FOREVER = 2**31 - 1  # epochs; the labels are drawn, so no epoch is clean
 
 READERS = {
@@ -46,7 +43,7 @@ def long_passes(sparse):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", ["fit", "partial_fit", "unchecked"])
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_handler_reads_the_estimator_in_the_midst_of_a_pass(learner, name, sparse):
     """It sees all as it was before the call, and waits for nobody; the pass learns what it would learn."""
     learn = long_passes(sparse)[name]
@@ -72,7 +69,7 @@ def test_a_handler_reads_the_estimator_in_the_midst_of_a_pass(learner, name, spa
 
 
 @pytest.mark.parametrize("name", ["fit", "partial_fit", "unchecked"])
-@pytest.mark.parametrize("learner", [*LEARNERS, SequencePerceptron])
+@pytest.mark.parametrize("learner", [*LINEAR, SequencePerceptron])
 def test_a_second_ctrl_c_while_the_first_is_handled(learner, name):
     """Its handler runs within that of the first, where the estimator is looked at; nothing has changed."""
     if (learner, name) in [(PocketPerceptron, "partial_fit"), (SequencePerceptron, "unchecked")]:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core
+from perceptron_rs import Perceptron, PocketPerceptron, VotedPerceptron, _core
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.settings import Data
+from tests.learners import LINEAR
 
 N, D = 60, 7
 Y = np.arange(N) % 3
@@ -102,7 +103,7 @@ def use(learner, X):
     two.decision_function(X)
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", LINEAR)
 @pytest.mark.parametrize("dtype", STORED)
 def test_an_estimator_hands_on_what_it_is_given(learner, dtype, seen, rows, tmp_path):
     if learner is not VotedPerceptron:  # whose model is given rows by methods

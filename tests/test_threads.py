@@ -27,6 +27,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Data, Linear
+from tests.learners import LINEAR
 from tests.support import learn
 
 
@@ -138,7 +139,7 @@ def test_two_threads_are_inside_the_engine_at_once():
             assert values.tobytes() == results[learner]["state"][name].tobytes(), (learner, name)
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", LINEAR)
 def test_models_trained_at_once_are_those_trained_alone(learner):
     X, y = problem(n=3000, d=20, classes=4)
     jobs = [{"random_state": seed, "n_jobs": seed % 3 + 1} for seed in range(6)]

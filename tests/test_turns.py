@@ -25,6 +25,7 @@ from perceptron_rs import (
     VotedPerceptron,
 )
 from perceptron_rs.common import turns
+from tests.learners import PASSES
 from tests.support import contents
 
 PACKAGE = str(Path(perceptron_rs.__file__).parent)
@@ -282,7 +283,7 @@ def test_a_reader_sees_one_of_the_fits(model):
 
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("engine", ["rust", "reference"])
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_no_row_is_lost_where_two_learn(learner, engine):
     model = learner(engine=engine).partial_fit(X, Y, classes=[0, 1])
     times = 400 if engine == "rust" else 40
@@ -321,7 +322,7 @@ def of_one_moment(model):
 
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize("engine", ["rust", "reference"])
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_four_that_learn_beside_one_that_reads(learner, engine):
     """All learn the same block, so that the number of examples tells all weights."""
     A, labels, rows = X[:5], np.arange(5) % 2, csr_matrix(X[:5])

@@ -34,6 +34,7 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.parity import ways
+from tests.learners import PASSES
 
 rng = np.random.default_rng(11)
 X = rng.integers(-2, 3, (1300, 5)).astype(np.float64)
@@ -440,7 +441,7 @@ def test_a_cold_start_begins_a_new_record():
     assert reproduce(model, X[:100], Y[:100])
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_start_weights_are_kept_with_the_record(learner, tmp_path):
     coef, intercept = rng.normal(size=(3, 5)), rng.normal(size=3)
     model = learner(**SHORT).fit(X, Y, coef_init=coef, intercept_init=intercept)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.learners import LINEAR
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, margin
+from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, margin
 from perceptron_rs.engines import get_engine
 
 rng = np.random.default_rng(2)
@@ -41,7 +42,7 @@ def test_partial_fit_goes_on(order, averaged, options, engine_name):
     assert learnt(models[0]) == learnt(models[1])
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", LINEAR)
 @pytest.mark.parametrize("method", ["warm", "start"])
 def test_fit_goes_on(order, learner, method, engine_name):
     options = {"prediction": "average"} if learner is VotedPerceptron else {}

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.learners import LINEAR
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import Perceptron
 
-LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
 N, D = 12, 4
 GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3
@@ -148,7 +148,7 @@ KINDS = (
 )
 def test_bad_x(attempt, engine_name, name, method):
     X, error, pattern = BAD_X[name]
-    able = [learner for learner in LEARNERS if "partial" not in method or hasattr(learner, "partial_fit")]
+    able = [learner for learner in LINEAR if "partial" not in method or hasattr(learner, "partial_fit")]
     assert len(able) >= 2
     for learner in able:
         attempt(learner, engine_name, method, error, pattern, "X", X=X)

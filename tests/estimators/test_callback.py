@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from tests.learners import LINEAR
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -19,8 +20,6 @@ from perceptron_rs import (
     VotedPerceptron,
 )
 
-LEARNERS = [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron]
-
 
 @pytest.fixture
 def noise():
@@ -28,7 +27,7 @@ def noise():
     return rng.standard_normal((80, 5)), rng.integers(0, 3, 80)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_records(learner, engine_name, noise):
     X, y = noise
     records = []
@@ -49,7 +48,7 @@ def test_records(learner, engine_name, noise):
     assert records[-1].n_examples == 80
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_it_may_end_the_fit(learner, engine_name, noise):
     plain = learner(max_iter=3, tol=None, engine=engine_name).fit(*noise)
     model = clone(plain).set_params(max_iter=50, tol=0.0, callback=lambda record: record.epoch == 2)
@@ -130,7 +129,7 @@ def kept(model, X, y):
 
 
 @POSIX
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_interrupted_in_the_callback(learner, engine_name, noise):
     def interrupt(record):
         if record.epoch == 4:
@@ -149,7 +148,7 @@ def test_interrupted_in_the_callback(learner, engine_name, noise):
 
 @POSIX
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_interrupted_in_an_epoch(learner, engine_name, n_jobs, noise):
     begun = []
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
+from tests.learners import ONLINE
 from tests.support import contents
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import Perceptron
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 rng = np.random.default_rng(3)
 X = rng.integers(0, 4, (60, 5)).astype(np.float64)
 Y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
@@ -17,7 +17,7 @@ CLASSES = ["a", "b", "c"]
 
 @pytest.mark.parametrize("storage", [np.float64, np.float32, np.uint8])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 def test_the_same_bits(learner, sparse, storage, engine_name):
     rows = sp.csr_array(X.astype(storage)) if sparse else X.astype(storage)
     checked, unchecked = learner(engine=engine_name), learner(engine=engine_name)
@@ -48,7 +48,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 def test_what_the_engine_refuses(learner, name, engine_name):
     rows, labels, message = BAD[name]
     model = learner(engine=engine_name).partial_fit(X, Y, CLASSES)
@@ -63,7 +63,7 @@ NOT_OF_A_PASS = {"class_weight": "balanced", "early_stopping": True, "n_partitio
 
 @pytest.mark.parametrize(
     ("learner", "name"),
-    [(learner, name) for learner in LEARNERS for name in NOT_OF_A_PASS if hasattr(learner(), name)],
+    [(learner, name) for learner in ONLINE for name in NOT_OF_A_PASS if hasattr(learner(), name)],
 )
 def test_what_a_pass_does_not_have_is_refused(learner, name, engine_name):
     """As it is with checks: "balanced" would mean other weights in each call."""

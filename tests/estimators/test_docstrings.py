@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.learners import LINEAR, PASSES
 
 import perceptron_rs
 from perceptron_rs import (
@@ -115,7 +116,7 @@ def test_parameters_match_the_signature(item):
     assert described == names
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron])
+@pytest.mark.parametrize("learner", LINEAR)
 def test_attributes_are_all_described(learner):
     model = learner(track_mistakes=True, tol=None, max_iter=1, early_stopping=True, validation_fraction=0.5)
     model.fit([[1.0], [-1.0]] * 2, [1, 0] * 2)
@@ -134,7 +135,7 @@ def test_defaults_are_written_as_they_are(item):
             assert eval(match[1]) == parameter.default, name
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_methods_are_described(learner):
     for name in ("fit", "partial_fit", "decision_function", "predict", "save", "sparsify", "densify"):
         text = inspect.getdoc(getattr(learner, name))

@@ -10,10 +10,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import BaggingClassifier
+from tests.learners import LINEAR, PARTITIONED
 from tests.validation import apportioned, validation_part
 
 from perceptron_rs import (
-    AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
     MultilayerPerceptron,
@@ -23,8 +23,6 @@ from perceptron_rs import (
 )
 from perceptron_rs.common.early_stopping import split
 
-LEARNERS = [Perceptron, AveragedPerceptron]
-LINEAR = [*LEARNERS, VotedPerceptron, PocketPerceptron]
 KERNEL = [partial(KernelPerceptron, gamma=0.001), partial(BudgetedKernelPerceptron, gamma=0.001, budget=30)]
 LAYERS = partial(MultilayerPerceptron, (5,), learning_rate_init=0.02)
 ALL = [*LINEAR, *KERNEL, LAYERS]
@@ -70,7 +68,7 @@ def test_classes_have_their_shares():
 @pytest.mark.parametrize(
     ("learner", "options"),
     [
-        *itertools.product(LEARNERS, [{}, {"multi_class": "joint"}, {"n_partitions": 3}]),
+        *itertools.product(PARTITIONED, [{}, {"multi_class": "joint"}, {"n_partitions": 3}]),
         (Perceptron, {"penalty": "l2", "alpha": 0.01}),
         *itertools.product([VotedPerceptron], [{"prediction": kind} for kind in ("vote", "average", "last")]),
         # With another check, the run that goes on is counted where the loop ends its fit, but not here.
@@ -206,7 +204,7 @@ def test_examples_of_weight_0_are_not_there(learner, classes, digits, engine_nam
     is_left = weights > 0
     options = {"early_stopping": True, "validation_fraction": 0.3, "class_weight": "balanced"}
     model = learner(max_iter=6, tol=None, engine=engine_name, **options)
-    if learner in LEARNERS:
+    if learner in PARTITIONED:
         model.set_params(n_partitions=3)
     if learner in KERNEL:
         model.set_params(gamma="scale")

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.learners import PASSES
 
-from perceptron_rs import AveragedPerceptron, Perceptron, _core
+from perceptron_rs import Perceptron, _core
 from perceptron_rs.engines import ENGINES
 
 STANDARD = _core._STANDARD_FLOAT_CONTROL
@@ -52,7 +53,7 @@ def everything(learner, engine, threads, X, y, weights):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("scale", [1.0, 1e-308])
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_no_bit_changes(learner, engine, scale, form):
     arguments = data(scale, form)
     expected = [array.tobytes() for array in everything(learner, engine, 1, *arguments)]

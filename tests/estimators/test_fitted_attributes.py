@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from tests.learners import PASSES
 from tests.support import contents
 
 import perceptron_rs
@@ -88,7 +89,7 @@ MISSHAPEN = {
 }
 
 
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PASSES)
 @pytest.mark.parametrize("name", MISSHAPEN)
 def test_what_does_not_fit_is_refused(kind, name, engine_name):
     """When it is set, or, if the number of features is another one, when it is used."""

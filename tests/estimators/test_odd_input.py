@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.learners import LINEAR
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -17,7 +18,6 @@ from perceptron_rs import (
     VotedPerceptron,
 )
 
-LINEAR = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 CLASSIFIERS = (*LINEAR, KernelPerceptron, MultilayerPerceptron, MaxMarginClassifier)
 ONLINE = (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, MultilayerPerceptron)
 

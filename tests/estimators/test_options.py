@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as Peer
+from tests.learners import PASSES
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -19,8 +20,6 @@ from perceptron_rs import (
 )
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = [Perceptron, AveragedPerceptron]
-ALL = [*LEARNERS, VotedPerceptron, PocketPerceptron]
 JOINT = ["max", "uniform", "proportional"]
 
 
@@ -37,7 +36,7 @@ def few(digits):
 
 
 @pytest.mark.parametrize("update", JOINT)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_joint(learner, update, digits, engine_name):
     X, y = digits
     model = learner(multi_class="joint", joint_update=update, engine=engine_name, max_iter=20, tol=None).fit(
@@ -52,7 +51,7 @@ def test_joint(learner, update, digits, engine_name):
     assert np.array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_joint_with_two_classes(learner, engine_name):
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], y[50:]
@@ -89,7 +88,7 @@ def test_class_weights_of_a_joint_decision_are_those_of_the_true_class(engine_na
     ],
     ids=str,
 )
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_parity(learner, options, few):
     assert_parity(learner(max_iter=4, tol=None, **options), *few)
 
@@ -177,7 +176,7 @@ def test_what_a_joint_decision_does_not_have(options, method, engine_name):
         getattr(model, method)([[1.0], [2.0]], [0, 1], **arguments)
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, VotedPerceptron])
+@pytest.mark.parametrize("learner", [*PASSES, VotedPerceptron])
 def test_contradictions_converge_with_an_added_feature(learner, engine_name):
     model = learner(added_feature=1.0, tol=None, engine=engine_name).fit([[1.0]] * 4, [0, 1, 0, 1])
     assert model.converged_

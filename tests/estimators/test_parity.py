@@ -10,18 +10,16 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
+from tests.learners import LINEAR
 from tests.support import BASELINE
 
 from perceptron_rs import (
-    AveragedPerceptron,
     MultilayerPerceptron,
     Perceptron,
-    PocketPerceptron,
     VotedPerceptron,
 )
 from perceptron_rs.testing import assert_parity
 
-LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 WIDTHS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 33)
 VALUES = {
     "bits": lambda rng, shape: rng.integers(0, 2, shape).astype(np.uint8),
@@ -57,7 +55,7 @@ def problems(draw):
         start["coef_init"] = rng.normal(size=(planes, d)) * (rng.random((planes, d)) < 0.7)
     if draw(st.booleans()):
         start["intercept_init"] = rng.integers(-2, 3, planes).astype(float)
-    estimator = draw(st.sampled_from(LEARNERS))(
+    estimator = draw(st.sampled_from(LINEAR))(
         fit_intercept=draw(st.booleans()),
         max_iter=draw(st.integers(1, 5)),
         tol=draw(st.sampled_from([None, 0.0, 1e-3])),
@@ -80,7 +78,7 @@ def test_every_way_gives_the_same_bits(problem):
     assert_parity(estimator, X, y, sample_weight=sample_weight, **start, threads=(1, 2, 3))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_real_data(learner):
     X, y = load_digits(return_X_y=True)
     assert_parity(learner(max_iter=2, tol=None), X[:150].astype(np.uint8), y[:150], batch_sizes=(64,))
@@ -130,7 +128,7 @@ def test_names_the_threads():
         assert_parity(OneMistakeMore(max_iter=3, tol=None, shuffle=False), X, y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_overflow_is_the_same_everywhere(learner):
     X = np.full((4, 3), 1e308)
     assert_parity(learner(max_iter=3, tol=None), X, [0, 1, 0, 1])

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from tests.learners import PASSES
 from tests.support import contents, runs_in
 
 from perceptron_rs import AveragedPerceptron, Perceptron, reproduce
 
-LEARNERS = [Perceptron, AveragedPerceptron]
 rng = np.random.default_rng(11)
 X = rng.standard_normal((60, 9))
 X[rng.random(X.shape) < 0.4] = 0.0
@@ -64,7 +64,7 @@ def by_runs(model, rows, y, start, stop):
     [(kind, {}) for kind in KINDS] + [(kind, options) for kind in ("str", "two") for options in OPTIONS[1:]],
     ids=str,
 )
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_single_rows_are_one_pass(learner, options, kind, engine_name, runs):
     y = KINDS[kind]
     model = one_by_one(begun(learner, y, engine=engine_name, **options), X, y)
@@ -91,7 +91,7 @@ def test_single_rows_are_one_pass(learner, options, kind, engine_name, runs):
     ids=str,
 )
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 3.0, 60)], ids=["alike", "weighted"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_the_first_call(learner, weights, options, engine_name, runs):
     """What a run would leave, without one; with ``audit`` it is left to a run, which begins the record."""
     given = X, NUMBER, np.unique(NUMBER)
@@ -107,7 +107,7 @@ def test_the_first_call(learner, weights, options, engine_name, runs):
 
 
 @pytest.mark.parametrize("value", [np.nan, 1e308])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_first_call_that_fails(learner, value, engine_name):
     model = learner(engine=engine_name, eta0=1e5)
     before = dict(vars(model))
@@ -117,7 +117,7 @@ def test_a_first_call_that_fails(learner, value, engine_name):
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0, 4.0], [0.3, 1.7, 0.1]])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_weights_of_examples(learner, weights, engine_name, runs):
     weights = np.resize(weights, 60)
     models = [begun(learner, NUMBER, engine=engine_name) for _ in range(3)]
@@ -145,7 +145,7 @@ def test_weights_of_every_type(dtype, engine_name, runs):
     assert contents(models[0]) == contents(models[1])
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_pass_over_no_row(learner, engine_name):
     """It tells of itself what others tell, and learns nothing."""
     model = begun(learner, NUMBER, engine=engine_name, track_mistakes=True)
@@ -171,7 +171,7 @@ ASKED = [
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 3.0, 60)], ids=["alike", "weighted"])
 @pytest.mark.parametrize("asked", ASKED, ids=str)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_what_a_run_would_tell(learner, asked, weights, engine_name, runs):
     quick, checked, long = (begun(learner, NUMBER, engine=engine_name, **asked) for _ in range(3))
     with runs_in(long):
@@ -236,7 +236,7 @@ def test_odd_weights_take_the_long_way(weight, engine_name, runs):
     "storage", [np.float64, np.float32, np.int8, np.uint8, np.int16, np.uint16, np.int32]
 )
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_every_storage(learner, sparse, storage, engine_name, runs):
     dense = np.abs(X * 9).round().astype(storage)
     rows = sp.csr_matrix(dense) if sparse else dense
@@ -261,7 +261,7 @@ def test_exact_values():
     assert model.intercept_.tolist() == [b]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_few_rows_at_once(learner, engine_name, runs):
     model = begun(learner, NUMBER, engine=engine_name)
     for start, stop in [(1, 3), (3, 19), (19, 36), (36, 60)]:
@@ -289,7 +289,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_parameters_change_between_calls(learner, change, engine_name):
     if learner is AveragedPerceptron and "penalty" in change:
         pytest.skip("has no penalty")
@@ -314,7 +314,7 @@ def test_parameters_of_a_choice_change(engine_name):
             assert contents(model) == contents(checked)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_weights_are_assigned_between_calls(learner, engine_name):
     """Of whatever type and order; the learner starts anew from them."""
     model, checked = (begun(learner, NUMBER, engine=engine_name) for _ in range(2))
@@ -449,7 +449,7 @@ def test_attributes_of_others(engine_name, runs):
     assert contents(model) == contents(checked)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_new_fit_between_calls(learner, engine_name):
     model = one_by_one(begun(learner, NUMBER, engine=engine_name), X, NUMBER)
     other = np.array([5, 6])[NUMBER % 2]
@@ -471,7 +471,7 @@ def test_what_was_read_is_not_written_to(engine_name):
     assert twin.n_seen_[0] == 1
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_averages_are_made_anew(learner, engine_name):
     model = begun(learner, NUMBER, engine=engine_name)
     seen = set()
@@ -483,7 +483,7 @@ def test_averages_are_made_anew(learner, engine_name):
     assert model.coef_.tobytes() == checked.coef_.tobytes()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_pickled_copied_and_cloned_in_the_middle(learner, engine_name):
     model = one_by_one(begun(learner, NUMBER, engine=engine_name), X, NUMBER, stop=30)
     others = [pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)]
@@ -493,7 +493,7 @@ def test_pickled_copied_and_cloned_in_the_middle(learner, engine_name):
     assert not hasattr(clone(model), "coef_")
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_many_estimators_in_turns(learner, engine_name):
     """With parameters of their own."""
     steps = [0.5 + k for k in range(5)]
@@ -524,7 +524,7 @@ def place(array):
     return array.__array_interface__["data"][0]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_large_model_learns_where_it_stands(learner, runs):
     model, rows, y = large(learner, MOST + 5)
     name = "coef_" if learner is Perceptron else "last_coef_"
@@ -538,7 +538,7 @@ def test_a_large_model_learns_where_it_stands(learner, runs):
     assert model.coef_.tobytes() == whole.coef_.tobytes()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_many_entries_of_a_large_model(learner):
     model, rows, y = large(learner, MOST + 5, entries=MOST // 4)
     checked = copy.deepcopy(model)

@@ -5,11 +5,11 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.learners import PASSES
 from tests.support import contents
 
 from perceptron_rs import AveragedPerceptron, Perceptron
 
-LEARNERS = [Perceptron, AveragedPerceptron]
 OPTIONS = [
     {},
     {"tie": "positive", "eta0": 0.3},
@@ -49,7 +49,7 @@ KINDS_OF_TEXT["long"].indices, KINDS_OF_TEXT["long"].indptr = (
 
 @pytest.mark.parametrize("kind", KINDS_OF_TEXT)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_few_entries_among_many_columns(learner, options, kind):
     """The columns of a row alone are read, and learnt where they stand: the bits of all columns at once."""
     rows = KINDS_OF_TEXT[kind]
@@ -90,7 +90,7 @@ HOLDERS = {
 
 @pytest.mark.parametrize("check_input", [True, False])
 @pytest.mark.parametrize("holder", HOLDERS)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_what_is_held_is_not_written_to(learner, holder, check_input):
     model = wide_model(learner)
 
@@ -107,7 +107,7 @@ def test_what_is_held_is_not_written_to(learner, holder, check_input):
 
 
 @pytest.mark.parametrize("hold", [lambda array: array, lambda array: array[...], memoryview, np.array])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_numbers_that_are_held_are_not_written_to(learner, hold):
     model = wide_model(learner)
     for i in range(4, 30):
@@ -120,7 +120,7 @@ def test_numbers_that_are_held_are_not_written_to(learner, hold):
     assert model.n_seen_.tolist() == whole.n_seen_.tolist()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_an_error_amid_a_pass_leaves_all_as_it_was(learner):
     model = wide_model(learner)
     before = contents(model)
@@ -132,7 +132,7 @@ def test_an_error_amid_a_pass_leaves_all_as_it_was(learner):
         assert contents(model) == before
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 def test_weights_set_from_outside_have_no_negative_zero(learner):
     """As those of a fit: of columns that no row has, too."""
     model = wide_model(learner)

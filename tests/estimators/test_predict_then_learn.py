@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from tests.learners import PASSES
 from tests.support import contents
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import Perceptron
 
-LEARNERS = [Perceptron, AveragedPerceptron]
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
 X, Y = X[ORDER], np.array(["setosa", "versicolor", "virginica"])[Y[ORDER]]
@@ -24,7 +24,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_against_single_steps(learner, options, classes, engine_name, sparse):
     names = np.array(["setosa", "versicolor", "virginica"][:classes])
@@ -43,7 +43,7 @@ def test_against_single_steps(learner, options, classes, engine_name, sparse):
     assert errors == (got != y).sum() > 0
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PASSES)
 @pytest.mark.parametrize("penalty", [None, "l2"])
 def test_it_learns_what_partial_fit_learns(learner, penalty, engine_name):
     options = {"penalty": penalty, "alpha": 0.01} if learner is Perceptron else {}

@@ -6,11 +6,11 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import Perceptron as Peer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.learners import ONLINE
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import Perceptron
 
 callbacks = pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 X, Y = load_iris(return_X_y=True)
 
 
@@ -35,7 +35,7 @@ class Recorder:
         return context.task_id == self.stop_at
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 def test_every_epoch_is_a_task(learner, engine_name):
     recorder = Recorder()
     model = learner(max_iter=3, tol=None, engine=engine_name).set_callbacks(recorder).fit(X, Y)
@@ -49,7 +49,7 @@ def test_every_epoch_is_a_task(learner, engine_name):
     assert model.coef_.tobytes() == learner(max_iter=3, tol=None).fit(X, Y).coef_.tobytes()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 def test_a_callback_may_end_the_fit(learner, engine_name):
     model = learner(max_iter=9, engine=engine_name).set_callbacks(Recorder(stop_at=1)).fit(X, Y)
     assert model.n_iter_ == 2

@@ -16,8 +16,9 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data,
     parametrize_with_checks,
 )
+from tests.learners import LINEAR
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import Perceptron, PocketPerceptron
 
 WHY = "a step of weight 2 is not two steps of weight 1: the second is made only after another mistake"
 EXPECTED = {
@@ -27,7 +28,6 @@ EXPECTED = {
 POCKET = (
     "the class of weight 1000 has fewer errors, by one point of the other classes, whose weight is 1 there"
 )
-LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 
 
 def expected_failed_checks(estimator):
@@ -38,7 +38,7 @@ def expected_failed_checks(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [learner() for learner in LEARNERS],
+    [learner() for learner in LINEAR],
     expected_failed_checks=expected_failed_checks,
 )
 def test_compiled(estimator, check):
@@ -54,7 +54,7 @@ def test_reference(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 @pytest.mark.parametrize(
     "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
 )

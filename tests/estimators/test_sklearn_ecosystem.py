@@ -15,18 +15,18 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from tests.learners import LINEAR
 
 import perceptron_rs
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron
+from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 ALL_LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if learner.is_linear}
 
-LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
 X, Y = load_iris(return_X_y=True)
 
 
-@pytest.fixture(params=LEARNERS)
+@pytest.fixture(params=LINEAR)
 def model(request, engine_name):
     return request.param(engine=engine_name, max_iter=5, tol=None)
 

@@ -12,10 +12,10 @@ import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron as Peer
+from tests.learners import PASSES
 
-from perceptron_rs import AveragedPerceptron, Perceptron, load, margin, mistake_bounds
+from perceptron_rs import Perceptron, load, margin, mistake_bounds
 
-LEARNERS = (Perceptron, AveragedPerceptron)
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 8)) * (RNG.random((60, 8)) < 0.4)
 X[:, 2] = 0  # its weights stay 0
@@ -28,7 +28,7 @@ def labels(classes):
 Y = {2: labels(2), 3: labels(3)}
 
 
-@pytest.fixture(params=LEARNERS)
+@pytest.fixture(params=PASSES)
 def learner(request):
     return request.param
 

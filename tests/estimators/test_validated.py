@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 from sklearn import config_context
+from tests.learners import ONLINE
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs import Perceptron
 from perceptron_rs.common import parameters
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
 X, Y = np.array([[1.0], [-2.0]]), np.array([1, 0])
 METHODS = ["partial_fit", "predict_then_learn"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

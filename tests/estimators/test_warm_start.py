@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.learners import LINEAR, ONLINE, PASSES
 
 from perceptron_rs import (
-    AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
     MultilayerPerceptron,
     Perceptron,
     PocketPerceptron,
     SequencePerceptron,
-    VotedPerceptron,
 )
 
-LEARNERS = (Perceptron, AveragedPerceptron, VotedPerceptron)  # a warm start goes on from the last weights
-ALL = (*LEARNERS, PocketPerceptron)  # from the pocket's
 OTHERS = (KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron)
 
 
@@ -37,7 +34,7 @@ def weights(model):
     return model.coef_.tobytes(), model.intercept_.tobytes(), model.n_seen_.tolist()
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_two_warm_fits_are_one_long_fit(engine_name, learner, classes, shuffle):
@@ -49,7 +46,7 @@ def test_two_warm_fits_are_one_long_fit(engine_name, learner, classes, shuffle):
     assert parts.n_iter_ == 3
 
 
-@pytest.mark.parametrize("learner", ALL)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_cold_fit_forgets(engine_name, learner):
     X, y = data()
     model = learner(engine=engine_name, tol=None, max_iter=3)
@@ -59,7 +56,7 @@ def test_cold_fit_forgets(engine_name, learner):
         assert learnt(model.partial_fit(X, y).fit(X, y)) == first
 
 
-@pytest.mark.parametrize("learner", ALL)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_start_values_start_the_counters_again(engine_name, learner):
     X, y = data()
     parameters = {"engine": engine_name, "tol": None, "max_iter": 3}
@@ -71,7 +68,7 @@ def test_start_values_start_the_counters_again(engine_name, learner):
     assert warm.n_seen_[0] == 150
 
 
-@pytest.mark.parametrize("learner", ALL)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_one_start_value_keeps_the_other_weights_under_warm_start(engine_name, learner):
     X, y = data()
     parameters = {"engine": engine_name, "tol": None, "max_iter": 2}
@@ -82,7 +79,7 @@ def test_one_start_value_keeps_the_other_weights_under_warm_start(engine_name, l
     assert learnt(warm) == learnt(expected)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ONLINE)
 def test_partial_fit_goes_on_from_a_fit_and_is_no_epoch(engine_name, learner):
     X, y = data()
     parameters = {"engine": engine_name, "tol": None, "max_iter": 2, "warm_start": True}
@@ -128,7 +125,7 @@ def test_random_state(engine_name):
 
 
 @pytest.mark.parametrize(
-    "learner", [*LEARNERS, KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron]
+    "learner", [*ONLINE, KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron]
 )
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("n_left", [1, 2])
@@ -149,7 +146,7 @@ def test_a_fit_goes_on_with_some_of_the_classes(engine_name, learner, classes, n
     assert model.decision_function(X).tobytes() == before
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("learner", PASSES)
 def test_a_stream_goes_on_with_some_of_the_classes(engine_name, learner):
     X, y = data(3)
     one = y == 2

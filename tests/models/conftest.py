@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.learners import LINEAR
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, load
-
-LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
+from perceptron_rs import AveragedPerceptron, load
 
 
 def data(classes=3, n=40, d=4, seed=2):
@@ -132,6 +131,6 @@ def fixture_tools():
     return tools
 
 
-@pytest.fixture(name="learner", params=LEARNERS)
+@pytest.fixture(name="learner", params=LINEAR)
 def fixture_learner(request):
     return request.param

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import StrOptions
+from tests.learners import PASSES
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -217,7 +218,7 @@ def test_the_type_of_classes_counts_and_their_width_does_not():
 
 
 def test_sparse_weights_have_the_digest_of_dense_ones(tmp_path):
-    for kind in (Perceptron, AveragedPerceptron):
+    for kind in PASSES:
         model = kind(**SHORT).fit(X * (np.abs(X) > 2), Y)
         model.coef_ = -1 * model.coef_  # with -0.0
         own = digest(model)

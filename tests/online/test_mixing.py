@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.learners import PARTITIONED
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.common.driver import Schedule, follow
@@ -182,7 +183,7 @@ def attributes(model):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PARTITIONED)
 def test_engines_storages_and_threads_agree(kind, options):
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((60, 4)).round(1), rng.integers(0, 3, 60)
@@ -230,7 +231,7 @@ def test_what_partial_fit_has_left_pending_is_taken_once(engine_name, mixing, mu
     assert "strengths" not in model._model.state()
 
 
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PARTITIONED)
 @pytest.mark.parametrize("mixing", MIXINGS)
 def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
     rng = np.random.default_rng(7)
@@ -259,7 +260,7 @@ def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize("options", [{"class_weight": {0: 0.0}}, {"multi_class": "joint"}], ids=str)
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PARTITIONED)
 def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
     """Columns far apart, in blocks of 8,192 and on their borders, each in the lane that it has among few."""
     rng = np.random.default_rng(9)
@@ -279,7 +280,7 @@ def test_wide_weights_are_mixed_as_narrow_ones(kind, options, mixing, form):
 
 @pytest.mark.parametrize("mixing", MIXINGS)
 @pytest.mark.parametrize("options", [{}, {"multi_class": "joint"}, {"class_weight": {0: 0.0}}], ids=str)
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PARTITIONED)
 def test_blocks_of_wide_weights_are_not_seen(kind, options, mixing, monkeypatch):
     """All that a partition changes, beside the few of another one; planes have mistakes of their own."""
     rng = np.random.default_rng(10)

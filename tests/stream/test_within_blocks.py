@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs import AveragedPerceptron, Perceptron
 from perceptron_rs.stream import run
+from tests.learners import PASSES
 
 #: Where blocks are learnt, and epochs counted.
 PARTS = ("epoch", "_visit", "_learn", "_close")
@@ -37,7 +37,7 @@ def interrupted(model, number):
 
 
 @pytest.mark.filterwarnings("ignore:ctrl-c ended the fit")
-@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron])
+@pytest.mark.parametrize("kind", PASSES)
 def test_what_is_told_is_of_what_was_learnt(kind, engine_name):
     options = {"max_iter": 1, "tol": None, "engine": engine_name}
     learnt = set()
