@@ -29,19 +29,9 @@ from perceptron_rs import (
     VotedPerceptron,
 )
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.registry import LEARNERS as REGISTRY
 
-LEARNERS = (
-    AveragedPerceptron,
-    BudgetedKernelPerceptron,
-    KernelPerceptron,
-    MaxMarginClassifier,
-    MultilayerPerceptron,
-    Perceptron,
-    PocketPerceptron,
-    SequencePerceptron,
-    StructuredPerceptron,
-    VotedPerceptron,
-)
+LEARNERS = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]
 
 rng = np.random.default_rng(3)
 # Equal rows with other labels: nothing is ever learnt to the end, and some activations are 0.
