@@ -17,16 +17,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import perceptron_rs
 from perceptron_rs import (
-    AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
     MaxMarginClassifier,
     MultilayerPerceptron,
-    Perceptron,
     PocketPerceptron,
     SequencePerceptron,
     StructuredPerceptron,
-    VotedPerceptron,
 )
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.registry import LEARNERS as REGISTRY
