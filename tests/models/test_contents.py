@@ -31,8 +31,8 @@ def test_the_unchanged_parts_load(tools, folder, parts):
 
 
 DOCUMENTS = {
-    "newer format": ({"format_version": 7}, "format version 7, and this .* reads 6; install a newer"),
-    "older format": ({"format_version": 5}, "format version 5, and this .* reads 6; fit and save the model"),
+    "newer format": ({"format_version": 8}, "format version 8, and this .* reads 7; install a newer"),
+    "older format": ({"format_version": 6}, "format version 6, and this .* reads 7; fit and save the model"),
     "format 0": ({"format_version": 0}, "is not a version"),
     "format true": ({"format_version": True}, "is not a version"),
     "format text": ({"format_version": "1"}, "is not a version"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
+from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.last_call import OF_PASS, attributes, canonical
 from perceptron_rs.common.schema import Array, SchemaMixin
 from perceptron_rs.engines import Engine, State, get_engine
@@ -74,7 +75,7 @@ class Owner(SchemaMixin, BaseEstimator):
         if "_average" in state:
             state["_average"] = []  # what has been read is no part of a model
         if "_model" in state:  # arrays: every library knows how to store, share and compare them
-            state["_model"] = canonical(dict(state["_model"].state()))
+            state["_model"] = canonical(self._packed())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -95,8 +96,8 @@ class Owner(SchemaMixin, BaseEstimator):
         return self._model_from(engine, model.state())
 
     def _model_from(self, engine: Engine, state: State) -> Any:
-        """Return a model of the arrays of its state."""
-        return engine.Model.from_state(self._schema.algorithm, state)
+        """Return a model of the arrays of its state, which may be packed."""
+        return engine.Model.from_state(self._schema.algorithm, unpacked(state))
 
     def _owned(self, engine: Engine, state: Any) -> Any:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""

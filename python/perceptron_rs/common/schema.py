@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import row_digests
+from perceptron_rs.common.columns import COLUMNS, is_by_column, packed
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.rows.storage import STORED
@@ -143,7 +144,9 @@ class Array:
         array = left.pop(name)
         if array.dtype != self.dtype:
             raise ValueError(f"the tensor {name} must be of {self.dtype}, got {array.dtype}")
-        shape = [sizes.get(axis) if isinstance(axis, str) else axis for axis in self.axes]
+        # Weights of the columns that have any: all of their arrays have these.
+        known = sizes | ({"d": sizes[COLUMNS]} if COLUMNS in sizes and is_by_column(name, array) else {})
+        shape = [known.get(axis) if isinstance(axis, str) else axis for axis in self.axes]
         if array.ndim != len(shape) or any(
             want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
         ):
@@ -153,7 +156,11 @@ class Array:
                 f"({needed}) is needed"
             )
         sizes.update(
-            {axis: n for axis, n in zip(self.axes, array.shape, strict=True) if isinstance(axis, str)}
+            {
+                axis: n
+                for axis, n in zip(self.axes, array.shape, strict=True)
+                if isinstance(axis, str) and not (axis == "d" and "d" in sizes)
+            }
         )
         self._check(array)
         return {name: array}
@@ -372,6 +379,8 @@ class SchemaMixin:
     """An estimator with a schema, and what a family adds to it."""
 
     _schema: ClassVar[Schema]
+    #: Whether ``_set_state`` takes weights of the columns that have any.
+    _takes_packed: ClassVar[bool] = False
 
     n_features_in_: int
     classes_: NDArray[Any]
@@ -381,6 +390,10 @@ class SchemaMixin:
     def _state(self) -> State:
         """Return the arrays that the engine's model holds, as it goes on from them."""
         return {}
+
+    def _packed(self) -> State:
+        """Return the same as files and pickles hold it, without columns that have nothing."""
+        return packed(self._state())
 
     def _settled_state(self) -> State:
         """Return the same as trainings compare them: nothing in them is pending."""

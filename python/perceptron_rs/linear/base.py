@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.feeders import InMemory
+from perceptron_rs.common.columns import COLUMNS
 from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, Told
@@ -26,6 +27,7 @@ from perceptron_rs.common.weights import assert_finite_weights, assert_same_plan
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
+from perceptron_rs.linear.packed import PackedModel
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
@@ -43,6 +45,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     """
 
     _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
+    _takes_packed: ClassVar[bool] = True
 
     n_seen_: NDArray[np.int64]
 
@@ -248,9 +251,14 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
 
     def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
-        model, (n, columns) = self._model_of(engine), data.rows.shape
+        model, (n, columns) = self._model, data.rows.shape
         if columns != model.shape[1]:
             assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
+        if isinstance(model, PackedModel) and engine is model.engine is get_engine("rust"):
+            scores = model.scores(data.stored, n_threads(self, n))
+            if scores is not None:
+                return scores
+        model = self._model_of(engine)
         return self._scores_under(model, data.rows, n_threads(self, n))
 
     def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
@@ -269,9 +277,27 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def _prediction_arrays(self) -> State:
         return {f"{name}_": array for name, array in self.predictor_.items()}
 
+    def _model_of(self, engine: Engine) -> Any:
+        model = self._model
+        if isinstance(model, PackedModel):
+            same = model if engine is model.engine else PackedModel(engine, self._schema.algorithm, model.packed())
+            return same.whole
+        return super()._model_of(engine)
+
+    def _model_from(self, engine: Engine, state: State) -> Any:
+        if COLUMNS in state:
+            return PackedModel(engine, self._schema.algorithm, state)
+        return super()._model_from(engine, state)
+
+    def _packed(self) -> State:
+        model = self._model
+        return model.packed() if isinstance(model, PackedModel) else super()._packed()
+
     def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
         # An average is computed when it is first read: here, where an error can name the file.
-        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
+        model = self._model
+        numbers = model.few if isinstance(model, PackedModel) else (model.coef, model.intercept)
+        if not all(np.isfinite(array).all() for array in numbers):
             raise ValueError(
                 "its weights are so large that their average is not finite; save the model again"
             )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.common.columns import COLUMNS, Places, check_columns, spread
 from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.engines import get_engine
@@ -17,6 +18,8 @@ from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.values import Tensors
 
 __all__ = ["Predictor", "predictor"]
+
+_CSR = ("rows_indptr", "rows_indices", "rows_values")
 
 
 @dataclass(frozen=True)
@@ -28,16 +31,29 @@ class Predictor:
     """Weights that judge rows of CSR, as the estimator does: the same scores and classes, to the last bit."""
 
     def __init__(
-        self, classes: NDArray[Any], coef: NDArray[np.float64], intercept: NDArray[np.float64], tie: str
+        self,
+        classes: NDArray[Any],
+        coef: NDArray[np.float64],
+        intercept: NDArray[np.float64],
+        tie: str,
+        places: Places | None = None,
     ) -> None:
-        self.classes_, self.n_features_in_ = classes, coef.shape[1]
-        self._coef, self._intercept, self._tie = coef, intercept, tie
+        self.classes_, self._tie, self._places = classes, tie, places
+        self.n_features_in_ = coef.shape[1] if places is None else places.n_columns
+        self._coef, self._intercept = coef if places is None else places.weights(coef), intercept
 
     def judge(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the index of the class of each row, and what ``decision_function`` returns."""
         engine = get_engine("rust")
-        rows = engine.csr_rows(rows.indptr, rows.indices, rows.data, rows.shape[1])
-        scores = engine.scores(rows, self._coef, self._intercept, threads=1)
+        arrays, coef, places = (rows.indptr, rows.indices, rows.data), self._coef, self._places
+        few = None
+        if places is not None:
+            few = places.rows(dict(zip(_CSR, arrays, strict=True)))
+            coef = coef if few is not None else spread(coef[:, places.places], places.columns, places.n_columns)
+        if few is not None:
+            arrays = (few[_CSR[0]], few[_CSR[1]], few[_CSR[2]])
+        found = engine.csr_rows(*arrays, coef.shape[1])
+        scores = engine.scores(found, coef, self._intercept, threads=1)
         if len(self.classes_) > 2:
             return np.argmax(scores, axis=1), scores
         # One plane; or two of a joint decision.
@@ -64,6 +80,11 @@ def predictor(document: dict[str, Any], tensors: Tensors) -> Predictor | None:
         classes = classes_from_json(document.get("classes"))
         planes = n_planes(_Parameters(given.get("multi_class", "ovr")), classes)
         left, sizes = dict(tensors), {"K": planes, "d": history["n_features"]}
+        columns = left.pop(COLUMNS, None)
+        if columns is not None:
+            if check_columns(columns) != sizes["d"]:
+                return None
+            sizes[COLUMNS] = len(columns) - 1
         state: Tensors = {}
         for part in schemas[name].parts_of(None):
             if not part.attribute:
@@ -77,4 +98,4 @@ def predictor(document: dict[str, Any], tensors: Tensors) -> Predictor | None:
         coef, intercept = get_engine("rust").average(state)
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
             return None
-    return Predictor(classes, coef, intercept, given["tie"])
+    return Predictor(classes, coef, intercept, given["tie"], None if columns is None else Places(columns))

@@ -19,6 +19,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.columns import COLUMNS, within
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.common.sampling import drawn
@@ -359,6 +360,8 @@ def rows_of(vectors: Vectors, engine: Engine) -> Rows:
 def check_vectors(arrays: State) -> None:
     """Raise ValueError unless the vectors in a state are those of a run that ended at its weights."""
     vectors = {name.removeprefix(PREFIX): w for name, w in arrays.items() if name.startswith(PREFIX)}
+    if COLUMNS in arrays:
+        vectors |= within(_stored(vectors), arrays[COLUMNS])
     engine = get_engine("rust")
     try:
         last = engine.replay(rows_of(vectors, engine), vectors, upto=np.diff(vectors["log_start"]))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.rows.examples import Examples
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.train import Feeder
@@ -222,6 +223,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     """
 
     _continues_in_streams: ClassVar[bool] = False
+    _takes_packed: ClassVar[bool] = False
     _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
 
@@ -373,7 +375,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         return model if model.engine is engine else self._model_from(engine, model.state())
 
     def _model_from(self, engine: Engine, state: State) -> VotedModel:
-        return VotedModel.from_state(engine, state)
+        return VotedModel.from_state(engine, unpacked(state))
 
     def _arrays(self, state: VotedModel) -> State:
         return {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods

@@ -33,8 +33,8 @@ from perceptron_rs.models.values import Tensors, decode, encode
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
-#: Raised when what a file holds changes. Those before 6 were never released, and are not read.
-FORMAT_VERSION = 6
+#: Raised when what a file holds changes. Those before 7 were never released, and are not read.
+FORMAT_VERSION = 7
 _KEY = "perceptron_rs"
 _PREFIX = 8
 # The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes

@@ -10,6 +10,7 @@ import numpy as np
 
 from perceptron_rs.audit.digests import BLOCK, Digests
 from perceptron_rs.audit.record import RECORD, Call, Method
+from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
@@ -31,7 +32,11 @@ def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     if calls is None:
         return {}, {}
-    tensors = {f"{_PREFIX}{name}": array for call in calls for name, array in call.start.items()}
+    tensors = {
+        f"{_PREFIX}{name}": np.ascontiguousarray(array)
+        for call in calls
+        for name, array in packed(call.start).items()
+    }
     found: dict[str, Any] = {CALLS: [_to_json(call) for call in calls]}
     digests = calls[-1].digests if calls else None
     if digests is not None:
@@ -54,10 +59,17 @@ def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -
         raise ValueError("its calls must be a list of one or more")
     calls = [_from_json(description, type(estimator)) for description in document[CALLS]]
     if start:
+        columns = start.pop(COLUMNS, None)
         if start.keys() != {"coef", "intercept"} or calls[0].method == "partial_fit":
             raise ValueError(f"the tensors {_PREFIX}... must be the weights and intercepts of a first fit")
         if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in start.values()):
             raise ValueError(f"the tensors {_PREFIX}... must hold finite float64 numbers")
+        if columns is not None:
+            if check_columns(columns, f"{_PREFIX}{COLUMNS}") != calls[0].columns:
+                raise ValueError(f"the tensor {_PREFIX}{COLUMNS} must end with the columns of the first fit")
+            if start["coef"].ndim != 2 or start["coef"].shape[1] != len(columns) - 1:
+                raise ValueError(f"the tensors {_PREFIX}... must have the columns of {_PREFIX}{COLUMNS}")
+            start = unpacked(start | {COLUMNS: columns})
         calls[0].start.update(start)
     if DIGESTS in document:
         digests = _digests(document[DIGESTS], sum(call.rows for call in calls))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.driver import Watch
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, located
@@ -100,6 +101,12 @@ class Checkpoint:
                 )
         self.seen = found["sums"]
         state = {name.removeprefix(_STATE): w for name, w in tensors.items() if name.startswith(_STATE)}
+        if COLUMNS in state:
+            try:
+                check_columns(state[COLUMNS])
+                state = unpacked(state)
+            except ValueError as error:
+                raise located(error, f"checkpoint {str(self.path)!r}: ") from None
         story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
         done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
         place = Place(state, done, found["blocks"], tensors.get("so_far"), found["examples"])
@@ -112,7 +119,7 @@ class Checkpoint:
 
     def write(self, place: Place, ended: Sequence[str] = ()) -> None:
         """Write the file; ``ended`` says why each decision has ended, if all have."""
-        arrays = arrays_of(place.state)
+        arrays = packed(arrays_of(place.state))
         tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
         for name, kind in (("mistakes", np.int64), ("losses", np.float64), ("objectives", np.float64)):
             epochs = [getattr(epoch, name) for epoch in place.done]

@@ -1,0 +1,176 @@
+"""Weights (K, d) or (d,) as those of the columns that have any: in files, pickles, checkpoints, to predict.
+
+A state is packed if it holds ``columns``: the numbers of these columns, which rise, and last the number of
+all. Its arrays of weights then have these columns alone. Whether a column has anything is seen in
+the bits: -0.0 is something. A penalty that is pending on a weight of zero is nothing.
+
+To predict, columns get places: the n-th one of the columns j with the same j mod 8 gets the n-th place p with
+that p mod 8. So each product is added to its own lane, in the same order as among all columns (rule 3).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.rows.selection import lasting
+from perceptron_rs.engines import State
+
+__all__ = ["COLUMNS", "Places", "check_columns", "is_by_column", "packed", "spread", "unpacked", "within"]
+
+#: The array of a packed state.
+COLUMNS = "columns"
+#: Names of arrays of weights, whose last axis are the columns.
+_WEIGHTS = re.compile(r"((vectors|stream|results_\d+)_)?(last_)?coef(_u)?")
+#: What is told of each weight, and is nothing where that is 0.
+_OF_WEIGHTS = "ages"
+#: A sum of eight lanes.
+_LANES = 8
+#: A table of all columns is made for so many times as many columns as there are entries to look up.
+_TABLE = 8
+
+
+def is_by_column(name: str, array: NDArray[Any]) -> bool:
+    """Whether the last axis of an array of a state are the columns."""
+    return array.ndim > 0 and (name == _OF_WEIGHTS or _WEIGHTS.fullmatch(name) is not None)
+
+
+def packed(state: State) -> State:
+    """Return a state packed, where that takes at most half of its memory; else as it is."""
+    names = [name for name, array in state.items() if is_by_column(name, array)]
+    widths = {state[name].shape[-1] for name in names}
+    if COLUMNS in state or len(widths) != 1:
+        return state
+    planes, every = sum(len(_by_plane(state[name])) for name in names), widths.pop()
+    is_used = np.zeros(every, dtype=bool)
+    for name in names:
+        if name != _OF_WEIGHTS:
+            is_used |= np.bitwise_or.reduce(_by_plane(state[name].view(np.int64)), axis=0) != 0
+    for name, array in state.items():
+        # Vectors that are made again of stored rows have their columns, too.
+        if name.endswith("rows_indices"):
+            is_used[array] = True
+        elif name.endswith("rows"):
+            is_used |= np.logical_or.reduce(lasting(array), axis=0)
+    columns = np.flatnonzero(is_used)
+    if 2 * (planes + 1) * (len(columns) + 1) > planes * every:
+        return state
+    found = {
+        name: np.ascontiguousarray(array[..., columns]) if name in names else array
+        for name, array in state.items()
+    }
+    return found | {COLUMNS: np.append(columns, every).astype(np.int64)}
+
+
+def unpacked(state: State) -> State:
+    """Return a state with all columns; MemoryError if there is no room for them."""
+    if COLUMNS not in state:
+        return state
+    columns = state[COLUMNS]
+    found = {name: array for name, array in state.items() if name != COLUMNS}
+    for name, array in found.items():
+        if is_by_column(name, array):
+            found[name] = spread(array, columns[:-1], int(columns[-1]))
+    return found
+
+
+def within(stored: State, columns: NDArray[np.int64]) -> State:
+    """Return stored rows with those of a packed state alone; ValueError if they have entries in others."""
+    columns = columns[:-1]
+    if "rows" in stored:
+        few = stored["rows"][:, columns]
+        has_all, found = np.count_nonzero(few) == np.count_nonzero(stored["rows"]), {"rows": few}
+    else:
+        indices = stored["rows_indices"]
+        places = np.searchsorted(columns, indices)
+        has_all = bool((np.append(columns, -1)[places] == indices).all())
+        found = {"rows_indices": places.astype(indices.dtype)}
+    if not has_all:
+        raise ValueError(f"the tensor {COLUMNS} lacks columns of the stored rows")
+    return found
+
+
+def spread(array: NDArray[Any], places: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return columns in their places of as many; the pages of others are not touched."""
+    try:
+        whole = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
+    except (MemoryError, ValueError):  # ValueError: more than an address holds
+        size = " x ".join(map(str, (*array.shape[:-1], width))) + " numbers"
+        raise MemoryError(
+            f"all weights take {size}, and there is no memory for them; predict sparse rows, which takes "
+            f"the columns that have weights"
+        ) from None
+    whole[..., places] = array
+    return whole
+
+
+def _by_plane(array: NDArray[Any]) -> NDArray[Any]:
+    return array if array.ndim > 1 else array[np.newaxis]
+
+
+def check_columns(columns: NDArray[Any], name: str = COLUMNS) -> int:
+    """Return how many there are in all; ValueError unless they are those of a packed state."""
+    if columns.dtype != np.int64 or columns.ndim != 1 or not len(columns):
+        raise ValueError(f"the tensor {name} must be a vector of int64, of one number or more")
+    if columns[0] < 0 or (np.diff(columns) <= 0).any():
+        raise ValueError(f"the tensor {name} must hold numbers of columns that rise, and last that of all")
+    return int(columns[-1])
+
+
+class Places:
+    """Where some of many columns stand side by side, each in its lane.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (m + 1,), int64
+        Those of a packed state.
+    """
+
+    def __init__(self, columns: NDArray[np.int64]) -> None:
+        self.columns, self.n_columns = columns[:-1], int(columns[-1])
+        lanes = self.columns % _LANES
+        self.places = np.zeros(len(lanes), dtype=np.int64)
+        for lane in range(_LANES):
+            own = np.flatnonzero(lanes == lane)
+            self.places[own] = np.arange(len(own)) * _LANES + lane
+        self.width = int(self.places.max(initial=-1)) + 1
+
+    def weights(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return columns of a packed state in their places."""
+        return spread(array, self.places, self.width)
+
+    def rows(self, stored: State) -> State | None:
+        """Return rows of CSR with the entries of these columns, in their places; None if more counts.
+
+        That is so if there are entries of other columns that are not finite.
+        """
+        indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+        places = self._find(indices)
+        is_kept = places >= 0
+        if not np.isfinite(lasting(values[~is_kept])).all():
+            return None
+        counts = np.zeros(len(indices) + 1, dtype=indptr.dtype)
+        np.cumsum(is_kept, out=counts[1:])
+        ends = counts[indptr]
+        numbers = np.repeat(np.arange(len(indptr) - 1, dtype=np.int64) * max(self.width, 1), np.diff(ends))
+        numbers += places[is_kept]
+        order = np.argsort(numbers)
+        return {
+            "rows_indptr": ends,
+            "rows_indices": places[is_kept][order].astype(indptr.dtype),
+            "rows_values": values[is_kept][order],
+        }
+
+    def _find(self, indices: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the place of each column; -1: it has none."""
+        if self.n_columns <= _TABLE * len(indices):
+            table = np.full(self.n_columns, -1, dtype=np.int64)
+            table[self.columns] = self.places
+            return table[indices]
+        if not len(self.columns):
+            return np.full(len(indices), -1, dtype=np.int64)
+        index = np.minimum(np.searchsorted(self.columns, indices), len(self.columns) - 1)
+        return np.where(self.columns[index] == indices, self.places[index], -1)

@@ -1,0 +1,127 @@
+"""A model of the columns that have weights, as files and pickles hold it: it predicts without the others."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.columns import COLUMNS, Places, is_by_column, spread, unpacked
+from perceptron_rs.engines import Engine, State, get_engine
+
+__all__ = ["PackedModel"]
+
+
+class PackedModel:
+    """What a linear learner has learnt, of a packed state; it never changes.
+
+    It has what a model of the engine has, but that it cannot learn: `whole` does. All columns stand in memory
+    only when somebody asks for one of its arrays.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine of `whole`.
+    learner : str
+        As the engines call it.
+    state : dict of str to ndarray
+        See `perceptron_rs.common.columns`.
+    """
+
+    told = None
+
+    def __init__(self, engine: Engine, learner: str, state: State) -> None:
+        self.engine, self.learner = engine, learner
+        self._places = Places(state[COLUMNS].copy())
+        state = {
+            name: self._places.weights(array) if is_by_column(name, array) else array.copy()
+            for name, array in state.items()
+            if name != COLUMNS
+        }
+        for array in state.values():
+            array.flags.writeable = False  # it is taken over where it stands
+        self._few = get_engine("rust").Model.from_state(learner, state)
+
+    @cached_property
+    def whole(self) -> Any:
+        """A model of the engine with all columns."""
+        state = unpacked(self.packed())
+        for array in state.values():
+            array.flags.writeable = False
+        return self.engine.Model.from_state(self.learner, state)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Planes and columns."""
+        return int(self._few.shape[0]), self._places.n_columns
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all is as at a start from zeros."""
+        return bool(self._few.is_zero)
+
+    @property
+    def few(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights of some columns and intercepts that predict: all that are not 0."""
+        return self._few.coef, self._few.intercept
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Weights that predict."""
+        return self._shown(self._few.coef)
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts that predict."""
+        intercept: NDArray[np.float64] = self._few.intercept
+        return intercept
+
+    def packed(self) -> State:
+        """Return the state."""
+        state: State = self._few.state()
+        places = self._places
+        few = {
+            name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
+            for name, array in state.items()
+        }
+        return few | {COLUMNS: np.append(places.columns, places.n_columns)}
+
+    def state(self) -> State:
+        """Return all that it takes to go on, with all columns."""
+        return dict(self.whole.state())
+
+    def keys(self) -> list[str]:
+        """Return the names of its numbers."""
+        names: list[str] = self._few.keys()
+        return names
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._few
+
+    def __len__(self) -> int:
+        return len(self._few)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        array: NDArray[Any] = self._few[name]
+        return self._shown(array) if is_by_column(name, array) else array
+
+    def _shown(self, array: NDArray[Any]) -> NDArray[Any]:
+        whole = spread(array[:, self._places.places], self._places.columns, self._places.n_columns)
+        whole.flags.writeable = False
+        return whole
+
+    def copy(self, *, told: bool = True) -> Self:  # noqa: ARG002
+        """Return the model, which never changes."""
+        return self
+
+    def scores(self, stored: State, threads: int) -> NDArray[np.float64] | None:
+        """Return the activations (n, K) of rows under what predicts; None if that takes all columns."""
+        rows = self._places.rows(stored) if "rows" not in stored else None
+        if rows is None:
+            return None
+        arrays = (rows[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+        found = get_engine("rust").csr_rows(*arrays, self._places.width)
+        scores: NDArray[np.float64] = self._few.scores(found, threads=threads)
+        return scores

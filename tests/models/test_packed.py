@@ -1,0 +1,212 @@
+"""Models of many columns: files, pickles and checkpoints hold those that have anything, and predict with them."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    MaxMarginClassifier,
+    Perceptron,
+    PocketPerceptron,
+    VotedPerceptron,
+    digest,
+    load,
+)
+from perceptron_rs.common.columns import Places, packed, unpacked
+from perceptron_rs.io import Source
+from perceptron_rs.linear.packed import PackedModel
+
+WIDE, N, FEW = 1 << 14, 60, 40
+LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
+
+
+def examples(classes=3, n=N, d=WIDE, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, FEW, 0.2, "csr", random_state=seed)
+    columns = np.sort(rng.choice(d, FEW, replace=False))
+    X = sp.csr_matrix((X.data, columns[X.indices].astype(np.int32), X.indptr), shape=(n, d))
+    y = rng.integers(0, classes, n)
+    y[:classes] = np.arange(classes)
+    return X, y
+
+
+def fitted(learner, classes=3, **options):
+    X, y = examples(classes)
+    options = {"max_iter": 3} | ({} if learner is MaxMarginClassifier else {"tol": None}) | options
+    if learner is MaxMarginClassifier:
+        options.pop("max_iter")
+        y = np.asarray(X.sum(axis=1)).ravel() > 4
+    return learner(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, MaxMarginClassifier])
+def test_files_and_pickles_hold_columns_that_have_anything(tools, learner, tmp_path):
+    model, file = fitted(learner), tmp_path / "model"
+    model.save(file)
+    arrays = 3 if learner in (VotedPerceptron, PocketPerceptron) else 2
+    most = 8 * len(model.classes_) * arrays * FEW + 25_000  # with a log
+    assert file.stat().st_size < most < 8 * WIDE
+    if learner is not MaxMarginClassifier:
+        assert len(pickle.dumps(model)) < most
+    loaded = load(file)
+    assert digest(loaded) == digest(model)
+    again = tmp_path / "again"
+    load(file).save(again)
+    assert again.read_bytes() == file.read_bytes()
+    if learner is not MaxMarginClassifier:  # its results compare as objects
+        assert tools.contents(loaded) == tools.contents(model)
+    assert pickle.loads(pickle.dumps(loaded)).coef_.tobytes() == model.coef_.tobytes()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_scores_have_the_bits_of_all_columns(engine_name, learner, classes, tmp_path):
+    model = fitted(learner, classes)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model").set_params(engine=engine_name)
+    X, _ = examples(classes, 50, seed=1)
+    # Columns that have weights and those that have none; one row, empty rows, dense rows.
+    X = sp.vstack([X, examples(classes, 20)[0], sp.csr_matrix((1, WIDE))]).tocsr()
+    for rows in (X, X[:1], X[-1:], X.astype(np.float32), X[:3].toarray()):
+        assert loaded.decision_function(rows).tobytes() == model.decision_function(rows).tobytes()
+    X.data[-1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        loaded.predict(X)
+    everywhere = sp.csr_matrix(([np.nan], ([0], [WIDE - 1])), shape=(1, WIDE))
+    with pytest.raises(ValueError, match="NaN"):
+        loaded.predict(everywhere)
+
+
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [*((learner, {}) for learner in LEARNERS), (Perceptron, {"penalty": "elasticnet", "alpha": 1e-3})],
+)
+def test_training_goes_on_with_the_same_bits(engine_name, learner, options, tmp_path):
+    model = fitted(learner, engine=engine_name, warm_start=True, **options)
+    (X, y), (more, answers) = examples(), examples(seed=1)
+    if learner is not PocketPerceptron:
+        model.partial_fit(more[:9], answers[:9])  # so that penalties are pending
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    if learner is PocketPerceptron:
+        a, b = model.fit(more, answers), loaded.fit(more, answers)
+    else:
+        for check in (True, False):
+            a, b = (each.partial_fit(more, answers, check_input=check) for each in (model, loaded))
+            assert (a.n_mistakes_, a.n_iter_) == (b.n_mistakes_, b.n_iter_)
+        a, b = model.fit(X, y), loaded.fit(X, y)
+    assert digest(a) == digest(b)
+    assert a.coef_.tobytes() == b.coef_.tobytes()
+
+
+def test_loading_and_predicting_make_no_zeros(tmp_path, monkeypatch):
+    fitted(AveragedPerceptron).save(tmp_path / "model")
+    monkeypatch.setattr(PackedModel, "whole", property(lambda _: pytest.fail("all columns were made")))
+    monkeypatch.setattr(PackedModel, "_shown", lambda *_: pytest.fail("all columns were made"))
+    model = load(tmp_path / "model")
+    model.predict(examples()[0])
+    model.save(tmp_path / "again")
+    pickle.dumps(model)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_state_comes_back_with_every_bit(seed):
+    """-0.0 is something; weights of zero between others stay where they are."""
+    rng = np.random.default_rng(seed)
+    planes, every = rng.integers(1, 4), int(rng.integers(1, 60))
+    coef = np.where(rng.random((planes, every)) < 0.1, rng.choice([-0.0, 1.5, -2.0], (planes, every)), 0.0)
+    state = {"coef": coef, "coef_u": np.asfortranarray(coef[:, ::-1] * 0.0 + coef), "intercept": np.ones(planes)}
+    found = packed(state)
+    assert sum(array.nbytes for array in found.values()) <= sum(array.nbytes for array in state.values())
+    for name, array in unpacked(found).items():
+        assert array.tobytes() == state[name].tobytes()
+
+
+def test_places_keep_lanes_and_order():
+    columns = np.sort(np.random.default_rng(0).choice(1000, 100, replace=False))
+    places = Places(np.append(columns, 1000))
+    assert ((places.places - columns) % 8 == 0).all()
+    for lane in range(8):
+        assert (np.diff(places.places[columns % 8 == lane]) > 0).all()
+    assert len(set(places.places.tolist())) == 100
+    assert places.width <= 8 * max(np.bincount(columns % 8))
+
+
+def integers(*values):
+    return "I64", [len(values)], struct.pack(f"<{len(values)}q", *values)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_hostile_columns_are_refused(tools, folder, learner):
+    document, tensors = tools.take_apart(folder.saved(fitted(learner)))
+    columns = np.frombuffer(tensors["columns"][2], dtype="<i8").tolist()
+    cases = {
+        "out of order": ([columns[1], columns[0], *columns[2:]], "rise"),
+        "twice": ([columns[0], *columns[:1], *columns[2:]], "rise"),
+        "below 0": ([-1, *columns[1:]], "rise"),
+        "beyond all": ([*columns[:-2], WIDE, WIDE], "rise"),
+        "of other columns": ([*columns[:-1], WIDE + 1], "ends with"),
+        "too few": (columns[1:], "does not match"),
+        "none": ([], "one number or more"),
+    }
+    for values, pattern in cases.values():
+        file = tools.put_together(document, tensors | {"columns": integers(*values)})
+        assert pattern in folder.refusal(file)
+    floats = ("F64", [len(columns)], np.array(columns, dtype=float).tobytes())
+    assert "int64" in folder.refusal(tools.put_together(document, tensors | {"columns": floats}))
+    left = {name: value for name, value in tensors.items() if name != "columns"}
+    assert "does not match" in folder.refusal(tools.put_together(document, left))
+    if learner is VotedPerceptron:
+        shifted = [columns[0] + 1 if columns[0] + 1 < columns[1] else columns[0] - 1, *columns[1:]]
+        file = tools.put_together(document, tensors | {"columns": integers(*shifted)})
+        assert "lacks columns" in folder.refusal(file)
+
+
+def test_columns_of_no_weights_are_refused(tools, folder):
+    from perceptron_rs import KernelPerceptron
+
+    X, y = examples(d=50)
+    document, tensors = tools.take_apart(folder.saved(KernelPerceptron().fit(X, y)))
+    file = tools.put_together(document, tensors | {"columns": integers(50)})
+    assert "there are none" in folder.refusal(file)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
+def test_a_file_that_claims_more_columns_than_memory_holds(tools, folder, learner):
+    """It predicts: nothing is allocated for what it claims. Only its whole weights are refused."""
+    model = fitted(learner)
+    document, tensors = tools.take_apart(folder.saved(model))
+    huge = 2**52
+    document["history"]["n_features"] = huge
+    columns = np.frombuffer(tensors["columns"][2], dtype="<i8").tolist()
+    found = folder.loaded(tools.put_together(document, tensors | {"columns": integers(*columns[:-1], huge)}))
+    X, _ = examples()
+    wide = sp.csr_matrix((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=(N, huge))
+    assert found.decision_function(wide).tobytes() == model.decision_function(X).tobytes()
+    with pytest.raises(MemoryError, match=f"{huge} numbers"):
+        _ = found.coef_
+
+
+def test_checkpoints_hold_columns_that_have_anything(engine_name, tmp_path):
+    X, y = examples(n=400)
+    stops = []
+
+    def between(first, last):
+        stops.append(first)
+        if len(stops) == 12:  # in the second epoch
+            raise RuntimeError
+        return X[first:last], y[first:last]
+
+    source = Source(batches=lambda: iter([(X, y)]), between=between, n_rows=400, n_features=WIDE)
+    model, file = AveragedPerceptron(max_iter=2, tol=None, engine=engine_name), tmp_path / "checkpoint"
+    options = {"block_size": 50, "shuffle": "block", "checkpoint": file, "checkpoint_every": 0}
+    with pytest.raises(RuntimeError):
+        model.fit_stream(source, **options)
+    assert file.stat().st_size < 8 * 3 * 2 * (FEW + 10) + 20_000 < 8 * WIDE
+    model.fit_stream(source, resume=True, **options)
+    whole = AveragedPerceptron(max_iter=2, tol=None).fit_stream(source, block_size=50, shuffle="block")
+    assert digest(model) == digest(whole)
