@@ -1,4 +1,4 @@
-"""Models of many columns: files, pickles and checkpoints hold those that have anything, and predict with them."""
+"""Models of many columns: files, pickles, checkpoints hold those that have anything, and predict by them."""
 
 import pickle
 import struct
@@ -119,7 +119,11 @@ def test_a_state_comes_back_with_every_bit(seed):
     rng = np.random.default_rng(seed)
     planes, every = rng.integers(1, 4), int(rng.integers(1, 60))
     coef = np.where(rng.random((planes, every)) < 0.1, rng.choice([-0.0, 1.5, -2.0], (planes, every)), 0.0)
-    state = {"coef": coef, "coef_u": np.asfortranarray(coef[:, ::-1] * 0.0 + coef), "intercept": np.ones(planes)}
+    state = {
+        "coef": coef,
+        "coef_u": np.asfortranarray(coef[:, ::-1] * 0.0 + coef),
+        "intercept": np.ones(planes),
+    }
     found = packed(state)
     assert sum(array.nbytes for array in found.values()) <= sum(array.nbytes for array in state.values())
     for name, array in unpacked(found).items():

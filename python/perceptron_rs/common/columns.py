@@ -25,6 +25,7 @@ __all__ = ["COLUMNS", "Places", "check_columns", "is_by_column", "packed", "spre
 COLUMNS = "columns"
 #: Names of arrays of weights, whose last axis are the columns.
 _WEIGHTS = re.compile(r"((vectors|stream|results_\d+)_)?(last_)?coef(_u)?")
+_ROWS = re.compile(r"(vectors|stream)_rows(_indices)?")
 #: What is told of each weight, and is nothing where that is 0.
 _OF_WEIGHTS = "ages"
 #: A sum of eight lanes.
@@ -38,11 +39,14 @@ def is_by_column(name: str, array: NDArray[Any]) -> bool:
     return array.ndim > 0 and (name == _OF_WEIGHTS or _WEIGHTS.fullmatch(name) is not None)
 
 
-def packed(state: State) -> State:
-    """Return a state packed, where that takes at most half of its memory; else as it is."""
+def packed(state: State, n_columns: int | None = None) -> State:
+    """Return a state packed, where that takes at most half of its memory; else as it is.
+
+    With ``n_columns``, only weights of so many: those of a kernel may be of others than the examples have.
+    """
     names = [name for name, array in state.items() if is_by_column(name, array)]
     widths = {state[name].shape[-1] for name in names}
-    if COLUMNS in state or len(widths) != 1:
+    if COLUMNS in state or len(widths) != 1 or n_columns not in (None, *widths):
         return state
     planes, every = sum(len(_by_plane(state[name])) for name in names), widths.pop()
     is_used = np.zeros(every, dtype=bool)
@@ -51,10 +55,8 @@ def packed(state: State) -> State:
             is_used |= np.bitwise_or.reduce(_by_plane(state[name].view(np.int64)), axis=0) != 0
     for name, array in state.items():
         # Vectors that are made again of stored rows have their columns, too.
-        if name.endswith("rows_indices"):
-            is_used[array] = True
-        elif name.endswith("rows"):
-            is_used |= np.logical_or.reduce(lasting(array), axis=0)
+        if rows := _ROWS.fullmatch(name):
+            is_used |= np.bincount(array, minlength=every) > 0 if rows[2] else lasting(array).any(axis=0)
     columns = np.flatnonzero(is_used)
     if 2 * (planes + 1) * (len(columns) + 1) > planes * every:
         return state

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.columns import COLUMNS
+from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, Told
@@ -280,8 +280,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def _model_of(self, engine: Engine) -> Any:
         model = self._model
         if isinstance(model, PackedModel):
-            same = model if engine is model.engine else PackedModel(engine, self._schema.algorithm, model.packed())
-            return same.whole
+            return model.of_engine(engine)
         return super()._model_of(engine)
 
     def _model_from(self, engine: Engine, state: State) -> Any:

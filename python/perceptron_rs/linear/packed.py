@@ -52,6 +52,11 @@ class PackedModel:
             array.flags.writeable = False
         return self.engine.Model.from_state(self.learner, state)
 
+    def of_engine(self, engine: Engine) -> Any:
+        """Return a model of an engine with all columns."""
+        same = self if engine is self.engine else PackedModel(engine, self.learner, self.packed())
+        return same.whole
+
     @property
     def shape(self) -> tuple[int, int]:
         """Planes and columns."""

@@ -49,7 +49,8 @@ class Predictor:
         few = None
         if places is not None:
             few = places.rows(dict(zip(_CSR, arrays, strict=True)))
-            coef = coef if few is not None else spread(coef[:, places.places], places.columns, places.n_columns)
+            if few is None:
+                coef = spread(coef[:, places.places], places.columns, places.n_columns)
         if few is not None:
             arrays = (few[_CSR[0]], few[_CSR[1]], few[_CSR[2]])
         found = engine.csr_rows(*arrays, coef.shape[1])

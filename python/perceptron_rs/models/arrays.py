@@ -21,7 +21,7 @@ def collect(model: SchemaMixin) -> tuple[State, dict[str, Any]]:
     try:
         state, history = model._packed(), model._schema.history(model)
         few = {COLUMNS: state[COLUMNS]} if COLUMNS in state else {}
-        arrays = packed(model._schema.values(model, state) | few)
+        arrays = packed(model._schema.values(model, state) | few, history.get("n_features"))
         _checked(model, arrays, history)
     except ValueError as error:
         raise ValueError(f"{error}; fit again before saving") from None
@@ -58,7 +58,9 @@ def _checked(model: SchemaMixin, tensors: State, history: History) -> State:
     if columns is not None:
         every = check_columns(columns)
         if every != sizes.get("d"):
-            raise ValueError(f"the tensor {COLUMNS} ends with {every}, but the model has {sizes.get('d')} columns")
+            raise ValueError(
+                f"the tensor {COLUMNS} ends with {every}, but the model has {sizes.get('d')} columns"
+            )
         sizes[COLUMNS], few = len(columns) - 1, {COLUMNS: columns}
     arrays = model._schema.take(model, tensors, sizes) | few
     if few and not any(is_by_column(name, array) for name, array in arrays.items()):

@@ -9,6 +9,9 @@ That text is a JSON object with
 - ``sha256``: the digest of all else in the text and of all tensors, so that no changed bit goes unnoticed;
 - the description of the model (`perceptron_rs.models.writer`).
 
+Where most columns of the weights have nothing, the tensor ``columns`` numbers those that have, and last says
+how many there are: the tensors of weights have these columns alone (`perceptron_rs.common.columns`).
+
 Everything that the header says is compared with the size of the file before the library sees it: nothing
 is allocated because a header asks for it.
 """
