@@ -126,7 +126,7 @@ class PackedModel:
         rows = self._places.rows(stored) if "rows" not in stored else None
         if rows is None:
             return None
-        arrays = (rows[f"rows_{name}"] for name in ("indptr", "indices", "values"))
-        found = get_engine("rust").csr_rows(*arrays, self._places.width)
+        indptr, indices, values = (rows[f"rows_{name}"] for name in ("indptr", "indices", "values"))
+        found = get_engine("rust").csr_rows(indptr, indices, values, self._places.width)
         scores: NDArray[np.float64] = self._few.scores(found, threads=threads)
         return scores
