@@ -71,9 +71,9 @@ class MeanPerceptron(MeanPerceptronParameters, LinearLearner):
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
     monkeypatch.setitem(run.LEARNERS, "mean", ReferenceMean)
-    entry = registry.Learner("linear", "mean", "MeanPerceptron", "the mean of all weight vectors")
+    entry = registry.Entry("linear", "mean", "MeanPerceptron", "the mean of all weight vectors")
     monkeypatch.setitem(registry.LEARNERS, "mean", entry)
-    monkeypatch.setattr(registry.Learner, "kind", property(lambda learner: MeanPerceptron))
+    monkeypatch.setattr(registry.Entry, "kind", property(lambda learner: MeanPerceptron))
     monkeypatch.setattr(parameters, "MeanPerceptronParameters", MeanPerceptronParameters, raising=False)
 
 

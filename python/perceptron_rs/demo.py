@@ -27,13 +27,13 @@ from perceptron_rs.linear.base import LinearLearner
 __all__ = ["main"]
 
 EPOCHS = 10
-Learner: TypeAlias = type[Perceptron] | type[AveragedPerceptron]
-LEARNERS: list[Learner] = [Perceptron, AveragedPerceptron]
+LearnerClass: TypeAlias = type[Perceptron] | type[AveragedPerceptron]
+LEARNERS: list[LearnerClass] = [Perceptron, AveragedPerceptron]
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Data:
+class DemoData:
     """Examples, three quarters of them for training, and the types that hold their values."""
 
     text: str
@@ -47,14 +47,14 @@ class Data:
         return parts
 
 
-def data_sets() -> list[Data]:
+def data_sets() -> list[DemoData]:
     """Two small real data sets: one of small integers, one of real numbers."""
     images, digits = load_digits(return_X_y=True)
     cells, benign = load_breast_cancer(return_X_y=True)
     cells = ((cells - cells.mean(axis=0)) / cells.std(axis=0)).astype(np.float32)
     return [
-        Data("handwritten digits, 8 x 8 pixels, 10 classes", images, digits, "uint8"),
-        Data(
+        DemoData("handwritten digits, 8 x 8 pixels, 10 classes", images, digits, "uint8"),
+        DemoData(
             "breast cancer, 30 standardised features, 2 classes", cells.astype(np.float64), benign, "float32"
         ),
     ]
@@ -96,7 +96,7 @@ def timed(call: Callable[[], Any], repeat: int = 1) -> tuple[Any, float]:
     return answer, min(times)
 
 
-def run(learner: Learner, data: Data) -> tuple[int, int]:
+def run(learner: LearnerClass, data: DemoData) -> tuple[int, int]:
     """Train one learner in every way, print the story, return the bits compared and those that differ."""
     X_train, X_test, y_train, y_test = data.split()
     train, test = storages(X_train, data.narrow), storages(X_test, data.narrow)

@@ -14,13 +14,13 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Learner", "family_part"]
+__all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
 Part: TypeAlias = Literal["summary", "options", "parameters", "exports"]
 
 
 @dataclass(frozen=True, slots=True)
-class Learner:
+class Entry:
     """Where a learner lives."""
 
     family: str
@@ -57,8 +57,8 @@ class Learner:
         return getattr(self.part("parameters"), f"{self.class_name}Parameters")
 
 
-LEARNERS: dict[str, Learner] = {
-    "perceptron": Learner(
+LEARNERS: dict[str, Entry] = {
+    "perceptron": Entry(
         "linear",
         "perceptron",
         "Perceptron",
@@ -66,7 +66,7 @@ LEARNERS: dict[str, Learner] = {
         in_streams=True,
         is_linear=True,
     ),
-    "averaged": Learner(
+    "averaged": Entry(
         "linear",
         "averaged",
         "AveragedPerceptron",
@@ -74,10 +74,10 @@ LEARNERS: dict[str, Learner] = {
         in_streams=True,
         is_linear=True,
     ),
-    "pocket": Learner(
+    "pocket": Entry(
         "linear", "pocket", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
     ),
-    "voted": Learner(
+    "voted": Entry(
         "linear",
         "voted",
         "VotedPerceptron",
@@ -85,24 +85,24 @@ LEARNERS: dict[str, Learner] = {
         in_streams=True,
         is_linear=True,
     ),
-    "kernel": Learner("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
-    "budgeted-kernel": Learner(
+    "kernel": Entry("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
+    "budgeted-kernel": Entry(
         "kernel",
         "budgeted",
         "BudgetedKernelPerceptron",
         "a kernel perceptron that keeps few mistakes",
         in_streams=True,
     ),
-    "multilayer": Learner(
+    "multilayer": Entry(
         "multilayer",
         "perceptron",
         "MultilayerPerceptron",
         "hidden layers of neurons, by gradient descent",
     ),
-    "max-margin": Learner(
+    "max-margin": Entry(
         "margins", "classifier", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False
     ),
-    "sequence": Learner(
+    "sequence": Entry(
         "sequence", "perceptron", "SequencePerceptron", "labels of sequences", data="sequences"
     ),
 }

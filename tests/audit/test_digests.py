@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from perceptron_rs import AveragedPerceptron, Perceptron, load, reproduce
 from perceptron_rs._core import Blake3
-from perceptron_rs.audit.digests import BLOCK, Digester, Digests, Examples, key_name
+from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, key_name
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models import describe
@@ -96,7 +96,7 @@ def test_calls_do_not_count(cuts):
         assert found == made(X[:end], LABELS[:end], WEIGHTS[:end])
         begin = end
     digester = Digester(Digests(), 6)
-    given = Examples({"rows": X.astype(np.float64)}, 6, LABELS, WEIGHTS)
+    given = DigestInput({"rows": X.astype(np.float64)}, 6, LABELS, WEIGHTS)
     for begin, end in itertools.pairwise((0, *cuts, len(X))):
         digester.add(given, begin, end)
     assert digester.end() == found

@@ -13,7 +13,7 @@ from perceptron_rs.common.mixing import added, changed, make_pass, mix
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import Encoding, learn, of_few_columns, read
-from perceptron_rs.distributed.weights import Sent, Weights
+from perceptron_rs.distributed.weights import EpochWeights, Sent
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Batch
 from perceptron_rs.settings import Data, Linear
@@ -59,7 +59,7 @@ def same(a, b):
 
 def test_weights_go_on_by_what_has_changed(monkeypatch):
     states, changes = epochs(3)
-    weights = Weights(states[0], 0)
+    weights = EpochWeights(states[0], 0)
     made = []
     monkeypatch.setattr(
         "perceptron_rs.distributed.weights.changed", lambda *of: made.append(of[1].epoch) or changed(*of)
@@ -89,7 +89,7 @@ def test_what_is_sent(monkeypatch):
         weights, after = of_all.weights(state, change, epoch)
         assert same(pickle.loads(pickle.dumps(weights)).after(after), state)
         assert len(after) == (0, 1, 2, 3, 1, 2, 3)[epoch]  # the fourth is one for all
-    assert sent == [("Weights", 0), *(("Change", epoch) for epoch in range(1, 7))]
+    assert sent == [("EpochWeights", 0), *(("Change", epoch) for epoch in range(1, 7))]
     whole = changes[-1]._replace(
         numbers={"coef": changes[-1].numbers["coef"]._replace(w=np.zeros(2 * D * K))}
     )
@@ -100,13 +100,13 @@ def test_what_is_sent(monkeypatch):
 def test_one_change_for_several_is_right_from_any_of_their_epochs():
     states, changes = epochs(3)
     sent = Sent(lambda given, _: given)
-    sent._weights, sent._changes = Weights(states[0], 0), [(change, change) for change in changes[:2]]
+    sent._weights, sent._changes = EpochWeights(states[0], 0), [(change, change) for change in changes[:2]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("perceptron_rs.distributed.weights._MOST", 2)
         _, after = sent.weights(states[3], changes[2], 3)
     assert len(after) == 1
     for begin in range(3):
-        weights = Weights(states[0], 0)
+        weights = EpochWeights(states[0], 0)
         weights.after(changes[:begin])
         assert same(weights.after(after), states[3])
 
@@ -125,7 +125,7 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
         ),
     )
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
-    few = learn(partition, encoding, SETTINGS, digest, Weights(state, 2), engine, "uniform", 2, ())
+    few = learn(partition, encoding, SETTINGS, digest, EpochWeights(state, 2), engine, "uniform", 2, ())
     data = Data(rows_of(get_engine(engine), partition.parsed.stored, D), y.astype(np.uint32))
     whole = make_pass(get_engine(engine), data, SETTINGS, state, "uniform", 2, ()).share
     assert widths[0] == len(of_few_columns(partition.parsed.stored, D)[1]) < D / 2
@@ -154,7 +154,7 @@ def test_a_penalty_needs_all_columns(monkeypatch):
         "coef": np.ones((K, D)),
     }
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
-    share = learn(partition, encoding, settings, digest, Weights(state, 0), "rust", "uniform", 0, ())
+    share = learn(partition, encoding, settings, digest, EpochWeights(state, 0), "rust", "uniform", 0, ())
     assert (share.numbers["coef"][0].w < 1.0).mean() > 0.9  # also where no row has an entry
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
 from perceptron_rs.margins.bounds import novikoff
-from perceptron_rs.margins.exact.numbers import Matrix, integers
+from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
 
 RNG = np.random.default_rng(5)
@@ -372,14 +372,14 @@ def test_rows_of_a_matrix_in_every_form():
         sp.csc_array(values),
         np.asfortranarray(values),
     ):
-        matrix = Matrix(given)
+        matrix = ExactMatrix(given)
         for found in (list(matrix.rows()), [matrix.row(k) for k in range(9)]):
             for ((columns, numbers), exponent), row in zip(found, values, strict=True):
                 dense = [Fraction(0)] * 5
                 for column, number in zip(range(5) if columns is None else columns, numbers, strict=True):
                     dense[column] = number * Fraction(2) ** exponent
                 assert dense == [Fraction(v) for v in row.tolist()]
-    assert Matrix(twice).row(0) == (([1], [1]), 1)
+    assert ExactMatrix(twice).row(0) == (([1], [1]), 1)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 30])

@@ -19,12 +19,12 @@ from perceptron_rs._core import Blake3, CsrRows, DenseRows, csr_rows, dense_rows
 
 __all__ = [
     "BLOCK",
-    "Block",
+    "BlockDigest",
     "Comparison",
+    "DigestInput",
     "Digester",
     "Digests",
-    "Examples",
-    "Stored",
+    "StoredRows",
     "key_name",
     "row_digests",
 ]
@@ -33,17 +33,17 @@ __all__ = [
 BLOCK = 1000
 
 #: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
-Stored: TypeAlias = dict[str, NDArray[Any]]
+StoredRows: TypeAlias = dict[str, NDArray[Any]]
 #: A number of examples, and their digest; None if they have none.
-Block: TypeAlias = tuple[int, str | None]
+BlockDigest: TypeAlias = tuple[int, str | None]
 
 
-class Examples:
+class DigestInput:
     """Examples that are digested: rows, or the tokens of sequences if there are ``lengths``."""
 
     def __init__(
         self,
-        stored: Stored | CsrRows | DenseRows,
+        stored: StoredRows | CsrRows | DenseRows,
         columns: int,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None = None,
@@ -78,7 +78,7 @@ class _Part:
             setattr(other, name, None if hasher is None else hasher.copy())
         return other
 
-    def add(self, examples: Examples, begin: int, end: int) -> None:
+    def add(self, examples: DigestInput, begin: int, end: int) -> None:
         rows = examples.rows_of(begin, end)
         self.entries.update_rows(examples.rows, rows.start, rows.stop)
         self.labels.update(_bytes(examples.labels[rows], "<u4"))
@@ -110,7 +110,7 @@ class _Open:
     last: bytes | None  # the digest of the last `BLOCK` examples, which the rest may yet join
     rest: _Part
 
-    def block(self) -> Block:
+    def block(self) -> BlockDigest:
         """Return the block that the examples so far are."""
         size, parts = 0, b""
         if self.last is not None:
@@ -137,7 +137,7 @@ class Digests:
     __slots__ = ("_done", "_open", "key")
 
     def __init__(
-        self, done: tuple[Block, ...] = (), key: str | None = None, opened: _Open | None = None
+        self, done: tuple[BlockDigest, ...] = (), key: str | None = None, opened: _Open | None = None
     ) -> None:
         self._done, self.key, self._open = done, key, opened
 
@@ -160,7 +160,7 @@ class Digests:
         return f"Digests({self.blocks!r}, {self.key!r})"
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[BlockDigest, ...]:
         """The blocks of all examples so far."""
         last = None if self._open is None else self._open.block()
         return _shown((*self._done, last) if last is not None and last[0] else self._done)
@@ -182,7 +182,7 @@ class Digests:
 
     def with_call(
         self,
-        stored: Stored,
+        stored: StoredRows,
         columns: int,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None = None,
@@ -193,7 +193,7 @@ class Digests:
     ) -> Digests:
         """Return them with the examples of one more call; what ``begins`` means, `Digester` says."""
         digester = Digester(self, columns, key, begins=begins)
-        digester.add(Examples(stored, columns, labels, weights, lengths))
+        digester.add(DigestInput(stored, columns, labels, weights, lengths))
         return digester.end()
 
     def without(self, n: int) -> Digests:
@@ -229,7 +229,7 @@ class Digester:
             opened = _Open(opened.blank, columns, None, _Part(opened.blank))
         self._blank, self._last, self._rest = opened.blank, opened.last, opened.rest.copy()
 
-    def add(self, examples: Examples, begin: int = 0, end: int | None = None) -> None:
+    def add(self, examples: DigestInput, begin: int = 0, end: int | None = None) -> None:
         """Take in examples."""
         end = len(examples) if end is None else end
         self.added += end - begin
@@ -250,7 +250,7 @@ class Digester:
 class Comparison:
     """Compares examples, which come in parts of any sizes, with the blocks of digests."""
 
-    def __init__(self, blocks: tuple[Block, ...], columns: int, key: bytes | None) -> None:
+    def __init__(self, blocks: tuple[BlockDigest, ...], columns: int, key: bytes | None) -> None:
         self.blocks, self.columns, self.key = blocks, columns, key
         self.seen = 0  # examples before the block
         self.number = 0
@@ -260,7 +260,7 @@ class Comparison:
         return Digester(Digests(), self.columns, self.key)
 
     def first_difference(
-        self, examples: Examples, begin: int = 0, end: int | None = None
+        self, examples: DigestInput, begin: int = 0, end: int | None = None
     ) -> tuple[int, int] | None:
         """Take in examples; return the first and the last example of the first block that differs."""
         end = len(examples) if end is None else end
@@ -282,9 +282,9 @@ def key_name(key: bytes | None) -> str | None:
     return None if key is None else _digest(Blake3(key), b"perceptrons audit key").hex()[:16]
 
 
-def _shown(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def _shown(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
     """Return blocks without digests of few examples, unless these are all; gaps are joined."""
-    found: list[Block] = []
+    found: list[BlockDigest] = []
     for size, digest in blocks:
         shown = digest if size >= BLOCK or len(blocks) == 1 else None
         if found and shown is None and found[-1][1] is None:
@@ -304,12 +304,12 @@ def _bytes(values: NDArray[Any], dtype: str) -> bytes:
     return values.astype(dtype, copy=False).tobytes()
 
 
-def row_digests(stored: Stored, columns: int) -> NDArray[np.uint8]:
+def row_digests(stored: StoredRows, columns: int) -> NDArray[np.uint8]:
     """Return the digest of each row, (n, 32): the same for dense and sparse rows of any type."""
     return np.frombuffer(_core.row_digests(_parsed(stored, columns)), dtype=np.uint8).reshape(-1, 32)
 
 
-def _parsed(stored: Stored | CsrRows | DenseRows, columns: int) -> CsrRows | DenseRows:
+def _parsed(stored: StoredRows | CsrRows | DenseRows, columns: int) -> CsrRows | DenseRows:
     if not isinstance(stored, dict):
         return stored
     arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
-from perceptron_rs.audit.digests import BLOCK, Digester, Digests, Examples, Stored, key_name
+from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, key_name
 from perceptron_rs.audit.key import key_of
 from perceptron_rs.settings import are_zeros
 
@@ -88,7 +88,7 @@ def begin_record(estimator: Any) -> None:
 def recorded(
     estimator: Any,
     method: Method,
-    stored: Stored,
+    stored: StoredRows,
     labels: NDArray[np.uint32],
     weights: NDArray[np.float64] | None = None,
     state: Mapping[str, NDArray[Any]] | None = None,
@@ -122,7 +122,7 @@ def recorded(
 
 
 def next_record(
-    estimator: Any, stored: Stored, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
+    estimator: Any, stored: StoredRows, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
 ) -> tuple[Call, ...] | None:
     """Return the record with one more call of ``partial_fit`` under ``audit``.
 
@@ -187,7 +187,7 @@ class StreamRecord:
         self,
         first: int,
         rows: Any,
-        stored: Stored,
+        stored: StoredRows,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None,
         lengths: NDArray[np.int64] | None,
@@ -201,7 +201,7 @@ class StreamRecord:
         if self.digester is not None and first == self.seen:
             self.seen += len(labels) if lengths is None else len(lengths)
             known = rows if isinstance(rows, CsrRows | DenseRows) else stored
-            examples = Examples(known, self.digester.columns, labels, weights, lengths)
+            examples = DigestInput(known, self.digester.columns, labels, weights, lengths)
             self.working.append(self.aside.submit(self.digester.add, examples))
             if len(self.working) > self.behind:
                 self.working.popleft().result()
@@ -272,7 +272,7 @@ def _with_call(calls: tuple[Call, ...], call: Call, n: int, digests: Digests | N
     return (*calls[:-1], replace(last, digests=None), replace(call, digests=digests, sizes=((n, 1),)))
 
 
-def _is_large(stored: Stored) -> bool:
+def _is_large(stored: StoredRows) -> bool:
     return sum(array.size for array in stored.values()) >= _LARGE
 
 

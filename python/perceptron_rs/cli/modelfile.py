@@ -14,7 +14,7 @@ from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
 from perceptron_rs.models.input import INPUT, Input
-from perceptron_rs.registry import LEARNERS, Learner
+from perceptron_rs.registry import LEARNERS, Entry
 
 __all__ = [
     "base_of",
@@ -122,7 +122,7 @@ def input_of(model: Any) -> Input | None:
     return getattr(model, INPUT, None)
 
 
-def learner_of(model: Any) -> Learner:
+def learner_of(model: Any) -> Entry:
     """Return what the registry says of a loaded model."""
     name = name_of(model)
     assert name is not None  # else no file could have named it

@@ -21,7 +21,7 @@ from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
 
 __all__ = [
-    "Call",
+    "DriveCall",
     "HeldOut",
     "Report",
     "Schedule",
@@ -93,7 +93,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class DriveCall:
     """What `drive` was given, and what it reported."""
 
     data: Data
@@ -103,13 +103,13 @@ class Call:
     report: Report
 
 
-_calls: ContextVar[list[Call] | None] = ContextVar("calls", default=None)
+_calls: ContextVar[list[DriveCall] | None] = ContextVar("calls", default=None)
 
 
 @contextmanager
-def noted_calls() -> Iterator[list[Call]]:
+def noted_calls() -> Iterator[list[DriveCall]]:
     """Note the calls of `drive` for planes that are made in here."""
-    calls: list[Call] = []
+    calls: list[DriveCall] = []
     token = _calls.set(calls)
     try:
         yield calls
@@ -117,7 +117,7 @@ def noted_calls() -> Iterator[list[Call]]:
         _calls.reset(token)
 
 
-class Judge:
+class StoppingRule:
     """Says when a decision has learnt enough."""
 
     def __init__(self, schedule: Schedule) -> None:
@@ -152,7 +152,7 @@ def drive(
     """Start a run and follow it; ``state`` is not modified."""
     report = follow(engine.start(data, state, settings), settings, schedule, watch, held_out)
     if isinstance(settings, Linear) and (calls := _calls.get()) is not None:
-        calls.append(Call(data, state, settings, schedule.first_epoch, report))
+        calls.append(DriveCall(data, state, settings, schedule.first_epoch, report))
     return report
 
 
@@ -176,10 +176,10 @@ def follow(
     """
     if schedule.max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {schedule.max_iter}")
-    judges = [Judge(schedule) for _ in range(settings.decisions)]
-    stopped = ["" for _ in judges]  # why each decision has ended
-    n_iter = np.zeros(len(judges), dtype=np.int64)  # and after how many epochs
-    goes_on = list(range(len(judges)))
+    rules = [StoppingRule(schedule) for _ in range(settings.decisions)]
+    stopped = ["" for _ in rules]  # why each decision has ended
+    n_iter = np.zeros(len(rules), dtype=np.int64)  # and after how many epochs
+    goes_on = list(range(len(rules)))
     epochs: list[Epoch] = []
     best, n_judged = Best(), 0
     try:
@@ -195,16 +195,16 @@ def follow(
                 state = run.state()
                 judged = held_out(state)
                 n_judged += 1
-            better = np.zeros(len(judges), dtype=np.bool_)
+            better = np.zeros(len(rules), dtype=np.bool_)
             for k, lost in enumerate(judged.tolist()):
                 if not stopped[k]:
-                    stopped[k] = judges[k].reason_to_end(m[k], lost)
-                    better[k] = judges[k].is_best
+                    stopped[k] = rules[k].reason_to_end(m[k], lost)
+                    better[k] = rules[k].is_best
             if state is not None:
                 best.take(state, better)
             del state  # it would be there beside that of the next epoch
             if watch is not None:
-                ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(judges))
+                ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(rules))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
             ended = [k for k in goes_on if stopped[k]]
             for k in reversed(ended):  # the last ones are the cheapest to take out
@@ -217,13 +217,13 @@ def follow(
     if held_out is not None and n_judged < len(epochs):  # each epoch has a score, also one that was cut short
         state, made = run.state(), epochs[-1].mistakes.tolist()
         for k, lost in enumerate(held_out(state).tolist()):
-            judges[k].reason_to_end(made[k], lost)
-        best.take(state, np.array([not stopped[k] and judges[k].is_best for k in range(len(judges))]))
+            rules[k].reason_to_end(made[k], lost)
+        best.take(state, np.array([not stopped[k] and rules[k].is_best for k in range(len(rules))]))
     for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
         n_iter[k] = len(epochs)
         run.end(k)
-    D = len(judges)
+    D = len(rules)
     return Report(
         state=run.state() if best.state is None else best.state,
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),

@@ -13,18 +13,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import chosen, rows_of
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["Judge", "Validation", "selected", "split"]
+__all__ = ["Validation", "ValidationScores", "selected", "split"]
 
 #: The epoch of rule 7 that draws validation parts; no order is drawn from it.
 _OF_VALIDATION = 2**64 - 3
 
 #: Gives what each example of the validation part gets in a state: activations or votes (m, K).
-Judge: TypeAlias = Callable[[State], NDArray[np.float64]]
+ValidationScores: TypeAlias = Callable[[State], NDArray[np.float64]]
 
 
 def split(
@@ -72,11 +72,13 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
     return taken
 
 
-def selected(engine: Engine, data: Examples, rows: NDArray[Any]) -> Examples:
+def selected(engine: Engine, data: ValidatedRows, rows: NDArray[Any]) -> ValidatedRows:
     """Return some of the examples, as copies."""
     stored = chosen(data.stored, rows)
     values = stored["rows" if "rows" in stored else "rows_values"]
-    return Examples(rows_of(engine, stored, data.rows.shape[1]), values, stored.get("rows_indptr"), stored)
+    return ValidatedRows(
+        rows_of(engine, stored, data.rows.shape[1]), values, stored.get("rows_indptr"), stored
+    )
 
 
 class Validation:
@@ -95,7 +97,7 @@ class Validation:
 
     def __init__(
         self,
-        judge: Judge,
+        judge: ValidationScores,
         labels: NDArray[np.uint32],
         weight: NDArray[np.float64] | None = None,
         positive: NDArray[np.uint32] | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 
 from perceptron_rs.audit.record import RECORD
 
-__all__ = ["OF_PASS", "Told", "attributes", "canonical"]
+__all__ = ["OF_PASS", "CallAttribute", "attributes", "canonical"]
 
 #: What a pass says of itself, by the attribute of the estimator; None, or no function: nothing.
 OF_PASS: dict[str, Callable[[Any], Any] | None] = {
@@ -30,7 +30,7 @@ OF_PASS: dict[str, Callable[[Any], Any] | None] = {
 }
 
 
-class Told:
+class CallAttribute:
     """An attribute of `OF_PASS`."""
 
     def __init__(self, name: str) -> None:

@@ -12,14 +12,14 @@ from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.train import Feeder, Learner, train
+from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.errors import ArgumentError
 
 __all__ = ["OnlineClassifier"]
 
 
-class OnlineClassifier(MistakeParameters, Scoring, Learner):
+class OnlineClassifier(MistakeParameters, Scoring, Trainable):
     """A classifier that a pass over examples makes better."""
 
     classes_: NDArray[Any]

@@ -30,9 +30,9 @@ __all__ = [
     "LARGEST_COUNT",
     "Array",
     "History",
-    "Rows",
     "Schema",
     "SchemaMixin",
+    "StoredExamples",
     "is_count",
     "name_of",
 ]
@@ -180,7 +180,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class StoredExamples:
     """Examples that a learner has stored, dense or as CSR: arrays that begin with ``prefix`` and "rows".
 
     Parameters
@@ -260,7 +260,7 @@ class Rows:
         return found
 
 
-Part: TypeAlias = Array | Rows
+Part: TypeAlias = Array | StoredExamples
 
 
 @dataclass(frozen=True)

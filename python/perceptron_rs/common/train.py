@@ -21,7 +21,7 @@ from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed
 from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
 from perceptron_rs.common.weights import Weighed, class_counts, class_weights, unvisited
@@ -31,7 +31,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings, State
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
 
-__all__ = ["Feeder", "Learner", "train"]
+__all__ = ["Feeder", "Trainable", "train"]
 
 
 class Feeder(ABC):
@@ -45,13 +45,13 @@ class Feeder(ABC):
     """
 
     #: The estimator that learns: a twin of the caller's, or that itself.
-    model: Learner
+    model: Trainable
     engine: Engine
     #: Whether it goes on from what was learnt before.
     goes_on: bool
     classes: NDArray[Any]
     #: Those of a stream or a cluster hold no examples.
-    data: Examples
+    data: ValidatedRows
     labels: NDArray[np.uint32]
     #: As it was given.
     sample_weight: Any = None
@@ -117,7 +117,7 @@ class Feeder(ABC):
         """Raise if there is a NaN or an infinity in the examples."""
 
 
-class Learner(Owner):
+class Trainable(Owner):
     """An estimator that `train` teaches; a subclass gives its start, its settings and what it keeps."""
 
     tol: float | None
@@ -178,7 +178,7 @@ class Learner(Owner):
         )
         return Weighed(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
 
-    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         """Return what examples get in a state of a run, (m, K): activations or votes."""
         raise NotImplementedError
 
@@ -232,7 +232,7 @@ class Learner(Owner):
             )
 
 
-def train(learner: Learner, feeder: Feeder) -> None:
+def train(learner: Trainable, feeder: Feeder) -> None:
     """Let an estimator learn from examples; after an exception it is what it was before."""
     with Turn(learner) as turn:
         if not feeder.is_pass and isinstance(learner, CallbackSupportMixin):
@@ -245,7 +245,7 @@ def train(learner: Learner, feeder: Feeder) -> None:
             turn.publish()
 
 
-def _learn(learner: Learner, feeder: Feeder, turn: Turn) -> None:
+def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
     if not feeder.is_pass:  # a pass has looked at them before: see `validated`
         learner._check_parameters()
     is_fitted = hasattr(learner, "classes_")

@@ -12,10 +12,10 @@ from dask.delayed import Delayed
 
 from perceptron_rs.io.source import Batch
 
-__all__ = ["Block", "blocks", "is_lazy", "rows_of"]
+__all__ = ["PartitionData", "blocks", "is_lazy", "rows_of"]
 
 
-class Block(NamedTuple):
+class PartitionData(NamedTuple):
     """Rows, labels and weights of a partition, or promises of them; without y, X is a batch of all."""
 
     X: Any
@@ -28,7 +28,7 @@ def is_lazy(X: Any) -> bool:
     return is_dask_collection(X) or _is_list(X)
 
 
-def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[Block]:
+def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[PartitionData]:
     """Return the blocks of X, each with its labels and weights."""
     if _is_list(X):
         parts, lengths = list(X), None
@@ -53,7 +53,7 @@ def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[Block]:
         delayed(part, pure=False, traverse=False) if plain else part
         for part, plain in zip(parts, is_plain, strict=True)
     ]
-    return [Block(*block) for block in zip(parts, labels, weights, strict=True)]
+    return [PartitionData(*block) for block in zip(parts, labels, weights, strict=True)]
 
 
 def rows_of(X: Any) -> list[Any]:

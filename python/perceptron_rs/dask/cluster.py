@@ -23,11 +23,11 @@ from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
 from perceptron_rs.common.mixing import Change, Share, added, changed, mixture, tree
-from perceptron_rs.dask.blocks import Block
+from perceptron_rs.dask.blocks import PartitionData
 from perceptron_rs.distributed.errors import PartitionError
 from perceptron_rs.distributed.fitting import Round
-from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
-from perceptron_rs.distributed.weights import Sent, Weights, n_bytes
+from perceptron_rs.distributed.partition import Encoding, Parse, Partition, PartitionFacts, learn, read
+from perceptron_rs.distributed.weights import EpochWeights, Sent, n_bytes
 from perceptron_rs.settings import Chain, Epoch, Linear, State
 
 __all__ = ["DaskCluster"]
@@ -52,7 +52,7 @@ class Mixture(NamedTuple):
 class DaskCluster:
     """See `perceptron_rs.distributed.fitting.Cluster`."""
 
-    def __init__(self, client: Client, blocks: Sequence[Block]) -> None:
+    def __init__(self, client: Client, blocks: Sequence[PartitionData]) -> None:
         self.client, self.name = client, f"perceptron-{uuid4().hex[:12]}"
         self.blocks = blocks
         self.partitions: list[Future] = []
@@ -63,7 +63,7 @@ class DaskCluster:
         self.promises: list[Future] = []
         self.sent = Sent(self.send)
 
-    def look(self, parse: Parse) -> list[Facts]:
+    def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
         promises = [
             delayed(read, pure=False)(p, parse, *block, dask_key_name=f"{self.name}-read-{p}")
@@ -71,7 +71,7 @@ class DaskCluster:
         ]
         with self.explained():
             self.partitions = self.client.compute(promises)
-            found: list[Facts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
+            found: list[PartitionFacts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
         return found
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
@@ -99,7 +99,7 @@ class DaskCluster:
         made: Mixture
         with self.explained():
             weights, changes = (
-                (Weights(state, number), []) if is_small else self.sent.weights(state, change, number)
+                (EpochWeights(state, number), []) if is_small else self.sent.weights(state, change, number)
             )
             each = self.partitions, self.encodings, settings, digests
             of_all = weights, engine, mixing, number, sorted(ended), *changes
@@ -160,15 +160,15 @@ class DaskCluster:
             ) from error
 
 
-def no_bytes(_given: Weights | Change) -> int:
+def no_bytes(_given: EpochWeights | Change) -> int:
     """Let passes be made where the partitions are, and not, all of them, where the weights are."""
     return 0
 
 
-sizeof.register((Weights, Change), no_bytes)
+sizeof.register((EpochWeights, Change), no_bytes)
 
 
-def facts_of(partition: Partition) -> Facts:
+def facts_of(partition: Partition) -> PartitionFacts:
     """Return what is known of a partition."""
     return partition.facts
 
@@ -178,14 +178,14 @@ def handed_on(given: T) -> T:
     return given
 
 
-def sum_of(weights: Weights, changes: Sequence[Change], left: Share, right: Share) -> Share:
+def sum_of(weights: EpochWeights, changes: Sequence[Change], left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
     return added(weights.after(changes), left, right)
 
 
 def mixed(
     settings: Linear | Chain,
-    weights: Weights,
+    weights: EpochWeights,
     changes: Sequence[Change],
     shares: Sequence[Share],
     number: int,

@@ -11,13 +11,13 @@ from sklearn.datasets import make_moons
 
 __all__ = ["eighty_five_points", "make_noisy", "make_separable", "two_moons", "xor"]
 
-Examples = tuple[NDArray[np.float64], NDArray[np.int64]]
+Dataset = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 _MOST = 0.4  # of the margin: the supporting points are up to sqrt(5) margins from the origin
 _ROOM = 2.0**-30  # between the other points and the margin, much more than rounding takes
 
 
-def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int = 0) -> Examples:
+def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int = 0) -> Dataset:
     """Draw points of the unit ball whose largest margin is exactly ``margin``.
 
     The hyperplane of largest margin passes through the origin. It is orthogonal to a direction u with the
@@ -88,7 +88,7 @@ def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int =
 
 def make_noisy(
     n: int = 100, d: int = 2, *, margin: float = 0.1, flipped: float = 0.1, seed: int = 0
-) -> Examples:
+) -> Dataset:
     """Draw the points of `~perceptron_rs.datasets.make_separable`, and flip the labels of some.
 
     Parameters
@@ -141,7 +141,7 @@ def make_noisy(
     return X, y
 
 
-def xor() -> Examples:
+def xor() -> Dataset:
     """Return the four points of "exclusive or", which no hyperplane separates.
 
     Returns
@@ -165,7 +165,7 @@ def xor() -> Examples:
     return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1, 1, 1, -1])
 
 
-def eighty_five_points() -> Examples:
+def eighty_five_points() -> Dataset:
     """Return 85 points of the plane that take a perceptron some epochs: other orders, other numbers of them.
 
     A line separates them by a small margin, far from the origin. They are made by rule, like those on which
@@ -192,7 +192,7 @@ def eighty_five_points() -> Examples:
     return tenths[kept] / 10, np.where(height[kept] > 0, 1, -1)
 
 
-def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Examples:
+def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
     """Draw two half circles that reach into each other, by `sklearn.datasets.make_moons`.
 
     No line separates them; a kernel or a hidden layer does, if the noise is small.

@@ -6,7 +6,7 @@ import os
 from typing import Any, ClassVar, Self
 
 from perceptron_rs.common.last_call import attributes
-from perceptron_rs.common.train import Learner, train
+from perceptron_rs.common.train import Trainable, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
@@ -15,7 +15,7 @@ from perceptron_rs.linear.base import LinearLearner
 __all__ = ["ClusterLearner"]
 
 
-class ClusterLearner(Learner):
+class ClusterLearner(Trainable):
     """A learner whose examples lie in partitions on a cluster.
 
     A cluster derives from it, and says what its parameters are (``_own``, ``__init__``). A learner derives

@@ -19,7 +19,7 @@ from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import Weighed
-from perceptron_rs.distributed.partition import Encoding, Facts, Parse
+from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
@@ -73,7 +73,7 @@ class Round(NamedTuple):
 class Cluster(Protocol):
     """Partitions on machines. Each method asks all of them."""
 
-    def look(self, parse: Parse) -> list[Facts]:
+    def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
@@ -110,7 +110,7 @@ class Partitions(Feeder):
     #: How many classes there must be.
     least: ClassVar[int] = 2
 
-    facts: list[Facts]
+    facts: list[PartitionFacts]
     encodings: list[Encoding]
     #: How many examples each class has.
     counts: NDArray[np.int64]
@@ -232,7 +232,7 @@ def identity_of(
     return {name: plain[name] for name in of}  # in this order: the first that differs is told
 
 
-def check_columns(facts: Sequence[Facts]) -> None:
+def check_columns(facts: Sequence[PartitionFacts]) -> None:
     """Raise ValueError if partitions have other columns than others. Attributes are another matter."""
     if not facts:
         raise ValueError("X must have at least one block")

@@ -9,26 +9,26 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import Digests, Stored
+from perceptron_rs.audit.digests import Digests, StoredRows
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.mixing import Change, Share, make_pass, of_all_columns, of_columns
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.errors import PartitionChangedError
-from perceptron_rs.distributed.weights import Weights
+from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
 
-__all__ = ["Encoding", "Facts", "Parse", "Parsed", "Partition", "batch_of", "learn", "read"]
+__all__ = ["Encoding", "Parse", "Parsed", "Partition", "PartitionFacts", "batch_of", "learn", "read"]
 
 
 class Parsed(NamedTuple):
     """What a partition holds: rows as engines store them, and labels as they were given."""
 
-    stored: Stored
+    stored: StoredRows
     columns: int
     names: tuple[str, ...] | None  # of the columns
     labels: NDArray[Any]
@@ -42,7 +42,7 @@ class Parsed(NamedTuple):
 Parse: TypeAlias = Callable[[Batch], Parsed]
 
 
-class Facts(NamedTuple):
+class PartitionFacts(NamedTuple):
     """What is known of a partition when it has been read."""
 
     examples: int  # or sequences
@@ -113,7 +113,7 @@ class Partition:
         return self._data[1:]
 
 
-def facts_of(parsed: Parsed) -> Facts:
+def facts_of(parsed: Parsed) -> PartitionFacts:
     """Look at a partition."""
     classes, labels = np.unique(parsed.labels, return_inverse=True)
     counted = labels.reshape(-1) if parsed.weights is None else labels.reshape(-1)[parsed.weights != 0]
@@ -125,7 +125,7 @@ def facts_of(parsed: Parsed) -> Facts:
     uses = None
     if parsed.attributes:
         uses = np.bincount(parsed.stored["rows_indices"], minlength=len(parsed.attributes))
-    return Facts(
+    return PartitionFacts(
         examples=len(parsed.labels if parsed.lengths is None else parsed.lengths),
         columns=parsed.columns,
         names=parsed.names,
@@ -139,12 +139,12 @@ def facts_of(parsed: Parsed) -> Facts:
     )
 
 
-def values_of(stored: Stored) -> NDArray[Any]:
+def values_of(stored: StoredRows) -> NDArray[Any]:
     """Return the stored values."""
     return stored["rows" if "rows" in stored else "rows_values"]
 
 
-def renumbered(stored: Stored, columns: NDArray[np.int64]) -> Stored:
+def renumbered(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
     """Return CSR rows whose column j is another one; entries of those that become -1 are left out."""
     indptr, given = stored["rows_indptr"], columns[stored["rows_indices"]]
     rows, kept = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), np.flatnonzero(given >= 0)
@@ -157,7 +157,7 @@ def renumbered(stored: Stored, columns: NDArray[np.int64]) -> Stored:
     }
 
 
-def of_few_columns(stored: Stored, columns: int) -> tuple[Stored, NDArray[np.int64] | None]:
+def of_few_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, NDArray[np.int64] | None]:
     """Return CSR rows without the columns that none of them has, if these are most, and the columns left.
 
     Whole groups of eight columns stay or go: so each column keeps its lane (rule 3), and sums their bits.
@@ -206,7 +206,7 @@ def learn(
     encoding: Encoding,
     settings: Linear | Chain,
     expected: str,
-    weights: Weights,
+    weights: EpochWeights,
     engine: str,
     mixing: str,
     number: int,
@@ -235,5 +235,5 @@ def learn(
         return made if own is None else of_all_columns(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored
-        Examples(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())
+        ValidatedRows(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())
         raise ValueError(str(error)) from None

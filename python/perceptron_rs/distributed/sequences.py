@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.distributed.fitting import Partitions
-from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Parsed
+from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, PartitionFacts
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
@@ -88,7 +88,7 @@ class SequencePartitions(Partitions):
         self.n_examples = sum(fact.examples for fact in self.facts)
 
 
-def vocabulary(facts: Sequence[Facts], min_count: int) -> dict[str, int]:
+def vocabulary(facts: Sequence[PartitionFacts], min_count: int) -> dict[str, int]:
     """Return the columns of attributes, in the order of their first occurrence over all partitions."""
     uses: dict[str, int] = {}
     for fact in facts:
@@ -98,6 +98,6 @@ def vocabulary(facts: Sequence[Facts], min_count: int) -> dict[str, int]:
     return {name: j for j, name in enumerate(name for name, count in uses.items() if count >= min_count)}
 
 
-def columns_of(fact: Facts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
+def columns_of(fact: PartitionFacts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
     """Return the columns of the attributes of a partition; -1 of those that are left out."""
     return np.array([vocabulary.get(name, -1) for name in fact.attributes or ()], dtype=np.int64)

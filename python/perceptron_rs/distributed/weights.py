@@ -15,7 +15,7 @@ import numpy as np
 from perceptron_rs.common.mixing import Change, changed, joined
 from perceptron_rs.settings import State
 
-__all__ = ["Sent", "Weights", "n_bytes"]
+__all__ = ["EpochWeights", "Sent", "n_bytes"]
 
 #: Of more changes than that, workers are sent one for all.
 _MOST = 16
@@ -23,7 +23,7 @@ _MOST = 16
 T = TypeVar("T")
 
 
-class Weights:
+class EpochWeights:
     """The weights of an epoch, and on each worker those that it has made of them since.
 
     Parameters
@@ -39,7 +39,7 @@ class Weights:
         self._latest, self._lock = (epoch, state), Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Weights, (self.state, self.epoch)  # what a worker makes of them is its own
+        return EpochWeights, (self.state, self.epoch)  # what a worker makes of them is its own
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + n_bytes(self.state)
@@ -67,7 +67,7 @@ class Sent(Generic[T]):
         Makes what it is given available to all workers, and returns what they find it by. Is told the epoch.
     """
 
-    def __init__(self, send: Callable[[Weights | Change, int], T]) -> None:
+    def __init__(self, send: Callable[[EpochWeights | Change, int], T]) -> None:
         self._send = send
         self._weights: T | None = None
         self._changes: list[tuple[Change, T]] = []
@@ -78,7 +78,7 @@ class Sent(Generic[T]):
         Returns
         -------
         weights, changes
-            By what tasks find the `Weights` and the changes, which give ``state`` together.
+            By what tasks find the `EpochWeights` and the changes, which give ``state`` together.
         """
         if change is None or self._weights is None or 2 * n_bytes(change) > n_bytes(state):
             return self._anew(state, epoch)
@@ -92,7 +92,7 @@ class Sent(Generic[T]):
         return self._weights, [sent for _, sent in self._changes]
 
     def _anew(self, state: State, epoch: int) -> tuple[T, list[T]]:
-        self._changes, self._weights = [], self._send(Weights(state, epoch), epoch)
+        self._changes, self._weights = [], self._send(EpochWeights(state, epoch), epoch)
         return self._weights, []
 
 

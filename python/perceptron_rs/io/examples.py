@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.sparse import Csr
+from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, about
 
 __all__ = [
@@ -51,7 +51,7 @@ class Examples:
     @cached_property
     def X(self) -> Any:  # noqa: N802  as everywhere
         """The examples as estimators take them."""
-        if not isinstance(self.rows, Csr):
+        if not isinstance(self.rows, CsrArrays):
             return self.rows
         X = self.rows.matrix()
         X.has_sorted_indices = X.has_canonical_format = True
@@ -66,12 +66,12 @@ class Examples:
     def part(self, begin: int, end: int) -> Examples:
         """Return some examples in a row."""
         y = None if self.y is None else self.y[begin:end]
-        if not isinstance(self.rows, Csr):
+        if not isinstance(self.rows, CsrArrays):
             return replace(self, rows=self.rows[begin:end], y=y)
         indptr = self.rows.indptr[begin : end + 1]
         entries = slice(int(indptr[0]), int(indptr[-1]))
         data, indices = self.rows.data[entries], self.rows.indices[entries]
-        some = Csr(data, indices, indptr - indptr[0], (len(indptr) - 1, self.rows.shape[1]))
+        some = CsrArrays(data, indices, indptr - indptr[0], (len(indptr) - 1, self.rows.shape[1]))
         return replace(self, rows=some, y=y)
 
     def chosen(self, rows: NDArray[np.bool_]) -> Examples:
@@ -175,7 +175,7 @@ def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     from perceptron_rs.common.labels import joined_labels  # which imports scikit-learn
 
     y = None if first.y is None else joined_labels([part.labels for part in parts])
-    if not isinstance(first.rows, Csr) and not hasattr(first.rows, "tocsr"):
+    if not isinstance(first.rows, CsrArrays) and not hasattr(first.rows, "tocsr"):
         widths = {part.shape[1] for part in parts}
         if len(widths) > 1:
             raise ValueError(f"{names[0]} and the others have different numbers of columns: {sorted(widths)}")

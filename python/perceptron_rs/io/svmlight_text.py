@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
-from perceptron_rs.common.rows.sparse import Csr
+from perceptron_rs.common.rows.sparse import CsrArrays
 
 __all__ = ["SvmlightText"]
 
@@ -48,7 +48,7 @@ class SvmlightText:
         self._name, self._least, self._is_labelled = name, n_features or 0, is_labelled
         self._options: dict[str, Any] = {"zero_based": base, "refuse_query_ids": refuse_query_ids}
 
-    def part(self, first: int, text: bytes) -> tuple[Csr, NDArray[np.float64] | None, bool]:
+    def part(self, first: int, text: bytes) -> tuple[CsrArrays, NDArray[np.float64] | None, bool]:
         """Return the rows, their labels if they have any, and whether columns count from 0.
 
         ``first`` is the number of the first line.
@@ -70,7 +70,7 @@ class SvmlightText:
         width = max(width, self._least)
         index = np.int32 if max(len(values), width) < _MOST else np.int64
         ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
-        return Csr(values, places, ends, (len(y), width)), None if unlabelled else y, is_zero_based
+        return CsrArrays(values, places, ends, (len(y), width)), None if unlabelled else y, is_zero_based
 
 
 def _with_labels(text: bytes) -> bytes:

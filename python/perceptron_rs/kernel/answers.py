@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.parameters import n_threads
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import chosen_columns, matrix_of, rows_of
 from perceptron_rs.engines import Engine
 from perceptron_rs.errors import overflow
@@ -21,7 +21,7 @@ __all__ = ["answers"]
 _VALUES = 1 << 20
 
 
-def answers(model: Any, engine: Engine, data: Examples, answer: str) -> NDArray[np.float64]:
+def answers(model: Any, engine: Engine, data: ValidatedRows, answer: str) -> NDArray[np.float64]:
     """Return one kind of answer (n, K).
 
     The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.

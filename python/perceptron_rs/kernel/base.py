@@ -18,7 +18,7 @@ from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.parameters import n_threads, noise_settings, validated
 from perceptron_rs.common.planes import is_joint, joint_update
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History
 from perceptron_rs.common.train import Feeder, train
@@ -178,7 +178,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             **noise_settings(self),
         }
 
-    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         then = copy.copy(self)
         then._keep(feeder, state)
         return answers(then, feeder.engine, examples, then._answer())

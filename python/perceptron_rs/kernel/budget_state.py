@@ -14,7 +14,7 @@ from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import Data, State
 from perceptron_rs.stream.run import Block, Carrier
 
-__all__ = ["Carried", "collected", "log_of", "nothing", "taken_over"]
+__all__ = ["BudgetCarrier", "collected", "log_of", "nothing", "taken_over"]
 
 #: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
 Stored: TypeAlias = dict[str, NDArray[Any]]
@@ -52,7 +52,7 @@ def taken_over(
     return kept | {"kept_row": place.reshape(-1).astype(np.int64)}, rows, found
 
 
-class Carried(Carrier):
+class BudgetCarrier(Carrier):
     """What is kept of a stream: in the state of its run, with the rows, and their places in the stream."""
 
     def __init__(self, model: Any, engine: Engine) -> None:

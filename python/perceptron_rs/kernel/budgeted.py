@@ -15,7 +15,7 @@ from perceptron_rs.common.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.budget_state import Carried, collected, log_of, nothing, taken_over
+from perceptron_rs.kernel.budget_state import BudgetCarrier, collected, log_of, nothing, taken_over
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
@@ -271,7 +271,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
         empty = stored(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
-        return Carried(self, feeder.engine), self._members | empty
+        return BudgetCarrier(self, feeder.engine), self._members | empty
 
     def _settings(self, feeder: Feeder) -> Budget:
         assert self._policy_seed is not None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.train import Feeder
@@ -282,7 +282,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
         )
         self._publish(vectors | {name: state[name] for name in ("intercept", "norm", "seen")})
 
-    def _sums(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+    def _sums(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         """Return S (K, n) of the examples under the vectors so far."""
         if len(self._vectors["origin"]) == 0:
             return np.zeros((len(self.n_seen_), data.rows.shape[0]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from perceptron_rs.common.kernel_array import KERNEL_ARRAY
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Rows, Schema
+from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 from perceptron_rs.engines import State
 from perceptron_rs.settings import check_kept
 
@@ -35,7 +35,7 @@ KERNEL = Schema(
         Array("log_step", "M"),
         Array("log_bias", "M"),
         Array("log_norm", "M"),
-        Rows("rc", index="log_row"),
+        StoredExamples("rc", index="log_row"),
     ),
     _COUNTS,
 )
@@ -52,7 +52,7 @@ BUDGETED = Schema(
         Array("kept_mistakes", "g", COUNTS),
         Array("kept_harm", "g"),
         Array("kept_factor", "f"),
-        Rows("rc", index="kept_row"),
+        StoredExamples("rc", index="kept_row"),
         # The key of what the policy "random" draws.
         Array(
             "kept_seed",

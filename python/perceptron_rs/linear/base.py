@@ -15,11 +15,11 @@ from perceptron_rs.common.columns import COLUMNS
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.last_call import OF_PASS, Told
+from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, validated
 from perceptron_rs.common.planes import joint_update, positive_labels
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import consistent
@@ -50,7 +50,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     n_seen_: NDArray[np.int64]
 
     if not TYPE_CHECKING:
-        locals().update({name: Told(name) for name in OF_PASS})
+        locals().update({name: CallAttribute(name) for name in OF_PASS})
 
     @property
     def coef_(self) -> Any:
@@ -249,7 +249,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
             return activations[:, 1] - activations[:, 0]
         return activations
 
-    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         """Return what every example gets, (n, K)."""
         model, (n, columns) = self._model, data.rows.shape
         if columns != model.shape[1]:
@@ -384,7 +384,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def _keep(self, feeder: Feeder, state: Any) -> None:
         self._publish(self._made(feeder, state))
 
-    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
 
     def _network(self) -> ExportedNetwork:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Rows, Schema
+from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 
 __all__ = ["AVERAGED", "PERCEPTRON", "POCKET", "VOTED"]
 
@@ -78,7 +78,7 @@ VOTED = Schema(
         Array("vectors_log_step", "M"),
         Array("vectors_log_bias", "M"),
         Array("vectors_log_origin", "M", COUNTS, predicts=False),
-        Rows("rd", prefix="vectors_", index="vectors_log_row"),
+        StoredExamples("rd", prefix="vectors_", index="vectors_log_row"),
         Array("vectors_seed", (1,), COUNTS, predicts=False),
         *EPOCHS,
     ),

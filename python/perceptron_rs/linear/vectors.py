@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, within
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import chosen, joined
 from perceptron_rs.common.sampling import drawn
 from perceptron_rs.engines import Engine, Rows, State, get_engine
@@ -29,11 +29,11 @@ from perceptron_rs.stream.run import Block, Carrier
 
 __all__ = [
     "PREFIX",
-    "Carried",
+    "Hyperplanes",
     "Made",
+    "VectorCarrier",
     "Vectors",
     "VotedModel",
-    "Weights",
     "begun",
     "carried",
     "check_vectors",
@@ -46,7 +46,7 @@ __all__ = [
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
 
-Weights: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+Hyperplanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 #: What their names begin with in the state of a model, and in that of a run over a stream.
 PREFIX = "vectors_"
@@ -87,7 +87,7 @@ class Made:
     first_row: int
 
     @classmethod
-    def of(cls, log: State, data: Examples, *, fit_intercept: bool, first_row: int = 0) -> Self:
+    def of(cls, log: State, data: ValidatedRows, *, fit_intercept: bool, first_row: int = 0) -> Self:
         """Return those of a run on these examples, from row ``first_row`` on."""
         distinct, place = np.unique(log["log_row"], return_inverse=True)
         rows = chosen(data.stored, distinct)
@@ -140,7 +140,7 @@ def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
     return new | entries | chosen(_stored(vectors), used) | {"log_start": start}
 
 
-class Carried(Carrier):
+class VectorCarrier(Carrier):
     """The vectors of a run over a stream: in its state under names of their own, with the rows so far."""
 
     def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:
@@ -217,7 +217,7 @@ class VotedModel:
         self.engine, self.last, self.seed = engine, last, seed
         #: What is joined, and what is not: the runs before and the last one, None: nothing.
         self._parts: tuple[Vectors, Any] = vectors, made
-        self._weights: dict[str, Weights] = {}
+        self._weights: dict[str, Hyperplanes] = {}
 
     @classmethod
     def begun(cls, engine: Engine, start: Any) -> Self:
@@ -306,7 +306,7 @@ class VotedModel:
             return ballots(self.vectors, self["seen"], self.engine, rows, threads)
         return self.engine.scores(rows, *self.weights(prediction), threads=threads)
 
-    def weights(self, prediction: str) -> Weights:
+    def weights(self, prediction: str) -> Hyperplanes:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
         if prediction == "last":
             return self.coef, self.intercept
@@ -315,7 +315,7 @@ class VotedModel:
             found = self._weights[prediction] = self._replayed(prediction)
         return found
 
-    def _replayed(self, prediction: str) -> Weights:
+    def _replayed(self, prediction: str) -> Hyperplanes:
         vectors, seen = self.vectors, self["seen"]
         counts = counts_of(vectors, seen)
         if prediction == "average":

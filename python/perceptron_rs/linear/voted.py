@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import unpacked
-from perceptron_rs.common.rows.examples import Examples
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
@@ -21,11 +21,11 @@ from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.schema import VOTED
 from perceptron_rs.linear.vectors import (
     PREFIX,
-    Carried,
+    Hyperplanes,
     Made,
+    VectorCarrier,
     Vectors,
     VotedModel,
-    Weights,
     begun,
     carried,
     check_vectors,
@@ -350,7 +350,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         return self._model.last
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:
-        carrier = Carried(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
+        carrier = VectorCarrier(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
         return carrier, self._arrays(self._model) | carried(begun(state))
 
     def _made(self, feeder: Feeder, state: Any) -> VotedModel:
@@ -386,7 +386,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
         return model.scores(rows, self.prediction, threads)
 
-    def _judge(self, engine: Engine, data: Examples) -> NDArray[np.float64]:
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         if self.prediction not in PREDICTIONS:
             raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
         if self.prediction != "vote":
@@ -403,7 +403,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
             }
         return dict(zip(("coef", "intercept"), self._predicting(), strict=True))
 
-    def _predicting(self) -> Weights:
+    def _predicting(self) -> Hyperplanes:
         """Return the weights and intercepts of a kind of prediction that is no vote."""
         weights = self._model.weights(self.prediction)
         if not all(np.isfinite(numbers).all() for numbers in weights):

@@ -16,7 +16,7 @@ from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.fixed_parameters import check_terms, terms
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
 from perceptron_rs.common.schema import History, Schema, SchemaMixin
 from perceptron_rs.common.scoring import Scoring
@@ -405,7 +405,7 @@ class MaxMarginClassifier(
         self.results_ = results_of(arrays, document.get("results"), self._spec)
         self.margin_ = self.margin_interval_[:, 0].copy()
 
-    def _features(self, engine: Engine, data: Examples) -> Iterator[Rows]:
+    def _features(self, engine: Engine, data: ValidatedRows) -> Iterator[Rows]:
         """Yield what the weights are multiplied with: the features, or kernel values with the support."""
         if self._spec is None:
             yield data.rows

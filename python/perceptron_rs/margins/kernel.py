@@ -24,8 +24,7 @@ from perceptron_rs.engines import KernelSpec
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
-from perceptron_rs.margins.exact.numbers import Matrix as ExactMatrix
-from perceptron_rs.margins.exact.numbers import integers
+from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Problem, read
 from perceptron_rs.margins.result import MarginResult
@@ -43,7 +42,7 @@ __all__ = [
 ]
 
 KERNELS: tuple[MarginKernel, ...] = get_args(MarginKernel)
-Matrix = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _ONE = 2**53
 _MOST_DEGREE = 32  # of exact powers
@@ -74,11 +73,11 @@ class Space:
     What does not depend on labels is computed once, for all hyperplanes.
     """
 
-    K: Matrix
+    K: Floats
     spec: KernelSpec
 
     @cached_property
-    def _factor(self) -> tuple[Matrix, list[int]]:
+    def _factor(self) -> tuple[Floats, list[int]]:
         """L with ``L L'`` near K, and its pivots: Cholesky's method, the largest remaining square first."""
         rest, squares = self.K.copy(), np.diag(self.K).copy()
         limit, columns, pivots = _SMALL * float(squares.max(initial=0.0)), [], []
@@ -96,11 +95,11 @@ class Space:
         return L, pivots
 
     @property
-    def rows(self) -> Matrix:
+    def rows(self) -> Floats:
         """The factor: a row for each example."""
         return self._factor[0]
 
-    def weights_of(self, w: Matrix) -> Matrix:
+    def weights_of(self, w: Floats) -> Floats:
         """Return weights a of the examples with ``L' a`` near w, by back substitution over the pivots."""
         L, pivots = self._factor
         rest, found = w.copy(), np.zeros(len(L))
@@ -189,7 +188,7 @@ def kernel_matrix(
     coef0: float = 0.0,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
-) -> Matrix:
+) -> Floats:
     """Compute the kernel values of all pairs of examples, with the bits that `max_margin` takes.
 
     Parameters
@@ -300,7 +299,7 @@ def kernel_result(
     )
 
 
-def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tuple[Matrix, float, float]:
+def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tuple[Floats, float, float]:
     """Return weights and intercept with which the nearest examples score 1, and a lower end of their margin.
 
     Scaling rounds, so the lower end is certified again.
@@ -350,7 +349,7 @@ class _Exact:
         groups = 2 if self.bias == "free" else 1
         return up(Fraction(up_root(self._scaled(max(square, 0)))) / (_ONE * groups))
 
-    def plane(self, coef: Matrix) -> tuple[float, float, float]:
+    def plane(self, coef: Floats) -> tuple[float, float, float]:
         """Return a number not above the margin of a plane (-inf: none), its intercept, its least score."""
         weights, exponent = integers(coef)
         places = [j for j, c in enumerate(weights) if c]
@@ -369,7 +368,7 @@ class _Exact:
         margin = down(worst / Fraction(up_root(square))) if worst > 0 else -math.inf
         return margin, intercept, float(worst)
 
-    def norm(self, coef: Matrix) -> float:
+    def norm(self, coef: Floats) -> float:
         """Return the length of the weights, rounded up."""
         weights, exponent = integers(coef)
         places = [j for j, c in enumerate(weights) if c]

@@ -173,7 +173,7 @@ def mistake_bounds(
         return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=kind != "none")
 
 
-Matrix = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class _Terms(NamedTuple):
@@ -196,7 +196,7 @@ def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     return _Terms(Fraction(float(threshold)) / Fraction(float(eta0)), float(added), Fraction(float(eta0)))
 
 
-def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple[Matrix, Matrix]:
+def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple[Floats, Floats]:
     """Return weights (K, d) and intercepts (K,) of the direction, with K = 1 for two classes."""
     columns, classes = problem.data.rows.shape[1], len(problem.classes)
     if coef is None and classes > 2:
@@ -224,7 +224,7 @@ def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple
     return w, b
 
 
-def _start(shape: tuple[int, ...], coef: Any, intercept: Any, *, has_bias: bool) -> tuple[Matrix, Matrix]:
+def _start(shape: tuple[int, ...], coef: Any, intercept: Any, *, has_bias: bool) -> tuple[Floats, Floats]:
     """Return the initial weights and intercepts, in the shape of the direction."""
     weights, intercepts = planes(
         np.zeros(shape) if coef is None else coef, intercept, shape[1], shape[0], of="_init"
@@ -235,7 +235,7 @@ def _start(shape: tuple[int, ...], coef: Any, intercept: Any, *, has_bias: bool)
 
 
 def _progress(
-    w: Matrix, b: Matrix, start: tuple[Matrix, Matrix], eta0: Fraction
+    w: Floats, b: Floats, start: tuple[Floats, Floats], eta0: Fraction
 ) -> tuple[Fraction, Fraction]:
     """Return a number not above ``w_0.u``, and ``||w_0||^2``, both in units of eta0."""
     ours = [Fraction(value) for value in (*start[0].ravel().tolist(), *start[1].tolist())]
@@ -252,7 +252,7 @@ def _progress(
 
 
 def _bounds(
-    problem: Problem, w: Matrix, b: float, start: tuple[Matrix, Matrix], terms: _Terms, *, has_bias: bool
+    problem: Problem, w: Floats, b: float, start: tuple[Floats, Floats], terms: _Terms, *, has_bias: bool
 ) -> MistakeBounds:
     norms = row_norms(problem)
     n, longest = len(norms), float(norms.max())
@@ -298,7 +298,7 @@ def _one_pass(
 
 
 def _joint_bounds(
-    problem: Problem, w: Matrix, b: Matrix, start: tuple[Matrix, Matrix], terms: _Terms, *, has_bias: bool
+    problem: Problem, w: Floats, b: Floats, start: tuple[Floats, Floats], terms: _Terms, *, has_bias: bool
 ) -> MistakeBounds:
     norms = row_norms(problem)
     n, longest, k = len(norms), float(norms.max()), len(problem.classes)
@@ -316,7 +316,7 @@ def _joint_bounds(
     return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, up_root(rows), n)
 
 
-def _gamma_with(below: Matrix, added: float) -> float:
+def _gamma_with(below: Floats, added: float) -> float:
     """Return the gamma that makes ``(1 + D^2 / Delta^2) / gamma^2`` smallest; any is valid.
 
     In terms of p = 1 / gamma it is ``p^2 + sum_i max(0, 1 - m_i p)^2 / Delta^2``, which is convex.
@@ -423,7 +423,7 @@ def distances(
 
 
 def joint_distances(
-    problem: Problem, w: Matrix, b: Matrix, norms: NDArray[np.float64], *, has_bias: bool
+    problem: Problem, w: Floats, b: Floats, norms: NDArray[np.float64], *, has_bias: bool
 ) -> NDArray[np.float64]:
     """Return numbers not above ``(s_y - max_r s_r) / ||(W, b)||`` of the scores s, and near them."""
     exponent = math.frexp(max(float(np.abs(w).max(initial=0.0)), float(np.abs(b).max())))[1]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.choices import Bias, Solver
 from perceptron_rs.common.labels import encode_new, label_array
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.given import refuse_rounded
@@ -45,7 +45,7 @@ class Problem:
     """Examples of at most two classes, as an engine takes them."""
 
     engine: Engine
-    data: Examples
+    data: ValidatedRows
     labels: NDArray[np.uint32]  # 1 for the positive class
     classes: tuple[Any, ...]
     threads: int

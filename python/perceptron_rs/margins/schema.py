@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.kernel_array import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.planes import n_planes
-from perceptron_rs.common.schema import COUNTS, Array, Part, Rows, Schema, is_count
+from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.engines import KernelSpec, State
 from perceptron_rs.margins.problem import BIASES
 from perceptron_rs.margins.result import STATUSES, MarginResult
@@ -38,7 +38,7 @@ def _planes(model: Any) -> Iterator[Part]:
         return
     yield KERNEL_ARRAY
     if model.kernel != "precomputed":
-        yield Rows("sd", prefix="support_", attribute="_stored_support", label="rows")
+        yield StoredExamples("sd", prefix="support_", attribute="_stored_support", label="rows")
 
 
 def _results(model: Any) -> Iterator[Array]:

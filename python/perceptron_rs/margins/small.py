@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.margins.bounds import down, novikoff, up_root
-from perceptron_rs.margins.exact.numbers import Matrix
+from perceptron_rs.margins.exact.numbers import ExactMatrix
 from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
 from perceptron_rs.margins.kernel import Space, whole_weights
 from perceptron_rs.margins.problem import Problem
@@ -73,7 +73,7 @@ def decided(problem: Problem, result: MarginResult, space: Space | None) -> tupl
 
 def _points(problem: Problem, signs: list[int], *, has_bias: bool) -> tuple[list[Point], int]:
     """Return the points ``y_i (x_i, 1)`` as whole numbers, and the exponent of their unit."""
-    matrix = Matrix(matrix_of(problem.data.stored, problem.data.rows.shape[1]))
+    matrix = ExactMatrix(matrix_of(problem.data.stored, problem.data.rows.shape[1]))
     rows = list(matrix.rows())
     least = min(0, *(exponent for _, exponent in rows))
     points = []

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.margins.exact.given import refuse_rounded
-from perceptron_rs.margins.exact.numbers import Matrix, Row, integers, product, square_root_floor
+from perceptron_rs.margins.exact.numbers import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult
 
@@ -134,7 +134,7 @@ class _Problem:
             raise TypeError(f"result must be a MarginResult, got {result!r:.80}")
         self.result = result
         refuse_rounded(X)
-        self.matrix = Matrix(X)
+        self.matrix = ExactMatrix(X)
         labels = np.asarray(y).reshape(-1).tolist()
         if len(labels) != self.matrix.shape[0]:
             raise ValueError(
@@ -149,7 +149,7 @@ class _Problem:
         self.signs = [1 if label == positive else -1 for label in labels]
         self.free = result.bias == "free"
 
-    def support(self) -> Iterator[tuple[int, Row, int]]:
+    def support(self) -> Iterator[tuple[int, ExactRow, int]]:
         """Yield sign, row and exponent of each row that carries weight."""
         for number in self.result.support.tolist():
             yield self.signs[number], *self.matrix.row(number)
@@ -230,9 +230,9 @@ def _check_radius(result: MarginResult, problem: _Problem) -> None:
     _claim(radius <= _rounded_up(square), f"no row is nearly as long as radius={result.radius!r}")
 
 
-def _longest(problem: _Problem) -> Iterator[tuple[Row, int]]:
+def _longest(problem: _Problem) -> Iterator[tuple[ExactRow, int]]:
     """Yield the longest row of each run of rows that have one exponent."""
-    best: tuple[Row, int] | None = None
+    best: tuple[ExactRow, int] | None = None
     most = -1
     for row, exponent in problem.matrix.rows():
         if best is not None and exponent != best[1]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.last_call import attributes
-from perceptron_rs.common.schema import Rows, SchemaMixin
+from perceptron_rs.common.schema import SchemaMixin, StoredExamples
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.input import INPUT
@@ -116,7 +116,7 @@ def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
     found: Arrays = {}
     every = model._schema.values(model, model._settled_state())
     for part in model._schema.parts_of(model):
-        if isinstance(part, Rows):
+        if isinstance(part, StoredExamples):
             if predicts and part.of(every):
                 found[part.title] = part.digests(every, model.n_features_in_)
         elif part.compared and part.predicts == predicts:

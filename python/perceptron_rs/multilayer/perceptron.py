@@ -19,11 +19,11 @@ from perceptron_rs.common.parameters import (
     refuse_early_stopping,
     validated,
 )
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.train import Feeder, Learner, train
+from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import Weighed, start_value
 from perceptron_rs.engines import State, get_engine
@@ -42,7 +42,7 @@ __all__ = ["MultilayerPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scoring, Learner):
+class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scoring, Trainable):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -439,7 +439,7 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
             raise ArgumentError("{weights} are too large together", "scale them")
         return replace(weighed, sample=together)
 
-    def _activations(self, feeder: Feeder, state: Any, examples: Examples) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         return feeder.engine.mlp_scores(
             examples.rows,
             state.state(),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from perceptron_rs.audit.digests import Block, Comparison, Examples
+from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.labels import encode, label_array
 from perceptron_rs.common.rows.examples import as_array, examples, read
@@ -46,7 +46,7 @@ class Given(ABC):
 
     def __init__(self, model: Any, calls: tuple[Call, ...], key: bytes | None) -> None:
         self.model, self.calls = model, calls
-        self.blocks: tuple[Block, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
+        self.blocks: tuple[BlockDigest, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
         self.comparison = Comparison(self.blocks, calls[0].columns, key)
 
     @property
@@ -62,7 +62,7 @@ class Given(ABC):
     def learn(self, again: Any, call: Call, begin: int) -> None:
         """Make a call again, on another estimator."""
 
-    def other_block(self, given: Examples, begin: int = 0, end: int | None = None) -> str | None:
+    def other_block(self, given: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
         """Take in more examples; return in words which block of all so far differs, if one does."""
         found = self.comparison.first_difference(given, begin, end)
         if found is None:
@@ -165,7 +165,7 @@ class _OfArrays(Given):
         weights = sample_weights(self.sample_weight, labels)
         columns = self.calls[0].columns
         for call, begin in zip(self.calls, self.begins, strict=True):
-            given = Examples(self.data.stored, columns, labels, weights if call.weighted else None)
+            given = DigestInput(self.data.stored, columns, labels, weights if call.weighted else None)
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
                 return block
         return None
@@ -239,7 +239,7 @@ class _OfSequences(Given):
         if (row := self.unknown_label(self.y)) is not None:
             return f"token {row} has the label {_shown(self.y, row)}, which is no class of the model"
         labels = encode(self.y, self.model.classes_, least=1)
-        given = Examples(self.data.stored, columns, labels, lengths=self.lengths)
+        given = DigestInput(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
                 return block
@@ -298,7 +298,7 @@ class _OfSource(Given):
             for batch in stream.batches():
                 labels = encode(batch.y, self.model.classes_, least=1)
                 stored = read(get_engine("rust"), batch.X).stored
-                given = Examples(stored, call.columns, labels, batch.sample_weight, batch.lengths)
+                given = DigestInput(stored, call.columns, labels, batch.sample_weight, batch.lengths)
                 n += len(given)
                 if (block := self.other_block(given)) is not None:
                     return block
@@ -320,7 +320,7 @@ def _stream(again: Any, call: Call, source: Any, classes: NDArray[Any]) -> None:
         again.fit_stream(source, classes, shuffle="block", block_size=call.block_size, cache=cache)
 
 
-def _begins(calls: tuple[Call, ...], blocks: tuple[Block, ...], n: int) -> list[int]:
+def _begins(calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...], n: int) -> list[int]:
     """Return at which of n examples those of each call begin; those of equal calls may be given once."""
     total = sum(call.rows for call in calls)
     own = _blocks_of(calls, blocks)
@@ -336,10 +336,12 @@ def _begins(calls: tuple[Call, ...], blocks: tuple[Block, ...], n: int) -> list[
     return begins
 
 
-def _blocks_of(calls: tuple[Call, ...], blocks: tuple[Block, ...]) -> list[tuple[Block, ...] | None]:
+def _blocks_of(
+    calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...]
+) -> list[tuple[BlockDigest, ...] | None]:
     """Return the blocks of each call; None if it shares some with others, or has none."""
     ends = np.cumsum([0, *(size for size, _ in blocks)]).tolist()
-    found: list[tuple[Block, ...] | None] = []
+    found: list[tuple[BlockDigest, ...] | None] = []
     start = 0
     for call in calls:
         end = start + call.rows
@@ -349,7 +351,7 @@ def _blocks_of(calls: tuple[Call, ...], blocks: tuple[Block, ...]) -> list[tuple
     return found
 
 
-def _may_be_same(a: tuple[Block, ...] | None, b: tuple[Block, ...] | None) -> bool:
+def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] | None) -> bool:
     return a is None or b is None or all(None in (x[1], y[1]) or x == y for x, y in zip(a, b, strict=False))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.rows.examples import Examples, examples
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 
@@ -27,7 +27,9 @@ __all__ = [
 ]
 
 
-def read_sequences(model: Any, X: Any, lengths: Any, *, reset: bool) -> tuple[Examples, NDArray[np.int64]]:
+def read_sequences(
+    model: Any, X: Any, lengths: Any, *, reset: bool
+) -> tuple[ValidatedRows, NDArray[np.int64]]:
     """Return the tokens of all sequences as rows, and the length of each sequence.
 
     Attributes become columns by the encoder of the model, which ``reset`` makes anew.

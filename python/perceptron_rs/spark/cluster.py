@@ -22,8 +22,8 @@ from pyspark.sql import DataFrame, functions
 from perceptron_rs.common.mixing import Change, Share, changed, mix
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import Round
-from perceptron_rs.distributed.partition import Encoding, Facts, Parse, Partition, learn, read
-from perceptron_rs.distributed.weights import Sent, Weights
+from perceptron_rs.distributed.partition import Encoding, Parse, Partition, PartitionFacts, learn, read
+from perceptron_rs.distributed.weights import EpochWeights, Sent
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Linear, State
 
@@ -66,10 +66,10 @@ class SparkCluster:
         self.sent = Sent(self.send)
         self.broadcasts: list[Any] = []
 
-    def look(self, parse: Parse) -> list[Facts]:
+    def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
         self.parse = parse
-        found: list[Facts] = self.ask(facts_of)
+        found: list[PartitionFacts] = self.ask(facts_of)
         return found
 
     def begin(self, encodings: Sequence[Encoding]) -> None:
@@ -98,7 +98,7 @@ class SparkCluster:
         mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in told]
         return Round(self.state, epoch, mistakes, [each.seconds for each in told])
 
-    def send(self, given: Weights | Change, _epoch: int) -> Any:
+    def send(self, given: EpochWeights | Change, _epoch: int) -> Any:
         """Broadcast weights, or what has changed."""
         self.broadcasts.append(self.context.broadcast(given))
         return self.broadcasts[-1]
@@ -188,7 +188,7 @@ def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
     return found
 
 
-def facts_of(partition: Partition) -> Facts:
+def facts_of(partition: Partition) -> PartitionFacts:
     """Return what is known of a partition."""
     return partition.facts
 

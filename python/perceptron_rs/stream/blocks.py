@@ -25,7 +25,7 @@ from perceptron_rs.common.labels import (
     of_one_type,
 )
 from perceptron_rs.common.rows.examples import refuse_odd
-from perceptron_rs.common.rows.sparse import Csr, is_sparse
+from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.common.turns import within_turns
 from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.errors import ArgumentError
@@ -33,9 +33,9 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
 
 __all__ = [
-    "Facts",
+    "FirstPass",
     "Stream",
-    "Survey",
+    "StreamFacts",
     "ahead",
     "cut",
     "length",
@@ -52,7 +52,7 @@ _WAITING = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class StreamFacts:
     """What a run must know of all examples before it begins."""
 
     n_features: int
@@ -64,7 +64,7 @@ class Facts:
     counts: NDArray[np.int64] | None = None
 
 
-_UNKNOWN = Facts(0, np.zeros(0))
+_UNKNOWN = StreamFacts(0, np.zeros(0))
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +73,7 @@ class Stream:
 
     source: Source
     size: int
-    facts: Facts = _UNKNOWN
+    facts: StreamFacts = _UNKNOWN
     #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
     sums: list[int] = field(default_factory=list)
     #: Whether there are to be some even if any block can be had.
@@ -416,10 +416,10 @@ def _same_width(widths: set[int]) -> None:
 
 def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
     """Return a CSR matrix of these very arrays, which the engine checks."""
-    return Csr(data, indices, indptr, (len(indptr) - 1, width))
+    return CsrArrays(data, indices, indptr, (len(indptr) - 1, width))
 
 
-def shifted(batch: Batch, facts: Facts) -> Batch:
+def shifted(batch: Batch, facts: StreamFacts) -> Batch:
     """Return the batch with the columns of all examples, counted from 0."""
     X = batch.X
     if not is_sparse(X):
@@ -436,7 +436,7 @@ def shifted(batch: Batch, facts: Facts) -> Batch:
     return batch._replace(X=csr(X.data, indices, X.indptr, facts.n_features))
 
 
-class Survey:
+class FirstPass:
     """What a first pass finds out about a source."""
 
     def __init__(self, source: Source, classes: NDArray[Any] | None, least: int = 2) -> None:
@@ -461,7 +461,7 @@ class Survey:
         elif self.source.is_shifted is None and not self.holds_zero and len(batch.X.indices):
             self.holds_zero = bool(batch.X.indices.min() == 0)
 
-    def facts(self) -> Facts:
+    def facts(self) -> StreamFacts:
         """Return what was found, after the last batch."""
         source, classes = self.source, self.classes
         if self.n_rows == 0:
@@ -483,7 +483,7 @@ class Survey:
         classes = classes_like(classes, every)
         counts = np.zeros(len(classes), dtype=np.int64)
         np.add.at(counts, encode(every, classes, least=self.least), np.concatenate(self.counts))
-        return Facts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
+        return StreamFacts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
 
 
 def checksum(batch: Batch) -> int:

@@ -28,9 +28,9 @@ from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.stream.blocks import (
-    Facts,
+    FirstPass,
     Stream,
-    Survey,
+    StreamFacts,
     ahead,
     length,
     n_bytes,
@@ -112,10 +112,10 @@ def open_stream(
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
         if sample is not None:
             classes = classes_like(classes, sample.y)
-        stream.facts = Facts(int(width), classes, source.is_shifted, source.n_rows)
+        stream.facts = StreamFacts(int(width), classes, source.is_shifted, source.n_rows)
         return stream
     del sample  # while the blocks are read
-    survey = Survey(source, classes, least)
+    survey = FirstPass(source, classes, least)
     with ahead(stream.raw()) as batches:
         for batch in batches:
             survey.add(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
-from perceptron_rs.common.train import Feeder, Learner, train
+from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.sklearn_base import fit_context
@@ -23,7 +23,7 @@ _NOT_IN_STREAM: tuple[tuple[str, Any, str], ...] = (
 )
 
 
-class StreamFit(Learner):
+class StreamFit(Trainable):
     """An estimator that learns from streams, too."""
 
     #: How many classes there must be.

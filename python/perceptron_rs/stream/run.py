@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from perceptron_rs.common.labels import encode
-from perceptron_rs.common.rows.examples import Examples, read
+from perceptron_rs.common.rows.examples import ValidatedRows, read
 from perceptron_rs.common.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
@@ -42,7 +42,7 @@ class Block:
 
     number: int
     first: int
-    data: Examples
+    data: ValidatedRows
     labels: NDArray[np.uint32]
     weights: NDArray[np.float64] | None = None
     lengths: NDArray[np.int64] | None = None

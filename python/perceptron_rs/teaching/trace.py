@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from perceptron_rs.common.driver import Call, noted_calls
+from perceptron_rs.common.driver import DriveCall, noted_calls
 from perceptron_rs.engines import get_engine
 from perceptron_rs.notebook import table as table_of
 from perceptron_rs.settings import Linear
@@ -96,7 +96,7 @@ class Trace:
     """
 
     def __init__(
-        self, estimator: Any, X: Any, y: Any, calls: list[Call], every: Literal["update", "example"]
+        self, estimator: Any, X: Any, y: Any, calls: list[DriveCall], every: Literal["update", "example"]
     ) -> None:
         self.estimator, self.X, self.y = estimator, X, y
         self._calls, self._every = calls, every
@@ -253,7 +253,7 @@ def trace(
     return Trace(model, X, y, calls, every)
 
 
-def _steps(call: Call, classes: NDArray[Any], keep_all: bool) -> Iterator[Step]:
+def _steps(call: DriveCall, classes: NDArray[Any], keep_all: bool) -> Iterator[Step]:
     """Run through the epochs of a fit again."""
     # Any: the decisions of a run are the reference's own.
     run: Any = get_engine("reference").start(

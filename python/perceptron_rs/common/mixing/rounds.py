@@ -16,10 +16,10 @@ from perceptron_rs.common.mixing.shares import Share, changed, mix, share
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, State
 
-__all__ = ["Mixed", "Pass", "Round", "bounds", "cuts", "in_threads", "is_whole", "make_pass"]
+__all__ = ["Mixed", "PartitionPass", "RoundFunction", "bounds", "cuts", "in_threads", "is_whole", "make_pass"]
 
 
-class Pass(NamedTuple):
+class PartitionPass(NamedTuple):
     """What one pass over one partition has learnt, and what it tracked."""
 
     share: Share
@@ -28,7 +28,7 @@ class Pass(NamedTuple):
 
 #: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
 #: returns the state mixed of all, what is told of the epoch, and what each partition tracked.
-Round: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
+RoundFunction: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
 
 
 def make_pass(
@@ -39,7 +39,7 @@ def make_pass(
     mixing: str,
     number: int,
     ended: Iterable[int],
-) -> Pass:
+) -> PartitionPass:
     """Learn from a partition once; ``settings`` say which one it is."""
     begin = perf_counter()
     run = engine.start(data, engine.Model.from_state(settings.learner, state), settings)
@@ -47,13 +47,13 @@ def make_pass(
         run.end(decision)
     epoch = run.epoch(number)
     found = share(state, run.state().state(), epoch, mixing, perf_counter() - begin)
-    return Pass(found, run.tracked())
+    return PartitionPass(found, run.tracked())
 
 
 class Mixed:
     """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
 
-    def __init__(self, state: State, make_round: Round) -> None:
+    def __init__(self, state: State, make_round: RoundFunction) -> None:
         self._state, self._round = {name: array.copy() for name, array in state.items()}, make_round
         self._ended: set[int] = set()
         self._mistakes: list[Any] = []  # on the examples of each partition
@@ -84,7 +84,7 @@ class Mixed:
 
 def in_threads(
     engine: Engine, parts: Sequence[Data], settings: Linear | Chain, mixing: str, threads: int
-) -> Round:
+) -> RoundFunction:
     """Return a round over partitions in memory; their passes are made on so many threads."""
     numbered = [replace(settings, partition=p) for p in range(len(parts))]
 

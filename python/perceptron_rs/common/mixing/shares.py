@@ -35,8 +35,8 @@ from perceptron_rs.settings import Chain, Epoch, Linear, State
 __all__ = [
     "MIXINGS",
     "Change",
+    "PassReport",
     "Share",
-    "Told",
     "added",
     "changed",
     "joined",
@@ -65,7 +65,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.int64] | None
 
 
-class Numbers(NamedTuple):
+class Entries(NamedTuple):
     """Weights at some places of an array, and the sums u that belong to them, if there are any."""
 
     places: Places
@@ -73,7 +73,7 @@ class Numbers(NamedTuple):
     u: Floats | None
 
 
-class Told(NamedTuple):
+class PassReport(NamedTuple):
     """What is told of a pass."""
 
     k: NDArray[np.int64]  # (D,): its weight in the mixture
@@ -96,8 +96,8 @@ class Sum(NamedTuple):
 class Share(NamedTuple):
     """What neighbours have learnt: the numbers of each by themselves, while they are few, or added."""
 
-    told: tuple[Told, ...]
-    numbers: dict[str, tuple[Numbers, ...] | Sum]
+    told: tuple[PassReport, ...]
+    numbers: dict[str, tuple[Entries, ...] | Sum]
 
 
 class Change(NamedTuple):
@@ -105,10 +105,10 @@ class Change(NamedTuple):
 
     epoch: int  # its number
     seen: NDArray[np.int64]
-    numbers: dict[str, Numbers]
+    numbers: dict[str, Entries]
 
 
-class Block(NamedTuple):
+class Span(NamedTuple):
     """Neighbours in an array, of one plane or of all."""
 
     range: slice
@@ -119,7 +119,7 @@ class Block(NamedTuple):
         return of_planes if len(of_planes) == 1 else of_planes[self.plane]
 
 
-class Array:
+class AveragedArray:
     """Weights of a state, and their sums, as vectors."""
 
     def __init__(self, state: State, name: str) -> None:
@@ -127,35 +127,35 @@ class Array:
         self.is_sparse = f"{name}_data" in state
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Entries:
         """All of them; of a CSR matrix, the entries."""
         if self.is_sparse:
             return _from_csr(self.state, self.name)
         w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
-        return Numbers(None, w, None if u is None else u.reshape(-1))
+        return Entries(None, w, None if u is None else u.reshape(-1))
 
-    def within(self, block: Block) -> Array:
+    def within(self, block: Span) -> AveragedArray:
         """Return those of a block."""
         w, u = (None if values is None else values[block.range] for values in self.numbers[1:])
         assert w is not None
-        return Array({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
+        return AveragedArray({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
 
     def is_little(self, n: int) -> bool:
         """Whether n numbers are told with their places, not with all others."""
         return self.is_sparse or 4 * n < self.state[self.name].size > _LARGE
 
-    def at(self, places: Places) -> Numbers:
+    def at(self, places: Places) -> Entries:
         """Return the numbers at these places."""
         own = self.numbers
         if places is None:
             return own
         if own.places is None:
-            return Numbers(places, own.w[places], None if own.u is None else own.u[places])
+            return Entries(places, own.w[places], None if own.u is None else own.u[places])
         # Behind the entries, a place and a number for those that are at none.
         keys, index = np.append(own.places, -1), np.searchsorted(own.places, places)
         w, u = (None if v is None else np.append(v, 0.0)[index] * (keys[index] == places) for v in own[1:])
         assert w is not None
-        return Numbers(places, w, u)
+        return Entries(places, w, u)
 
     def spread(self, of_planes: NDArray[Any], places: Places) -> NDArray[Any]:
         """Return, for each place, the number of its plane."""
@@ -169,16 +169,19 @@ class Array:
 def share(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
     """Return what a pass has made of the state ``before``."""
     k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
-    new = {name: (_differing(Array(before, name), Array(after, name).numbers),) for name in _names(before)}
-    return Share((Told(k, after["seen"], epoch, seconds),), dict(new))
+    new = {
+        name: (_differing(AveragedArray(before, name), AveragedArray(after, name).numbers),)
+        for name in _names(before)
+    }
+    return Share((PassReport(k, after["seen"], epoch, seconds),), dict(new))
 
 
 @standard()
 def added(before: State, left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
-    numbers: dict[str, tuple[Numbers, ...] | Sum] = {}
+    numbers: dict[str, tuple[Entries, ...] | Sum] = {}
     for name in _names(before):
-        array, a, b = Array(before, name), left.numbers[name], right.numbers[name]
+        array, a, b = AveragedArray(before, name), left.numbers[name], right.numbers[name]
         apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
         if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
             numbers[name] = apart
@@ -206,7 +209,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     visits = [each.seen - before["seen"] for each in told]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _names(before):
-        array, found = Array(before, name), whole.numbers[name]
+        array, found = AveragedArray(before, name), whole.numbers[name]
         if not isinstance(found, Sum) and all(each.places is not None for each in found):
             made = [_mixed(array, whole, _union(*found), before["seen"], change.seen)]
         else:
@@ -226,7 +229,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
                 f"finite after mixing; scale the features or lower eta0"
             )
         w, u = _end_to_end([each[1:] for each in made])
-        change.numbers[name] = Numbers(made[0].places, w, u)
+        change.numbers[name] = Entries(made[0].places, w, u)
     epochs = [each.epoch for each in told]
     mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
     if isinstance(settings, Chain):  # its losses count wrong labels
@@ -250,7 +253,7 @@ def changed(state: State, change: Change) -> State:
     """
     found = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
     for name, new in change.numbers.items():
-        array = Array(state, name)
+        array = AveragedArray(state, name)
         if array.is_sparse:
             places = _union(array.numbers, new)
             found |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
@@ -271,9 +274,9 @@ def of_columns(state: State, columns: NDArray[np.int64]) -> State:
 
 def of_all_columns(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
     """Return what a pass has made of the state ``before``, told of these columns of it, in terms of all."""
-    array = Array(before, "coef")
+    array = AveragedArray(before, "coef")
     own = share.numbers["coef"][0]
-    assert isinstance(own, Numbers)  # a pass adds nothing
+    assert isinstance(own, Entries)  # a pass adds nothing
     K, d = before["coef"].shape
     plane, column = np.divmod(np.arange(K * len(columns)) if own.places is None else own.places, len(columns))
     own = own._replace(places=plane * d + columns[column])
@@ -288,7 +291,7 @@ def joined(state: State, changes: Sequence[Change]) -> Change:
     numbers = {}
     for name in last.numbers:
         each = [change.numbers[name] for change in changes]
-        array = Array(state, name)
+        array = AveragedArray(state, name)
         is_all = not array.is_sparse and any(own.places is None for own in each)
         numbers[name] = array.at(None if is_all else _union(*each))
     return Change(last.epoch, last.seen, numbers)
@@ -312,7 +315,7 @@ def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Float
     The mean of equal numbers is that number, which a rounded sum can miss. So what no pass has changed stays
     as it is; and one partition is learnt from as without partitions.
     """
-    array = Array({"w": terms[0], "seen": weights[0]}, "w")
+    array = AveragedArray({"w": terms[0], "seen": weights[0]}, "w")
     none = np.zeros(len(terms[0]), dtype=np.bool_)
     sums = [
         Sum(k, np.where(k == 0, 1, k) * term, term, none, None, None)
@@ -322,19 +325,19 @@ def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Float
     return _quotient(total, len(terms), array, None)
 
 
-def _blocks(array: Array, of_planes: NDArray[Any]) -> Iterator[Block]:
+def _blocks(array: AveragedArray, of_planes: NDArray[Any]) -> Iterator[Span]:
     """Give the blocks of an array that is not sparse; of planes that are short, all numbers."""
     size, K = len(array.numbers.w), len(of_planes)
     if size // K < _BLOCK:
-        yield Block(slice(0, size), slice(None))
+        yield Span(slice(0, size), slice(None))
         return
     for plane in range(K):
         for begin in range(0, size // K, _BLOCK):
             end = min(begin + _BLOCK, size // K)
-            yield Block(slice(plane * size // K + begin, plane * size // K + end), slice(plane, plane + 1))
+            yield Span(slice(plane * size // K + begin, plane * size // K + end), slice(plane, plane + 1))
 
 
-def _within(share: Share, name: str, block: Block) -> Share:
+def _within(share: Share, name: str, block: Span) -> Share:
     """Return what a share tells of a block."""
     told = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.told)
     found = share.numbers[name]
@@ -347,7 +350,7 @@ def _within(share: Share, name: str, block: Block) -> Share:
         if places is not None:
             there = slice(*np.searchsorted(places, [there.start, there.stop]))
             places = places[there] - block.range.start
-        numbers.append(Numbers(places, w[there], None if u is None else u[there]))
+        numbers.append(Entries(places, w[there], None if u is None else u[there]))
     return Share(told, {name: tuple(numbers)})
 
 
@@ -360,22 +363,22 @@ def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _mixed(
-    array: Array, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
-) -> Numbers:
+    array: AveragedArray, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
+) -> Entries:
     """Return the weights and sums that a share of all partitions leads to."""
     P, total = len(share.told), _sum(share, array.name, array, places)
     w = _quotient(total, P, array, places)
-    return Numbers(places, w, _sums(total, P, array, places, w, T, T_after))
+    return Entries(places, w, _sums(total, P, array, places, w, T, T_after))
 
 
-def _sum(share: Share, name: str, array: Array, places: Places) -> Sum:
+def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
     """Return the numbers of a share, added at these places."""
     found = share.numbers[name]
     if isinstance(found, Sum):
         return found
     before = array.at(places)
 
-    def term(own_and_told: tuple[Numbers, Told]) -> Sum:
+    def term(own_and_told: tuple[Entries, PassReport]) -> Sum:
         own, told = own_and_told
         _, w, u = own if own.places is None else _filled(own, before)
         k = array.spread(np.where(told.k == 0, 1, told.k), places)
@@ -391,7 +394,7 @@ def _sum(share: Share, name: str, array: Array, places: Places) -> Sum:
     return tree(list(zip(found, share.told, strict=True)), add, term)
 
 
-def _add(left: Sum, right: Sum, array: Array, places: Places) -> Sum:
+def _add(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
     w = []
     for part, other in ((left, right), (right, left)):
         counts = (part.k > 0) | (other.k == 0)  # a weight of 0 beside one above 0 takes a number out
@@ -406,7 +409,7 @@ def _add(left: Sum, right: Sum, array: Array, places: Places) -> Sum:
     )
 
 
-def _quotient(total: Sum, P: int, array: Array, places: Places) -> Floats:
+def _quotient(total: Sum, P: int, array: AveragedArray, places: Places) -> Floats:
     """Return the mixed weights."""
     w: Floats = total.w / array.spread(np.where(total.k == 0, P, total.k), places)
     w += 0.0  # a quotient that is too small may be -0.0
@@ -416,7 +419,7 @@ def _quotient(total: Sum, P: int, array: Array, places: Places) -> Floats:
 def _sums(
     total: Sum,
     P: int,
-    array: Array,
+    array: AveragedArray,
     places: Places,
     w: Floats,
     T: NDArray[np.int64],
@@ -446,14 +449,14 @@ def _names(state: State) -> list[str]:
     ]
 
 
-def _differing(array: Array, after: Numbers) -> Numbers:
+def _differing(array: AveragedArray, after: Entries) -> Entries:
     """Return the numbers that have changed, if they are few; else all."""
     places, before = after.places, array.numbers
     if array.is_sparse:
         places = _union(before, after)
         before = array.at(places)
         zeros = np.zeros(len(places))
-        after = _filled(after, Numbers(places, zeros, None if after.u is None else zeros))
+        after = _filled(after, Entries(places, zeros, None if after.u is None else zeros))
     differs = after.w != before.w
     if after.u is not None:
         differs |= after.u != before.u
@@ -461,10 +464,10 @@ def _differing(array: Array, after: Numbers) -> Numbers:
         return after
     there = np.flatnonzero(differs)
     u = None if after.u is None else after.u[there]
-    return Numbers(there if places is None else places[there], after.w[there], u)
+    return Entries(there if places is None else places[there], after.w[there], u)
 
 
-def _union(*numbers: Numbers) -> NDArray[np.int64]:
+def _union(*numbers: Entries) -> NDArray[np.int64]:
     """Return the places of all of them."""
     # Sorted runs are merged, which np.unique does not make use of.
     found = np.sort(
@@ -475,20 +478,20 @@ def _union(*numbers: Numbers) -> NDArray[np.int64]:
     return found[is_new]
 
 
-def _filled(own: Numbers, before: Numbers) -> Numbers:
+def _filled(own: Entries, before: Entries) -> Entries:
     """Return the numbers ``before`` with our ``own`` in their places."""
     assert own.places is not None
     there = own.places if before.places is None else np.searchsorted(before.places, own.places)
     w = before.w.copy()
     w[there] = own.w
     if own.u is None or before.u is None:
-        return Numbers(before.places, w, None)
+        return Entries(before.places, w, None)
     u = before.u.copy()
     u[there] = own.u
-    return Numbers(before.places, w, u)
+    return Entries(before.places, w, u)
 
 
-def _from_csr(state: State, name: str) -> Numbers:
+def _from_csr(state: State, name: str) -> Entries:
     """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
     found = []
     for u in ("", "_u"):
@@ -496,15 +499,15 @@ def _from_csr(state: State, name: str) -> Numbers:
             indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
             rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
             found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
-    places = _union(*(Numbers(own, values, None) for own, values in found))
+    places = _union(*(Entries(own, values, None) for own, values in found))
     vectors = []
     for own, values in found:
         vectors.append(np.zeros(len(places)))
         vectors[-1][np.searchsorted(places, own)] = values
-    return Numbers(places, vectors[0], vectors[1] if len(vectors) > 1 else None)
+    return Entries(places, vectors[0], vectors[1] if len(vectors) > 1 else None)
 
 
-def _to_csr(numbers: Numbers, name: str, rows: int) -> State:
+def _to_csr(numbers: Entries, name: str, rows: int) -> State:
     """Return the arrays of the CSR matrices that hold the numbers that are not 0."""
     found: State = {}
     for u, values in (("", numbers.w), ("_u", numbers.u)):

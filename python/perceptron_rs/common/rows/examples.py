@@ -14,14 +14,14 @@ from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arra
 from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored, without_index
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["Examples", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
+__all__ = ["ValidatedRows", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
 
 _BLOCK = 1 << 20
 _LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class ValidatedRows:
     """The rows of an engine, the values to look at after an overflow, and the arrays that are read."""
 
     rows: Rows
@@ -59,7 +59,7 @@ def _assert_finite(values: NDArray[Any], estimator: Any) -> None:
         assert_all_finite(lasting(values), input_name="X", estimator_name=type(estimator).__name__)
 
 
-def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples:
+def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
     """Validate X (``reset`` as in scikit-learn's ``validate_data``) and hand it to the engine.
 
     Whether all values are finite is not looked at here: the engine notices it while it works.
@@ -84,11 +84,11 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Examples
         return read(engine, X)
 
 
-def read(engine: Engine, X: Any) -> Examples:
+def read(engine: Engine, X: Any) -> ValidatedRows:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
     if not is_sparse(X):
         values = to_stored(X)
-        return Examples(engine.dense_rows(values), values, None, {"rows": values})
+        return ValidatedRows(engine.dense_rows(values), values, None, {"rows": values})
     indptr, indices, values = csr_arrays(X)
     rows = engine.csr_rows(indptr, indices, values, X.shape[1])
     arrays = (indptr, indices, values)
@@ -96,10 +96,10 @@ def read(engine: Engine, X: Any) -> Examples:
         arrays = canonical(indptr, indices, values)
         rows = engine.csr_rows(*arrays, X.shape[1])
     names = ("rows_indptr", "rows_indices", "rows_values")
-    return Examples(rows, values, indptr, dict(zip(names, arrays, strict=True)))
+    return ValidatedRows(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
-def unchecked(estimator: Any, engine: Engine, X: Any) -> Examples:
+def unchecked(estimator: Any, engine: Engine, X: Any) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
         rows, arrays = engine.dense_rows(X), {"rows": X}
@@ -112,7 +112,7 @@ def unchecked(estimator: Any, engine: Engine, X: Any) -> Examples:
             f"convert it, or leave check_input=True"
         )
     assert_width(estimator, rows.shape[1])
-    return Examples(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
+    return ValidatedRows(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
 
 
 def assert_width(estimator: Any, n_features: int) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
 
-__all__ = ["Csr", "canonical", "checked_format", "csr_arrays", "is_sparse"]
+__all__ = ["CsrArrays", "canonical", "checked_format", "csr_arrays", "is_sparse"]
 
 Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -33,7 +33,7 @@ _PARTS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Csr:
+class CsrArrays:
     """The arrays of a CSR matrix, where SciPy's would do no more than hold them: it takes long to import."""
 
     data: NDArray[Any]
@@ -47,7 +47,7 @@ class Csr:
         """The type of the values."""
         return self.data.dtype
 
-    def tocsr(self) -> Csr:
+    def tocsr(self) -> CsrArrays:
         """Return the matrix itself."""
         return self
 
@@ -61,7 +61,7 @@ class Csr:
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix, of SciPy or ours."""
     scipy = sys.modules.get("scipy.sparse")  # who has one of its matrices has imported it
-    return isinstance(X, Csr) or (scipy is not None and bool(scipy.issparse(X)))
+    return isinstance(X, CsrArrays) or (scipy is not None and bool(scipy.issparse(X)))
 
 
 def checked_format(X: Any) -> Any:

@@ -17,10 +17,10 @@ from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.common.rows.storage import without_index
 
-__all__ = ["Matrix", "Row", "integers", "product", "square_root_floor"]
+__all__ = ["ExactMatrix", "ExactRow", "integers", "product", "square_root_floor"]
 
 #: Column numbers (None: all) and whole numbers: a row is these times 2**exponent.
-Row = tuple[list[int] | None, list[int]]
+ExactRow = tuple[list[int] | None, list[int]]
 _BLOCK = 1 << 16
 
 
@@ -44,7 +44,7 @@ def integers(values: NDArray[Any]) -> tuple[list[int], int]:
     return [k << s for k, s in zip(whole.tolist(), shift.tolist(), strict=True)], least
 
 
-class Matrix:
+class ExactMatrix:
     """The rows of X as exact numbers, with the values that the estimator reads: see the README on storage."""
 
     def __init__(self, X: Any) -> None:
@@ -62,7 +62,7 @@ class Matrix:
         if self._values.dtype.kind == "f" and not np.isfinite(self._values).all():
             raise ValueError("X must be finite; such examples have no margin")
 
-    def row(self, number: int) -> tuple[Row, int]:
+    def row(self, number: int) -> tuple[ExactRow, int]:
         """Return one row and its exponent."""
         if self._matrix is None:
             numbers, exponent = integers(self._values[number])
@@ -71,7 +71,7 @@ class Matrix:
         numbers, exponent = integers(self._values[begin:end])
         return (self._matrix.indices[begin:end].tolist(), numbers), exponent
 
-    def rows(self) -> Iterator[tuple[Row, int]]:
+    def rows(self) -> Iterator[tuple[ExactRow, int]]:
         """Yield all rows, each with the exponent of its numbers."""
         n, d = self.shape
         if self._matrix is not None:
@@ -104,7 +104,7 @@ def _readable(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.float64)
 
 
-def product(row: Row, weights: list[int]) -> int:
+def product(row: ExactRow, weights: list[int]) -> int:
     """Return the inner product of a row and integers, without the exponents."""
     columns, numbers = row
     if columns is None:

@@ -28,18 +28,18 @@ __all__ = [
     "weighted",
 ]
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
-def relu(z: Array) -> Array:
+def relu(z: Floats) -> Floats:
     """Return z where it is positive (or NaN), else +0.0."""
     return np.where(z <= 0, 0.0, z)
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"logistic": logistic, "relu": relu, "tanh": tanh}
+ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {"logistic": logistic, "relu": relu, "tanh": tanh}
 
 
-def slope(activation: str, h: Array) -> Array:
+def slope(activation: str, h: Floats) -> Floats:
     """Return the derivative of an activation function where its value is h."""
     if activation == "tanh":
         return 1.0 - h * h
@@ -48,51 +48,51 @@ def slope(activation: str, h: Array) -> Array:
     return np.where(h > 0, 1.0, 0.0)
 
 
-def weighted(h: Array, coef: Array, intercept: Array) -> Array:
+def weighted(h: Floats, coef: Floats, intercept: Floats) -> Floats:
     """Return the activation of every neuron of a layer: rule 3, the intercept last."""
     return np.stack([dot(h, w) for w in coef], axis=1) + intercept
 
 
-def _shifted(z: Array) -> tuple[Array, Array, Array]:
+def _shifted(z: Floats) -> tuple[Floats, Floats, Floats]:
     """Return z without its maximum, the exponentials, and their sum."""
     rest = z - z.max(axis=1, keepdims=True)
     e = exp(rest)
     return rest, e, np.add.accumulate(e, axis=1)[:, -1:]
 
 
-def probabilities(z: Array) -> Array:
+def probabilities(z: Floats) -> Floats:
     """Return the logistic function of one output, or the softmax of several."""
     if z.shape[1] == 1:
         return logistic(z)
     _, e, total = _shifted(z)
-    p: Array = e / total
+    p: Floats = e / total
     return p
 
 
-def losses(z: Array, labels: NDArray[np.uint32]) -> Array:
+def losses(z: Floats, labels: NDArray[np.uint32]) -> Floats:
     """Return minus the logarithm of the probability of each example's class."""
     if z.shape[1] == 1:
         m = np.where(labels == 1, z[:, 0], -z[:, 0])
         return np.where(m < 0, -m, 0.0) + log(1.0 + exp(-np.abs(m)))
     rest, _, total = _shifted(z)
-    result: Array = log(total[:, 0]) - rest[np.arange(len(z)), labels]
+    result: Floats = log(total[:, 0]) - rest[np.arange(len(z)), labels]
     return result
 
 
-def mistakes(z: Array, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def mistakes(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return whether z speaks for another class: the largest, the first of equals; of two, by its sign."""
     chosen = np.argmax(z, axis=1) if z.shape[1] > 1 else z[:, 0] > 0
     wrong: NDArray[np.bool_] = chosen != labels
     return wrong
 
 
-def truth(z: Array, labels: NDArray[np.uint32]) -> NDArray[np.float64]:
+def truth(z: Floats, labels: NDArray[np.uint32]) -> NDArray[np.float64]:
     """Return the probabilities of one who knows: 1 for the true class, else 0."""
     known = np.arange(z.shape[1]) == labels[:, None] if z.shape[1] > 1 else labels[:, None] == 1
     return np.asarray(known, dtype=np.float64)
 
 
-def backward(delta: Array, coef: Array) -> Array:
+def backward(delta: Floats, coef: Floats) -> Floats:
     """Return the errors of a layer times the weights that lead to them."""
     back = np.zeros((len(delta), coef.shape[1]))
     for k, w in enumerate(coef):
@@ -100,7 +100,7 @@ def backward(delta: Array, coef: Array) -> Array:
     return back
 
 
-def accumulated(delta: Array, h: Array) -> tuple[Array, Array]:
+def accumulated(delta: Floats, h: Floats) -> tuple[Floats, Floats]:
     """Return the sums over the examples of the gradients of weights and intercepts."""
     gradient, intercept = np.zeros((delta.shape[1], h.shape[1])), np.zeros(delta.shape[1])
     for d, x in zip(delta, h, strict=True):
@@ -108,9 +108,9 @@ def accumulated(delta: Array, h: Array) -> tuple[Array, Array]:
     return gradient, intercept
 
 
-def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Array:
+def start(numbers: NDArray[np.uint64], inputs: int, outputs: int, activation: str) -> Floats:
     """Return start weights from random numbers: uniform between plus and minus Glorot's bound."""
     bound = np.sqrt((2.0 if activation == "logistic" else 6.0) / float(inputs + outputs))
     part = (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    result: Array = (2.0 * part - 1.0) * bound + 0.0
+    result: Floats = (2.0 * part - 1.0) * bound + 0.0
     return result

@@ -30,7 +30,7 @@ __all__ = [
     "up",
 ]
 
-Numbers: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
 
 #: Half of the distance from 1 to the next float.
 UNIT = 2.0**-53
@@ -42,14 +42,14 @@ _SPLITTER = 2.0**27 + 1
 _SMALLEST = 2.0**-960
 
 
-def two_sum(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the rounded sum and its error."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
-def two_product(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
+def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the rounded product and its error; 0 as the error of a product below 2^-960."""
     p = a * b
     a_high, a_low = _split(a)
@@ -58,7 +58,7 @@ def two_product(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
     return p, np.where(np.abs(p) >= _SMALLEST, e, 0.0)
 
 
-def _split(a: Numbers) -> tuple[Numbers, Numbers]:
+def _split(a: Floats) -> tuple[Floats, Floats]:
     t = _SPLITTER * a
     high = t - (t - a)
     return high, a - high
@@ -71,19 +71,19 @@ class Twofold:
         self.high = np.zeros(shape)
         self.low = np.zeros(shape)
 
-    def add_product(self, a: Numbers, b: Numbers) -> None:
+    def add_product(self, a: Floats, b: Floats) -> None:
         """Add ``a * b``."""
         p, e = two_product(a, b)
         self.high, t = two_sum(self.high, p)
         self.low = self.low + (t + e)
 
-    def add(self, a: Numbers) -> None:
+    def add(self, a: Floats) -> None:
         """Add a number."""
         self.high, t = two_sum(self.high, a)
         self.low = self.low + t
 
     @property
-    def value(self) -> Numbers:
+    def value(self) -> Floats:
         """The sum, rounded."""
         return self.high + self.low
 

@@ -24,7 +24,7 @@ from perceptron_rs.settings import Budget, Data, State, check_kept
 __all__ = ["start_budget"]
 
 
-class Values:
+class MemberValues:
     """Kernel values of examples with members: numbers of stored rows, or behind these of rows of the run."""
 
     def __init__(self, data: Data, settings: Budget) -> None:
@@ -34,7 +34,7 @@ class Values:
             [squares(self.kernel, self.stored_rows), squares(self.kernel, self.rows)]
         )
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Values:  # it never changes
+    def __deepcopy__(self, memo: dict[int, object]) -> MemberValues:  # it never changes
         return self
 
     def __call__(self, one: int, members: list[int]) -> NDArray[np.float64]:
@@ -60,7 +60,7 @@ class Shared:
     kept: SupportSet
     number: int  # of the set
     width: int  # classes that share it
-    values: Values
+    values: MemberValues
     settings: Budget
     steps: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ def start_budget(data: Data, state: State, settings: Budget) -> Run:
     width = K if settings.joint else 1
     rows = n if precomputed else m
     check_kept(state, settings.budget, settings.policy, sets=K // width, width=width, rows=rows)
-    values = Values(data, settings)
+    values = MemberValues(data, settings)
     sets = sets_of(state, settings.policy)
     shared = [Shared(kept, g, width, values, settings) for g, kept in enumerate(sets)]
     planes: list[Plane] = [Forgetful(shared[k // width], k % width, int(state["seen"][k])) for k in range(K)]

@@ -52,7 +52,7 @@ __all__ = ["SupportSet", "sets_of", "state_of"]
 _FIRST_PARTITION = 2**63
 
 #: The kernel values of one example with some.
-Values = Callable[[int, list[int]], NDArray[np.float64]]
+KernelValues = Callable[[int, list[int]], NDArray[np.float64]]
 
 
 @dataclass
@@ -67,7 +67,7 @@ class SupportSet:
     factor: arith.Factor = field(default_factory=lambda: arith.Factor(0))
 
     def take(
-        self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: Values
+        self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: KernelValues
     ) -> None:
         """Take in a mistake on an example, with its steps; ``number`` is that of the set.
 
@@ -85,7 +85,7 @@ class SupportSet:
             raise FloatingPointError
 
     def _exchange(
-        self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: Values
+        self, member: int, steps: NDArray[np.float64], number: int, budget: Budget, values: KernelValues
     ) -> None:
         """Add an example, and let one go if there are too many."""
         if budget.policy == "random" and len(self.members) >= budget.budget:
@@ -107,7 +107,7 @@ class SupportSet:
     def _drop(self, place: int) -> None:
         del self.members[place], self.numbers[place], self.steps[place]
 
-    def _shrink(self, budget: Budget, values: Values) -> None:
+    def _shrink(self, budget: Budget, values: KernelValues) -> None:
         """Multiply all steps so that the first one may go."""
         with_all = values(self.members[0], self.members)
         sums = np.zeros(len(self.steps[0]))
@@ -120,7 +120,7 @@ class SupportSet:
         )
         self.steps = [phi * steps for steps in self.steps]
 
-    def _project(self, member: int, steps: NDArray[np.float64], budget: Budget, values: Values) -> None:
+    def _project(self, member: int, steps: NDArray[np.float64], budget: Budget, values: KernelValues) -> None:
         """Add an example, or its projection on the span of the others."""
         r = self.factor.forward(values(member, self.members))
         own = float(values(member, [member])[0])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference.margin.problem import Problem
 
-__all__ = ["Pass", "price", "strides"]
+__all__ = ["ScoringPass", "price", "strides"]
 
 Vector = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 LEAST_ROWS, LEAST_FACTOR = 2000, 10
 
 
-class Pass:
+class ScoringPass:
     """Scores of some rows, and the least of each group."""
 
     def __init__(self, problem: Problem, numbers: NDArray[Any], v: Vector) -> None:
@@ -47,8 +47,8 @@ def strides(problem: Problem) -> list[int]:
     return found
 
 
-def price(problem: Problem, stride: int, v: Vector) -> Pass:
+def price(problem: Problem, stride: int, v: Vector) -> ScoringPass:
     """Score every stride-th row, and the first of each group."""
     numbers = np.arange(0, problem.n, stride)
     extra = [first for first in problem.firsts() if first % stride]
-    return Pass(problem, np.concatenate([numbers, np.array(sorted(extra), dtype=np.int64)]), v)
+    return ScoringPass(problem, np.concatenate([numbers, np.array(sorted(extra), dtype=np.int64)]), v)

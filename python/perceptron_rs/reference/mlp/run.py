@@ -11,7 +11,7 @@ import numpy as np
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
-from perceptron_rs.reference.mlp.train import Array, learn
+from perceptron_rs.reference.mlp.train import Floats, learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, Network, State
@@ -25,7 +25,7 @@ START_EPOCH = 2**64 - 1
 class Run:
     """A network at work; see `perceptron_rs.engines.Run`."""
 
-    def __init__(self, data: Data, W: list[Array], b: list[Array], settings: Network) -> None:
+    def __init__(self, data: Data, W: list[Floats], b: list[Floats], settings: Network) -> None:
         self.data, self.W, self.b, self.settings = data, W, b, settings
         self.weights = np.ones(len(data.labels)) if data.sample_weight is None else data.sample_weight
         #: The examples of a weight above 0, and the weight of all together.
@@ -74,7 +74,7 @@ def start_network(data: Data, state: State, settings: Network) -> Run:
     return Run(data, W, b, settings)
 
 
-def check_weights(weights: Array | None, n: int) -> None:
+def check_weights(weights: Floats | None, n: int) -> None:
     """Refuse weights that are not one finite number of at least 0 for each example, or all 0."""
     if weights is None:
         return
@@ -124,10 +124,10 @@ def check_activation(activation: str) -> None:
         raise ValueError(f"activation must be 'logistic', 'relu' or 'tanh', got '{activation}'")
 
 
-def from_state(state: State, rows: Any) -> tuple[list[Array], list[Array]]:
+def from_state(state: State, rows: Any) -> tuple[list[Floats], list[Floats]]:
     """Return copies of the layers; ValueError if they do not follow each other, from these rows on."""
     check_canonical(rows)
-    W, b, before = list[Array](), list[Array](), rows.shape[1]
+    W, b, before = list[Floats](), list[Floats](), rows.shape[1]
     if before == 0:
         raise ValueError("rows must have at least one column for layers of neurons, got 0")
     while not W or f"coef_{len(W)}" in state:
@@ -146,7 +146,7 @@ def from_state(state: State, rows: Any) -> tuple[list[Array], list[Array]]:
     return W, b
 
 
-def to_state(W: list[Array], b: list[Array]) -> State:
+def to_state(W: list[Floats], b: list[Floats]) -> State:
     """Return copies of the layers by the names of a state."""
     state: State = {}
     for layer, (coef, intercept) in enumerate(zip(W, b, strict=True)):

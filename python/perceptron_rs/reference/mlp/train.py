@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference.arith import neuron, running_total
 
-__all__ = ["Array", "forward", "learn"]
+__all__ = ["Floats", "forward", "learn"]
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
-def forward(x: Array, W: list[Array], b: list[Array], f: str) -> list[Array]:
+def forward(x: Floats, W: list[Floats], b: list[Floats], f: str) -> list[Floats]:
     """Return x, the values of each hidden layer, and z of the output; a row each example.
 
     A value is NaN where the z behind it is not finite.
@@ -52,9 +52,9 @@ def forward(x: Array, W: list[Array], b: list[Array], f: str) -> list[Array]:
 def learn(
     x: Any,
     y: Any,
-    s: Array,
-    W: list[Array],
-    b: list[Array],
+    s: Floats,
+    W: list[Floats],
+    b: list[Floats],
     f: str,
     eta: float,
     alpha: float,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.reference.structured.prefix import UPDATES
 
-__all__ = ["Chain", "Labels", "Log", "average", "learn"]
+__all__ = ["ChainWeights", "Labels", "Log", "average", "learn"]
 
 Labels = NDArray[np.uint32]
 
@@ -35,7 +35,7 @@ Labels = NDArray[np.uint32]
 Log = list[tuple[int, int, Labels]]
 
 
-class Chain:
+class ChainWeights:
     """The weights of K labels over d columns, or the sums u of such weights."""
 
     def __init__(self, emission: Any, transition: Any, start: Any, end: Any, pair: Any = None) -> None:
@@ -76,7 +76,7 @@ def learn(
     x: Sequence[Any],
     y: Sequence[Labels],
     c: float,
-    w: Chain,
+    w: ChainWeights,
     order: list[int],
     t: int,
     seen: Any,
@@ -99,7 +99,7 @@ def learn(
     return log
 
 
-def average(x: Sequence[Any], y: Sequence[Labels], c: float, u: Chain, log: Log) -> None:
+def average(x: Sequence[Any], y: Sequence[Labels], c: float, u: ChainWeights, log: Log) -> None:
     """``u += (t c)`` for each mistake, as the averaged perceptron."""
     for t, i, z in log:
         u.update(t * c, x[i], y[i], z)

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 __all__ = ["Lattice", "search"]
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Lattice:
     """The table of the search over one sequence."""
 
-    delta: Array  # (n, K)
+    delta: Floats  # (n, K)
     back: NDArray[np.intp]  # (n, K): the label before the best prefix that ends in a label
     kept: NDArray[np.bool_]  # (n, K): what the beam keeps
 
@@ -49,8 +49,8 @@ class Lattice:
 
 
 def search(
-    e: Array,
-    pair: Array,
+    e: Floats,
+    pair: Floats,
     beam: int | None = None,
     allowed: NDArray[np.bool_] | None = None,
     forbidden: NDArray[np.bool_] | None = None,

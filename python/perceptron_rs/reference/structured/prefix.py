@@ -21,25 +21,25 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.structured.lattice import Array, Lattice
+from perceptron_rs.reference.structured.lattice import Floats, Lattice
 
 __all__ = ["UPDATES"]
 
 Labels = NDArray[np.uint32]
 
 
-def full(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:  # noqa: ARG001
+def full(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:  # noqa: ARG001
     """Return the answer."""
     return lattice.answer(len(y))
 
 
-def early(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:  # noqa: ARG001
+def early(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:  # noqa: ARG001
     """Return the prefix up to the token where the beam loses the truth, else the answer."""
     kept = follow(lattice, y)
     return lattice.answer(len(y) if all(kept) else kept.index(False) + 1)
 
 
-def max_violation(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:
+def max_violation(lattice: Lattice, y: Labels, e: Floats, pair: Floats) -> Labels:
     """Return the prefix that is ahead of the truth by most; the answer if it is right."""
     answer = lattice.answer(len(y))
     if np.array_equal(answer, y):
@@ -54,7 +54,7 @@ def max_violation(lattice: Lattice, y: Labels, e: Array, pair: Array) -> Labels:
     return lattice.answer(longest)
 
 
-UPDATES: dict[str, Callable[[Lattice, Labels, Array, Array], Labels]] = {
+UPDATES: dict[str, Callable[[Lattice, Labels, Floats, Floats], Labels]] = {
     "full": full,
     "early": early,
     "max_violation": max_violation,

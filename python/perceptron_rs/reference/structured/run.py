@@ -10,11 +10,10 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.structured.chain import Chain, Labels, average, learn
+from perceptron_rs.reference.structured.chain import ChainWeights, Labels, average, learn
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
-from perceptron_rs.settings import Chain as Settings
-from perceptron_rs.settings import Epoch, Sequences, State
+from perceptron_rs.settings import Chain, Epoch, Sequences, State
 
 __all__ = ["Run", "means", "sequence_average", "start_chain"]
 
@@ -23,7 +22,14 @@ class Run:
     """A chain at work on sequences x with the labels y; see `perceptron_rs.engines.Run`."""
 
     def __init__(
-        self, x: list[Tokens], y: list[Labels], w: Chain, u: Chain, T: int, chosen: Labels, settings: Settings
+        self,
+        x: list[Tokens],
+        y: list[Labels],
+        w: ChainWeights,
+        u: ChainWeights,
+        T: int,
+        chosen: Labels,
+        settings: Chain,
     ) -> None:
         self.x, self.y, self.chosen, self.settings = x, y, chosen, settings
         self.w, self.u, self.T = w, u, T
@@ -72,7 +78,7 @@ class Run:
         return {"answers": np.concatenate([np.zeros(0, dtype=np.uint32), *self.answers])}
 
 
-def start_chain(data: Sequences, state: State, settings: Settings) -> Run:
+def start_chain(data: Sequences, state: State, settings: Chain) -> Run:
     """Begin a run of a chain."""
     x, columns = sequences(data.rows, data.lengths), data.rows.shape[1]
     w, u = to_chain(state, columns), to_chain(state, columns, "_u")
@@ -100,12 +106,12 @@ def sequence_average(state: State) -> State:
     return from_chain(means(w, u, int(state["seen"][0])))
 
 
-def means(w: Chain, u: Chain, T: int) -> Chain:
+def means(w: ChainWeights, u: ChainWeights, T: int) -> ChainWeights:
     """Return the averaged weights."""
     pairs = zip(vars(w).values(), vars(u).values(), strict=True)
-    return Chain(*(None if a is None else mean(a, b, np.int64(T)) for a, b in pairs))
+    return ChainWeights(*(None if a is None else mean(a, b, np.int64(T)) for a, b in pairs))
 
 
-def finite(w: Chain) -> bool:
+def finite(w: ChainWeights) -> bool:
     """Whether all numbers are."""
     return all(np.isfinite(numbers).all() for numbers in vars(w).values() if numbers is not None)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.structured.chain import Chain
+from perceptron_rs.reference.structured.chain import ChainWeights
 from perceptron_rs.settings import State
 
 __all__ = ["from_chain", "to_chain"]
 
 
-def to_chain(state: State, columns: int, suffix: str = "") -> Chain:
+def to_chain(state: State, columns: int, suffix: str = "") -> ChainWeights:
     """Return a copy of the weights of a state; ValueError if a shape does not agree.
 
     ``suffix`` tells weights and sums apart.
@@ -32,10 +32,10 @@ def to_chain(state: State, columns: int, suffix: str = "") -> Chain:
             raise ValueError(f"{name}{suffix} must have shape {shape}, got {small[name].shape}")
     pair = _dense(state, "pair", suffix, columns, K * K) if "pair_indptr" in state else None
     emission = _dense(state, "emission", suffix, columns, K)
-    return Chain(emission, **small, pair=None if pair is None else pair.reshape(-1, K, K))
+    return ChainWeights(emission, **small, pair=None if pair is None else pair.reshape(-1, K, K))
 
 
-def from_chain(w: Chain, suffix: str = "") -> State:
+def from_chain(w: ChainWeights, suffix: str = "") -> State:
     """Return a copy of the weights, by the names of a state."""
     state = _sparse(w.emission, "emission", suffix)
     small = {"transition": w.transition, "start": w.start, "end": w.end}
