@@ -7,8 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction import FeatureHasher
 
-from perceptron_rs import PocketPerceptron, load
+from perceptron_rs import Perceptron, PocketPerceptron, load
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.io.lines import text_blocks
@@ -28,7 +29,7 @@ def test_each_example_is_predicted_before_it_is_learnt(call, stdin, model, tmp_p
     answer = call("online", model, "--save", tmp_path / "new")
     assert answer.out.split() == [str(label) for label in found]
     assert load(tmp_path / "new").coef_.tobytes() == expected.coef_.tobytes()
-    assert answer.err.splitlines()[-1].endswith(f"{errors} in all ({errors / 6:.4f})")
+    assert answer.err.splitlines()[-1].split()[:3] == ["6", str(errors), f"{errors / 6:.4f}"]
     assert not np.array_equal(load(model).coef_, expected.coef_)  # stays as it was
     again = call("online", model, "--save", model, "--quiet", "--json")  # of an empty standard input
     assert again.status == 1
@@ -46,18 +47,19 @@ def test_learners_that_need_all_examples(refused, tmp_path):
     assert "holds a PocketPerceptron, which learns from all examples at once" in line
 
 
-def test_lines_at_doubling_counts(capsys):
+def test_a_table_of_rows_at_doubling_counts(capsys):
     counts = Counts(quiet=False)
     for mistakes in (1, 0, 1, 1, 0, 0, 0, 0, 1):
         counts.add(1, mistakes)
     counts.say()
     counts.say()
     assert capsys.readouterr().err.splitlines() == [
-        "1 examples, 1 mistakes since the last line (1.0000), 1 in all (1.0000)",
-        "2 examples, 0 mistakes since the last line (0.0000), 1 in all (0.5000)",
-        "4 examples, 2 mistakes since the last line (1.0000), 3 in all (0.7500)",
-        "8 examples, 0 mistakes since the last line (0.0000), 3 in all (0.3750)",
-        "9 examples, 1 mistakes since the last line (1.0000), 4 in all (0.4444)",
+        "  examples  mistakes      rate  since last row      rate",
+        "         1         1    1.0000               1    1.0000",
+        "         2         1    0.5000               0    0.0000",
+        "         4         3    0.7500               2    1.0000",
+        "         8         3    0.3750               0    0.0000",
+        "         9         4    0.4444               1    1.0000",
     ]
 
 
@@ -74,6 +76,36 @@ def test_a_coprocess_that_learns(model, tmp_path):
         assert child.wait(timeout=60) == 0
 
 
+def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
+    """As Vowpal Wabbit and river write them; Python makes the same columns by scikit-learn's hasher."""
+    rows = [{"words": 3, "from": "ann"}, {"from": "bob"}, {"words": 0.5, "from": "bob", "new": True}] * 4
+    labels, weights = ["spam", "ham", "ham"] * 4, [1.0, 2.0, 0.5] * 4
+    lines = [
+        json.dumps({"x": x, "y": y, "w": w} if w != 1 else {"_label": {"Label": y, "Weight": 1.0}, **x})
+        for x, y, w in zip(rows, labels, weights, strict=True)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines[:6]))
+    out = ("--model", tmp_path / "m", "--quiet")
+    assert call("train", tmp_path / "a.jsonl", *out, "--hash-bits", 10, "--epochs", 2).status == 0
+    X, y = FeatureHasher(1 << 10).transform(rows), np.array(labels)
+    expected = Perceptron(max_iter=2).fit(X[:6], y[:6], sample_weight=weights[:6])
+    assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+    assert call("reproduce", tmp_path / "m", tmp_path / "a.jsonl").status == 0
+    stdin("\n".join(lines[6:]).encode())
+    answer = call("online", tmp_path / "m", "--save", tmp_path / "n", "--quiet")
+    found, _ = expected.predict_then_learn(X[6:], y[6:], sample_weight=weights[6:])
+    assert answer.out.split() == found.tolist()
+    assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
+    stdin(b"\n".join([lines[0].encode(), b"{", b'{"_label": "x", "a": 1}', lines[2].encode()]))
+    skipped = call("online", tmp_path / "m", "--skip-bad")
+    assert (skipped.status, len(skipped.out.split())) == (0, 2)
+    assert "2 lines were skipped, the first: standard input, line 2: is not JSON: " in skipped.err
+    stdin(b'{"words": 3, "from": "ann"}\n')
+    assert "line 1: has no label; name its key with --target" in refused("online", tmp_path / "m")
+    stdin("\n".join(map(json.dumps, rows)).encode())
+    assert call("predict", tmp_path / "m", "-").out.split() == load(tmp_path / "m").predict(X).tolist()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number, status):
@@ -88,7 +120,7 @@ def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number,
             assert child.stdout.readline()
         child.send_signal(number)
         assert child.wait(timeout=60) == status
-        assert "4 examples" in child.stderr.read()
+        assert "\n         4 " in child.stderr.read()
     assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import AveragedPerceptron, Perceptron, _core, digest
 from perceptron_rs import parity as all_ways
@@ -101,9 +102,19 @@ def test_evenly_spaced_rows(call, tmp_path):
 
 def test_rows_that_fit_into_memory(monkeypatch):
     monkeypatch.setattr(parity, "CELLS", 12)
-    found, labels, n = parity.sample(Examples(X, Y), None)
-    assert (found.shape, len(labels), n) == ((4, 3), 4, 6)
-    assert parity.sample(Examples(X, Y), 6)[0] is X
+    found, n = parity.sample(Examples(X, Y), None)
+    assert (found.shape, len(found.labels), n) == ((4, 3), 4, 6)
+    assert parity.sample(Examples(X, Y), 6)[0].X is X
+
+
+def test_weights_of_examples_are_in_the_fits(call, tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"x": {"a": 1}, "y": 1, "w": 3}\n{"x": {"a": 2}, "y": 0, "w": 0.5}\n' * 3
+    )
+    answer = call("parity", tmp_path / "a.jsonl", "--hash-bits", 2, "--epochs", 2)
+    X, weights = FeatureHasher(4).transform([{"a": 1}, {"a": 2}] * 3), [3, 0.5] * 3
+    model = Perceptron(max_iter=2, tol=None).fit(X, [1, 0] * 3, sample_weight=weights)
+    assert answer.out.splitlines()[1][:64] == digest(model)
 
 
 def test_too_wide(refused, data, monkeypatch):

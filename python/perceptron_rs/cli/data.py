@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
@@ -16,14 +17,16 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import base_of, input_of
+from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import label_text
+from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
 from perceptron_rs.paths import paths_of
 
-__all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several"]
+__all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several", "weights_of"]
 
 _BLOCK = 1 << 20
 #: Names of files, and what is open: read as if they were one.
@@ -136,6 +139,15 @@ def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
         "usual_target": kept_input.target,
         "usual_delimiter": kept_input.delimiter,
     }
+
+
+def weights_of(data: Examples, model: Any) -> dict[str, Any]:
+    """Return the weights of examples as methods take them; CommandError for a learner that takes none."""
+    if data.weights is None:
+        return {}
+    if "sample_weight" not in signature(model.fit).parameters:
+        raise CommandError(f"the learner {name_of(model)} takes no weights of examples; leave them out")
+    return {"sample_weight": data.weights}
 
 
 def several(labels: NDArray[Any]) -> str:

@@ -23,9 +23,9 @@ __all__ = ["parse", "parser"]
 
 DATA = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
-file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv or .tsv, also compressed
-as .gz, .bz2 or .xz; .npz (as written by scipy.sparse.save_npz; or with arrays X, or
-data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet."""
+file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv, .tsv, .jsonl or .ndjson
+(JSON lines), also compressed as .gz, .bz2 or .xz; .npz (as written by scipy.sparse.save_npz; or with arrays
+X, or data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet."""
 TOKENS = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. It holds one token per line, with columns separated by tabs (or by blanks, if the first line has no
@@ -140,7 +140,7 @@ def _filler(own: kinds.Command) -> Callable[[Any], None]:
 
 
 def _train(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False)
+    _data(command, model=False, learns=True)
     kinds.add_training(command, "its parameters unless others are given")
     text = (
         "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
@@ -189,7 +189,7 @@ def _evidence(command: argparse.ArgumentParser) -> None:
 
 def _again(command: argparse.ArgumentParser) -> None:
     """Add what a model is trained again from."""
-    _data(command, model=True)
+    _data(command, model=True, learns=True)
     text = "of tagged sentences, the column that holds the tag, from 1 (as in the training)"
     kinds.add_tag_column(command, text)
     add(command, "--engine", "what computes (as when the model was trained)", ("rust", "reference"))
@@ -203,7 +203,7 @@ def _inspect(command: argparse.ArgumentParser) -> None:
 
 
 def _parity(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False)
+    _data(command, model=False, learns=True)
     text = "use N rows, evenly spaced (default: as many as fit into 128 MB when dense)"
     add(command, "--rows N", text, kinds.POSITIVE)
     texts = {"max_iter": "maximum number of epochs (5)", "tol": "stop when the loss improves by less (never)"}
@@ -213,7 +213,7 @@ def _parity(command: argparse.ArgumentParser) -> None:
 
 
 def _online(command: argparse.ArgumentParser) -> None:
-    _data(command, model=True, piped=True)
+    _data(command, model=True, learns=True, piped=True)
     text = "write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error"
     add(command, "--save OUT", text)
     text = "write it also in between, when N more examples have been learnt from"
@@ -229,14 +229,17 @@ def _digests(command: argparse.ArgumentParser) -> None:
     add(command, "--json", kinds.JSON)
 
 
-def _data(command: argparse.ArgumentParser, *, model: bool, piped: bool = False) -> None:
+def _data(
+    command: argparse.ArgumentParser, *, model: bool, learns: bool = False, piped: bool = False
+) -> None:
     """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
     if model:
         kinds.add_model(command)
     kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
     for option in options(FileOptions, of_model=model):
-        option.add_to(group)
+        if learns or option.parameter != "sample_weight":
+            option.add_to(group)
     text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
     add(
         group,

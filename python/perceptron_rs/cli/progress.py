@@ -60,7 +60,7 @@ class Lines:
 
 
 class Counts:
-    """Lines about a stream, at 1, 2, 4, 8, ... examples, and at the end."""
+    """A table of progressive validation: a row at 1, 2, 4, 8, ... examples, and at the end."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet or sys.stderr is None
@@ -75,14 +75,13 @@ class Counts:
             self.say()
 
     def say(self) -> None:
-        """Write a line, if there is anything new."""
+        """Write a row, if there is anything new."""
         new = self._examples - self._said
         if new and not self._quiet:
-            _line(
-                f"{self._examples} examples, "
-                f"{self._new} mistakes since the last line ({_share(self._new, new)}), "
-                f"{self._mistakes} in all ({_share(self._mistakes, self._examples)})"
-            )
+            if not self._said:
+                _line("  examples  mistakes      rate  since last row      rate")
+            rates = (_share(self._mistakes, self._examples), _share(self._new, new))
+            _line(f"{self._examples:10}{self._mistakes:10}{rates[0]:>10}{self._new:16}{rates[1]:>10}")
         self._said, self._new = self._examples, 0
 
 

@@ -30,10 +30,11 @@ _EXACT = 2.0**53
 
 @dataclass(frozen=True)
 class Examples:
-    """Examples as they were read; labels and names of the columns, if there are any."""
+    """Examples as they were read; labels, weights and names of the columns, if there are any."""
 
     rows: Any
     y: NDArray[Any] | None = None
+    weights: NDArray[Any] | None = None
     names: tuple[str, ...] | None = None
     zero_based: bool | None = None  # of svmlight text
     #: Columns that were hashed, and those of them that hold strings.
@@ -65,18 +66,19 @@ class Examples:
 
     def part(self, begin: int, end: int) -> Examples:
         """Return some examples in a row."""
-        y = None if self.y is None else self.y[begin:end]
+        y, weights = (None if some is None else some[begin:end] for some in (self.y, self.weights))
         if not isinstance(self.rows, CsrArrays):
-            return replace(self, rows=self.rows[begin:end], y=y)
+            return replace(self, rows=self.rows[begin:end], y=y, weights=weights)
         indptr = self.rows.indptr[begin : end + 1]
         entries = slice(int(indptr[0]), int(indptr[-1]))
         data, indices = self.rows.data[entries], self.rows.indices[entries]
         some = CsrArrays(data, indices, indptr - indptr[0], (len(indptr) - 1, self.rows.shape[1]))
-        return replace(self, rows=some, y=y)
+        return replace(self, rows=some, y=y, weights=weights)
 
-    def chosen(self, rows: NDArray[np.bool_]) -> Examples:
+    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:
         """Return some of the examples."""
-        return replace(self, rows=self.X[rows], y=None if self.y is None else self.y[rows])
+        y, weights = (None if some is None else some[rows] for some in (self.y, self.weights))
+        return replace(self, rows=self.X[rows], y=y, weights=weights)
 
 
 def is_held_out(begin: int, end: int, share: float) -> NDArray[np.bool_]:
@@ -175,6 +177,9 @@ def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     from perceptron_rs.common.labels import joined_labels  # which imports scikit-learn
 
     y = None if first.y is None else joined_labels([part.labels for part in parts])
+    if any(part.weights is not None for part in parts):
+        ones = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
+        first = replace(first, weights=np.concatenate(list(ones)))
     if not isinstance(first.rows, CsrArrays) and not hasattr(first.rows, "tocsr"):
         widths = {part.shape[1] for part in parts}
         if len(widths) > 1:

@@ -20,6 +20,8 @@ from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmli
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import (
+    BITS,
+    HASHED,
     TABLES,
     TEXT_TABLES,
     TEXTS,
@@ -59,6 +61,7 @@ def open_examples(
     *,
     format: Format | None = None,  # noqa: A002  as the option of the command is called
     target: str | None = None,
+    sample_weight: str | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     delimiter: str | None = None,
@@ -77,10 +80,13 @@ def open_examples(
     path : str, path-like, or list of them
         Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
         bzip2 or xz may have compressed text.
-    format : {"svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet"}, default=None
+    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"}, default=None
         The format; None: what the suffix says.
     target : str, default=None
-        Name of the column of labels in a table; None: the last.
+        Name of the column of labels in a table, or of their key in JSON lines. None: the last column; the
+        keys of Vowpal Wabbit or river, see :doc:`/guide/files`.
+    sample_weight : str, default=None
+        Name of the column, or of the key, of the weights of the examples.
     columns : list of str, default=None
         Names of the columns of a table that are features; None: all but the target.
     drop : list of str, default=()
@@ -92,8 +98,9 @@ def open_examples(
     missing : list of str, default=()
         Cells of CSV that stand for a missing value, such as "NA".
     hash_bits : int, default=None
-        Hash the names and values of a table, or the words of a text, to ``2 ** hash_bits`` columns, as
-        scikit-learn's ``FeatureHasher`` does; from 1 to 30. None: tables are not hashed, and texts to 18.
+        Hash the names and values of a table or of JSON lines, or the words of a text, to ``2 ** hash_bits``
+        columns, as scikit-learn's ``FeatureHasher`` does; from 1 to 30. None: tables are not hashed, and
+        others to 18.
     labels : path, default=None
         A ``.npy`` file of labels, one for each example.
     n_features : int, default=None
@@ -145,6 +152,7 @@ def open_examples(
         format=format,
         labels=None if labels is None else Path(labels),
         target=target,
+        sample_weight=sample_weight,
         columns=None if columns is None else tuple(columns),
         drop=tuple(drop),
         delimiter=None if delimiter is None else check_delimiter(delimiter),
@@ -179,6 +187,8 @@ class ExampleFiles:
     def __init__(self, files: Sequence[Any], reading: Reading, holdout: float | None = None) -> None:
         self.files, self.reading, self.holdout = tuple(files), reading, holdout
         self.form, self.name = format_of(self.files, reading), names_of(self.files)
+        if self.form in HASHED and reading.hash_bits is None:
+            self.reading = replace(reading, hash_bits=BITS)
         #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
         self.rows: int | None = None
         #: What was read last, without its rows.
@@ -209,7 +219,7 @@ class ExampleFiles:
                 raise ValueError(
                     f"{reading.labels or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
                 )
-        self.last = replace(data, rows=_NO_ROWS, y=None)
+        self.last = replace(data, rows=_NO_ROWS, y=None, weights=None)
         return data
 
     def learnt(self, fit: Any = None) -> Examples:
@@ -328,7 +338,7 @@ class ExampleFiles:
                     empty = False
                     first = first or (name, data)
                     same_columns(*first, name, data)
-                    self.last = replace(data, rows=_NO_ROWS, y=None)
+                    self.last = replace(data, rows=_NO_ROWS, y=None, weights=None)
                     yield data
             if empty:
                 raise ValueError(f"{name}: contains no examples")
@@ -504,7 +514,7 @@ class ExampleFiles:
         rows = 0
         for data in self._streamed(held=False):
             rows += len(data)
-            yield Batch(data.X, data.y)
+            yield Batch(data.X, data.y, data.weights)
         self.rows = rows
 
     def _streamed(self, *, held: bool) -> Iterator[Examples]:

@@ -29,6 +29,8 @@ def lines_of(form: str, name: str, reading: Reading) -> Lines:
     """Return what reads whole lines of a format."""
     if form == "svmlight":
         return _SvmlightLines(name, reading)
+    if form == "jsonl":
+        return _ObjectLines(name, reading)
     return _RawLines(name, reading) if form == "lines" else TableLines(name, form, reading)
 
 
@@ -74,6 +76,25 @@ class _RawLines:
         return Examples(*self._text.part(first, text)[:2])
 
 
+class _ObjectLines:
+    """Reads JSON lines."""
+
+    def __init__(self, name: str, reading: Reading) -> None:
+        from perceptron_rs.io.json_lines import JsonLines
+
+        assert reading.hash_bits is not None
+        self._text = JsonLines(
+            name,
+            reading.hash_bits,
+            target=reading.target or reading.usual_target,
+            sample_weight=reading.sample_weight,
+            with_labels=reading.with_labels and reading.labels is None,
+        )
+
+    def part(self, first: int, text: bytes) -> Examples:
+        return Examples(*self._text.part(first, text)[:3])
+
+
 class TableLines:
     """Reads records of a text table.
 
@@ -108,8 +129,10 @@ class TableLines:
             return Examples(np.zeros((0, self._reading.n_features or 0)))
         if self._reading.hash_bits is not None:
             names = tuple(feature.name for feature in layout.features)
-            return Examples(batch.X, batch.y, hashed=(names, self.lines.texts or ()))
-        return Examples(batch.X, batch.y, None if self.lines.text.header is False else layout.names)
+            how: dict[str, Any] = {"hashed": (names, self.lines.texts or ())}
+        else:
+            how = {"names": None if self.lines.text.header is False else layout.names}
+        return Examples(batch.X, batch.y, batch.sample_weight, **how)
 
 
 def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
@@ -123,12 +146,12 @@ def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
     with located(name, lambda: rows):
         parts: Iterable[Any] = tables if is_read else tables.parts(layout.used)
         for part in parts:
-            X, y, _, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.with_labels)
+            X, y, weights, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.with_labels)
             if bits is None:
-                yield Examples(X, y, layout.names)
+                yield Examples(X, y, weights, layout.names)
             else:
                 names = tuple(feature.name for feature in layout.features)
-                yield Examples(X, y, hashed=(names, layout.texts(part.schema)))
+                yield Examples(X, y, weights, hashed=(names, layout.texts(part.schema)))
             rows += part.num_rows
 
 

@@ -256,7 +256,8 @@ def layout_of(
     index = index_columns(schema)
     known = [n for n in names if n not in index]
     target = reading.target or reading.usual_target
-    guess = target if target is not None or not known else known[-1]
+    others = [n for n in known if n != reading.sample_weight]
+    guess = target if target is not None or not others else others[-1]
     is_known = reading.names is not None and all(column(n) in names for n in reading.names)
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=reading.hash_bits is not None)
@@ -276,12 +277,15 @@ def layout_of(
     lacking = [n for n in (reading.names or ()) if named and column(n) not in names]
     if lacking:
         raise ValueError(f"{name}: lacks {len(lacking)} of the model's columns, {lacking[0]!r} first")
-    target = _target(name, known, reading, named)
+    target = _target(name, others, reading, named)
     columns: Sequence[str] | None = reading.names if named else None
     if columns is None and reading.columns is not None:
         columns = [n for n in reading.columns if n != target]
     drop = () if columns is not None else reading.drop
-    layout = Layout(schema, name, target=target, columns=columns, drop=drop, first=first)
+    weight = reading.sample_weight
+    if weight is not None and weight not in names:
+        raise lacks(name, weight, "sample_weight", names)
+    layout = Layout(schema, name, target=target, weight=weight, columns=columns, drop=drop, first=first)
     n_features = len(layout.features)
     if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
         whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"

@@ -50,9 +50,17 @@ class FileOptions:
         default=None,
         metadata=allowed(
             _parsed(str, "NAME"),
-            "column that holds the labels in CSV and Parquet",
-            default="the last",
+            "column that holds the labels in CSV and Parquet, or their key in JSON lines",
+            default="the last column; where vw or river have them",
             of_model=_AS_TRAINED,
+        ),
+    )
+    sample_weight: str | None = field(
+        default=None,
+        metadata=allowed(
+            _parsed(str, "NAME"),
+            "column of a table, or key of JSON lines, that holds the weights of the examples",
+            default="none",
         ),
     )
     #: None: all but the target.
@@ -105,8 +113,8 @@ class FileOptions:
         default=None,
         metadata=allowed(
             _parsed(kinds.BITS, "B"),
-            "hash words, or the names and values of a table, to 2^B columns, as scikit-learn's FeatureHasher",
-            default="18 with --tokens",
+            "hash words, or names and values, to 2^B columns, as scikit-learn's FeatureHasher",
+            default="18 with --tokens and JSON lines",
             of_model=False,
         ),
     )

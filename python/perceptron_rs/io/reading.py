@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BITS",
+    "HASHED",
     "TABLES",
     "TEXTS",
     "TEXT_TABLES",
@@ -39,24 +40,29 @@ SUFFIXES = {
     ".txt": "svmlight",
     ".csv": "csv",
     ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".npz": "npz",
     ".npy": "npy",
     ".parquet": "parquet",
 }
-Format: TypeAlias = Literal["svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet"]
+Format: TypeAlias = Literal["svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"]
 TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
-TEXTS = ("svmlight", "csv", "tsv", "lines")
+TEXTS = ("svmlight", "csv", "tsv", "lines", "jsonl")
+#: Those of no columns: names and words are hashed.
+HASHED = ("lines", "jsonl")
 #: The formats that an option is about.
 _FORMATS_OF = {
-    "target": TABLES,
+    "target": (*TABLES, "jsonl"),
+    "sample_weight": (*TABLES, "jsonl"),
     "columns": TABLES,
     "drop": TABLES,
     "delimiter": TEXT_TABLES,
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
-    "hash_bits": (*TABLES, "lines"),
+    "hash_bits": (*TABLES, *HASHED),
     "zero_based": ("svmlight",),
 }
 
@@ -112,10 +118,7 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
         for option in fields(FileOptions)
         if options.get(option.name, option.default) != option.default
     }
-    found = {**(of_model or {}), **told}
-    if found.get("format") == "lines":
-        found.setdefault("hash_bits", BITS)
-    return Reading(given=frozenset(told), **found, **how)
+    return Reading(given=frozenset(told), **{**(of_model or {}), **told}, **how)
 
 
 def check_bits(bits: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, several
+from perceptron_rs.cli.data import examples, several, weights_of
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
@@ -88,7 +88,7 @@ class Learning:
     def answered(self, data: Examples) -> Iterator[tuple[Examples, list[int], int]]:
         """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
         try:
-            found, errors = self.model.predict_then_learn(data.X, data.labels)
+            found, errors = self.model.predict_then_learn(data.X, data.labels, **weights_of(data, self.model))
         except ValueError as error:
             if len(data) == 1:
                 self.refuse(text_of(error))

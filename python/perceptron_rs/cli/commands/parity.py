@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 from argparse import Namespace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples
+from perceptron_rs.cli.data import examples, weights_of
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
 from perceptron_rs.io.examples import Examples
@@ -27,7 +27,8 @@ def run(arguments: Namespace) -> int:
 
     chosen(arguments)  # a wrong choice is said before anything is read
     data = examples(arguments).whole()
-    X, y, n = sample(data, arguments.rows)
+    data, n = sample(data, arguments.rows)
+    X, y = data.X, data.labels
     if not arguments.json:
         used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"
         print(f"examples: {used}, features: {X.shape[1]}")
@@ -36,7 +37,8 @@ def run(arguments: Namespace) -> int:
     difference = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for way in ways(model, X, y, batch_sizes=(max(1, len(y) // 3), 7)):
+        weights_of(data, model)  # are refused by learners without
+        for way in ways(model, X, y, weights=data.weights, batch_sizes=(max(1, len(y) // 3), 7)):
             answers.append({"way": str(way.path), "sha256": way.digest})
             if not arguments.json:
                 print(f"{way.digest}  {way.path}", flush=True)
@@ -65,8 +67,8 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
-def sample(data: Examples, rows: int | None) -> tuple[Any, Any, int]:
-    """Return evenly spaced examples and labels, and how many there were."""
+def sample(data: Examples, rows: int | None) -> tuple[Examples, int]:
+    """Return evenly spaced examples, and how many there were."""
     n, d = data.X.shape
     if rows is None:
         rows = max(2, CELLS // d)
@@ -76,6 +78,5 @@ def sample(data: Examples, rows: int | None) -> tuple[Any, Any, int]:
                 "--rows"
             )
     if rows >= n:
-        return np.asarray(data.X) if isinstance(data.X, np.memmap) else data.X, data.labels, n
-    kept = np.linspace(0, n - 1, rows).round().astype(np.intp)
-    return data.X[kept], data.labels[kept], n
+        return replace(data, rows=np.asarray(data.X)) if isinstance(data.X, np.memmap) else data, n
+    return data.chosen(np.linspace(0, n - 1, rows).round().astype(np.intp)), n

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import RECORD, Call
-from perceptron_rs.cli.data import examples, reading_of, same_kind
+from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
@@ -129,7 +129,7 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
         return {"X": files.source()}
     data = files.learnt()
     same_kind(data.labels, model.classes_, files.name)
-    return {"X": data.X, "y": data.labels}
+    return {"X": data.X, "y": data.labels, **weights_of(data, model)}
 
 
 def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:

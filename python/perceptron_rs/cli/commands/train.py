@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import examples, kept
+from perceptron_rs.cli.data import examples, kept, weights_of
 from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.learning import audited, chosen, end_of, finished, is_stream, learner, of_stream
 from perceptron_rs.cli.modelfile import (
@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> int:
         if data is None:
             learn = _in_blocks(arguments, model, files, scaler, stack, goes_on=before is not None)
         else:
-            learn = partial(model.fit, data.X, labels)
+            learn = partial(model.fit, data.X, labels, **weights_of(data, model))
         del data, labels
         times.append(time.perf_counter())
         with watched(arguments, model, goes_on=before is not None):

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 #: Of examples.
-FORMATS = ("svmlight", "csv", "tsv", "lines", "npz", "npy", "parquet")
+FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet")
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"

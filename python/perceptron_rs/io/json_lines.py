@@ -1,0 +1,176 @@
+"""JSON lines: each is an object, an example as a dictionary, whose names and values are hashed to columns."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+
+from perceptron_rs.errors import ArgumentError, located
+from perceptron_rs.io.layout import hasher
+from perceptron_rs.io.source import Batch
+
+__all__ = ["JsonLines"]
+
+#: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
+_WITHIN = "^"
+
+
+class JsonLines:
+    """Makes examples of whole lines of a file.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the file.
+    hash_bits : int
+        Names and values are hashed to 2 ** hash_bits columns.
+    target, sample_weight : str or None
+        Keys of the label and of the weight, beside which all other keys are features. None: the label and the
+        weight are where Vowpal Wabbit or river have them.
+    with_labels : bool
+        Whether there must be labels. If not, those that are there are left out of the features.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        hash_bits: int,
+        *,
+        target: str | None = None,
+        sample_weight: str | None = None,
+        with_labels: bool = True,
+    ) -> None:
+        self._name, self._hash_bits = name, hash_bits
+        self._target, self._weight, self._with_labels = target, sample_weight, with_labels
+
+    def part(self, first: int, text: bytes) -> Batch:
+        """Return the examples in whole lines, the first of which has this number; empty lines are none."""
+        rows, labels, weights = [], [], []
+        for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
+            if not line.strip():
+                continue
+            try:
+                row, label, weight = self._example(line)
+            except (ValueError, RecursionError) as error:
+                raise located(_worded(error), f"{self._name}, line {number}: ") from None
+            rows.append(row)
+            labels.append(label)
+            weights.append(weight)
+        try:
+            X = hasher(self._hash_bits, "dict").transform(rows)
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{self._name}: a name or a value is not valid Unicode: {error}") from None
+        y = self._labels(labels) if self._with_labels else None
+        is_weighted = any(weight is not None for weight in weights)
+        return Batch(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
+
+    def _example(self, line: bytes) -> tuple[dict[str, float | str], Any, float | None]:
+        """Return the features, the label and the weight of an example; None for what is not there."""
+        found = json.loads(line, object_pairs_hook=_object, parse_constant=_no_number)
+        if not isinstance(found, dict):
+            raise ValueError(f"must be an object such as {{...}}, got {_shown(found)}")
+        label, weight = self._taken(found)
+        if label is None and self._with_labels:
+            raise ArgumentError(
+                "has no label" + ("" if self._target is None else " {key!r}"),
+                'name its key with {target}, or write it as vw ("_label") or river ("x" and "y") do',
+                key=self._target,
+            )
+        if label is not None and not isinstance(label, str | int | float):
+            raise ValueError(f"the label must be a string or a number, got {_shown(label)}")
+        features: dict[str, float | str] = {}
+        _flatten(found, "", features)
+        return features, label, None if weight is None else _weight(weight)
+
+    def _taken(self, found: dict[str, Any]) -> tuple[Any, Any]:
+        """Take the label and the weight out of an object, and leave the features in it."""
+        if self._target is not None:
+            weight = None if self._weight is None else found.pop(self._weight, None)
+            return found.pop(self._target, None), weight
+        if isinstance(found.get("x"), dict) and found.keys() <= {"x", "y", "w"}:
+            features, label, weight = found["x"], found.get("y"), found.get("w")
+            found.clear()
+            found.update(features)
+        else:
+            label, weight = found.pop("_label", None), None
+            if isinstance(label, dict):
+                if not label.keys() <= {"Label", "Weight"}:
+                    raise ValueError(f"_label may hold Label and Weight, got {_shown(label)}")
+                label, weight = label.get("Label"), label.get("Weight")
+            reserved = next((key for key in found if key.startswith("_")), None)
+            if reserved is not None:
+                raise ArgumentError(
+                    "the key {key!r} begins with _, and of these vw's _label alone is read",
+                    "rename it, or name the key of the label with {target}, beside which all are features",
+                    key=reserved,
+                )
+        if self._weight is not None:
+            weight = found.pop(self._weight, None)
+        return label, weight
+
+    def _labels(self, labels: list[Any]) -> Any:
+        kinds = (bool, str, (int, float))  # a bool is an int, too
+        if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
+            raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
+        return np.array(labels) if labels else np.zeros(0, dtype=np.int64)
+
+
+def _flatten(found: dict[str, Any], within: str, features: dict[str, float | str]) -> None:
+    """Put the features of an object, and of objects in it, into a dictionary without objects."""
+    for key, value in found.items():
+        name = within + key
+        if isinstance(value, dict):
+            _flatten(value, name + _WITHIN, features)
+            continue
+        if isinstance(value, list):
+            raise ArgumentError(
+                "{name!r} is a list", 'write an object of names and numbers, such as {{"red": 1}}', name=name
+            )
+        if name in features:
+            raise ValueError(f"the feature {name!r} is there twice")
+        if value is None:  # as a missing value of a table, no feature
+            continue
+        features[name] = value if isinstance(value, str) else _number(value, name)
+
+
+def _number(value: float, name: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name!r} must be a finite number, got {value!r:.80}")
+    return number
+
+
+def _weight(weight: Any) -> float:
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or _number(weight, "the weight") < 0:
+        raise ValueError(f"the weight must be a number of at least 0, got {_shown(weight)}")
+    return float(weight)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; ValueError for a key that is there twice, of which JSON's readers take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _worded(error: Exception) -> Exception:
+    """Return an error of the reader of JSON in words like others."""
+    if isinstance(error, json.JSONDecodeError):
+        return ValueError(f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}, at column {error.colno}")
+    return ValueError("its objects are nested too deeply") if isinstance(error, RecursionError) else error
+
+
+def _shown(value: Any) -> str:
+    return f"{json.dumps(value)[:80]}"

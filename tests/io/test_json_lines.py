@@ -1,0 +1,129 @@
+"""JSON lines: columns as of scikit-learn's hasher; labels and weights where vw and river have them."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction import FeatureHasher
+
+from perceptron_rs import Perceptron
+from perceptron_rs.io import open_examples
+from perceptron_rs.io.json_lines import JsonLines
+
+ROWS = [
+    {"length": 3, "sender": "ann", "new": True},
+    {"length": 0.5, "sender": "bob", "new": False, "note": None},
+    {"sender": "ann", "subject": {"now": 2, "to": {"whom": "é"}}},
+    {},
+]
+#: The same without what is missing, and with the names of objects before those in them.
+FLAT = [
+    {"length": 3, "sender": "ann", "new": 1},
+    {"length": 0.5, "sender": "bob", "new": 0},
+    {"sender": "ann", "subject^now": 2, "subject^to^whom": "é"},
+    {},
+]
+LABELS = ["spam", "ham", "spam", "ham"]
+WEIGHTS = [1.0, 2.0, 1.0, 0.5]
+PARTS = list(zip(ROWS, LABELS, WEIGHTS, strict=True))
+STYLES = {
+    "vw": [{"_label": y} | x for x, y, _ in PARTS],
+    "weighted vw": [{"_label": {"Label": y, "Weight": w}, **x} for x, y, w in PARTS],
+    "river": [{"x": x, "y": y} for x, y, _ in PARTS],
+    "weighted river": [{"x": x, "y": y, "w": w} for x, y, w in PARTS],
+    "keys": [{"kind": y, "w": w, **x} for x, y, w in PARTS],
+}
+
+
+def text(objects):
+    return "\n".join(map(json.dumps, objects)).encode() + b"\n\n"
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_columns_are_those_of_the_hasher(style):
+    keys = {"target": "kind", "sample_weight": "w"} if style == "keys" else {}
+    X, y, weights, _ = JsonLines("a", 8, **keys).part(1, text(STYLES[style]))
+    expected = FeatureHasher(1 << 8).transform(FLAT)
+    assert X.shape == expected.shape
+    assert (expected != X).nnz == 0
+    assert y.tolist() == LABELS
+    assert (weights is None) == (style in ("vw", "river"))
+    if weights is not None:
+        assert weights.tolist() == WEIGHTS
+    without, nothing, *_ = JsonLines("a", 8, **keys, with_labels=False).part(1, text(STYLES[style]))
+    assert nothing is None  # and the labels are no features
+    assert (without != expected).nnz == 0
+
+
+def test_a_fit_weighs_as_the_lines_say(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(text(STYLES["weighted river"]))
+    streamed = Perceptron(max_iter=3, tol=None).fit_stream(open_examples(file, hash_bits=8))
+    X = FeatureHasher(1 << 8).transform(FLAT)
+    fitted = Perceptron(max_iter=3, tol=None, shuffle=False).fit(X, LABELS, sample_weight=WEIGHTS)
+    assert streamed.coef_.tobytes() == fitted.coef_.tobytes()
+
+
+def test_a_name_that_is_a_key_of_river_is_a_feature_of_others():
+    X, *_ = JsonLines("a", 8, target="t").part(1, b'{"x": 1, "y": 2, "t": 0, "_id": 1}\n')
+    assert (FeatureHasher(1 << 8).transform([{"x": 1, "y": 2, "_id": 1}]) != X).nnz == 0
+    X, *_ = JsonLines("a", 8).part(1, b'{"x": {"a": 1}, "more": 1, "_label": 0}\n')
+    assert (FeatureHasher(1 << 8).transform([{"x^a": 1, "more": 1}]) != X).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"a": 1', "is not JSON: expecting"),
+        ("[1]", "must be an object such as {...}, got [1]"),
+        ('{"a": 1}', 'has no label; name its key with target, or write it as vw ("_label")'),
+        ('{"x": {"a": 1}}', "has no label"),
+        ('{"_label": [1], "a": 1}', "the label must be a string or a number, got [1]"),
+        ('{"_label": {"Label": 1, "Initial": 2}}', "_label may hold Label and Weight"),
+        ('{"_label": 1, "_tag": "a"}', "the key '_tag' begins with _"),
+        ('{"_label": {"Label": 1, "Weight": -1}}', "the weight must be a number of at least 0, got -1"),
+        ('{"x": {}, "y": 1, "w": true}', "the weight must be a number of at least 0, got true"),
+        ('{"_label": 1, "a": [1]}', "'a' is a list; write an object of names and numbers"),
+        ('{"_label": 1, "a": NaN}', "NaN is no number of JSON"),
+        ('{"_label": 1, "a": 1e999}', "'a' must be a finite number, got inf"),
+        ('{"_label": 1, "a": 1' + "0" * 400 + "}", "'a' must be a finite number, got 1000"),
+        ('{"_label": 1, "a": 1, "a": 2}', "the key 'a' is there twice"),
+        ('{"_label": 1, "a": {"b": 1}, "a^b": 2}', "the feature 'a^b' is there twice"),
+        ('{"_label": 1, "a": ' + '{"a": ' * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_line_that_is_no_example_is_named(line, said):
+    with pytest.raises(ValueError, match=r"^a, line 2: ") as caught:
+        JsonLines("a", 8).part(1, b'{"_label": 1, "a": 1}\n' + line.encode() + b"\n")
+    assert said in str(caught.value)
+
+
+def test_labels_of_two_kinds_and_broken_text_are_refused():
+    for labels in ('1 "1"', "true 1"):
+        lines = "".join(f'{{"_label": {label}}}\n' for label in labels.split())
+        with pytest.raises(ValueError, match="all strings, all numbers or all booleans"):
+            JsonLines("a", 8).part(1, lines.encode())
+    with pytest.raises(ValueError, match="not valid Unicode"):
+        JsonLines("a", 8).part(1, b'{"_label": 1, "\\ud800": 1}\n')
+
+
+def test_whole_numbers_are_integers_however_they_are_written(tmp_path):
+    file = tmp_path / "a.ndjson"
+    file.write_text('{"_label": 1.0, "a": 1}\n{"_label": -1, "b": 1}\n')
+    model = Perceptron().fit_stream(open_examples(file))
+    assert model.classes_.dtype == np.int64
+    file.write_text('{"_label": 1.5, "a": 1}\n{"_label": -1, "b": 1}\n')
+    with pytest.raises(ValueError, match="labels must be whole numbers or strings"):
+        Perceptron().fit_stream(open_examples(file))
+
+
+def test_weights_of_tables(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.csv").write_text("a,kind,w\n1,x,1\n-1,y,2.5\n2,y,1\n")
+    source = open_examples(tmp_path / "a.csv", sample_weight="w")
+    streamed = Perceptron(max_iter=3, tol=None).fit_stream(source)
+    fitted = Perceptron(max_iter=3, tol=None, shuffle=False)
+    fitted.fit([[1.0], [-1.0], [2.0]], ["x", "y", "y"], sample_weight=[1, 2.5, 1])
+    assert streamed.coef_.tobytes() == fitted.coef_.tobytes()
+    with pytest.raises(ValueError, match="has no column 'v' for sample_weight"):
+        open_examples(tmp_path / "a.csv", sample_weight="v")
