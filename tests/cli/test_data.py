@@ -93,7 +93,11 @@ def test_predict_needs_no_labels(call, model, tmp_path):
         ("a.npy", b"\x93NUMPY\x01\x00", ""),
         ("a.arff", b"x", "unknown suffix '.arff'; the suffix must be one of .svm,"),
         ("a", b"x", "unknown suffix ''"),
-        ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv may be compressed"),
+        (
+            "a.npz.gz",
+            b"x",
+            "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv, .jsonl, .ndjson may be compressed",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "parity"])

@@ -160,7 +160,7 @@ def open_examples(
         missing=tuple(missing),
         hash_bits=None if hash_bits is None else check_bits(hash_bits),
         n_features=n_features,
-        zero_based=zero_based if isinstance(zero_based, str) else bool(zero_based),
+        zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
         max_ratio=check_ratio(max_ratio),
     )
     files = ExampleFiles(paths_of(path), reading_of(vars(options)))

@@ -97,9 +97,10 @@ class JsonLines:
         else:
             label, weight = found.pop("_label", None), None
             if isinstance(label, dict):
-                if not label.keys() <= {"Label", "Weight"}:
-                    raise ValueError(f"_label may hold Label and Weight, got {_shown(label)}")
-                label, weight = label.get("Label"), label.get("Weight")
+                inner: dict[str, Any] = label
+                if not inner.keys() <= {"Label", "Weight"}:
+                    raise ValueError(f"_label may hold Label and Weight, got {_shown(inner)}")
+                label, weight = inner.get("Label"), inner.get("Weight")
             reserved = next((key for key in found if key.startswith("_")), None)
             if reserved is not None:
                 raise ArgumentError(
@@ -112,7 +113,7 @@ class JsonLines:
         return label, weight
 
     def _labels(self, labels: list[Any]) -> Any:
-        kinds = (bool, str, (int, float))  # a bool is an int, too
+        kinds: tuple[Any, ...] = (bool, str, (int, float))  # a bool is an int, too
         if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
             raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
         return np.array(labels) if labels else np.zeros(0, dtype=np.int64)

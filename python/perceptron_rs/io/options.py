@@ -9,7 +9,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import allowed
@@ -24,7 +24,7 @@ def _parsed(kind: Callable[[str], Any], metavar: str) -> Other:
     return Other(list, {"type": kind, "metavar": metavar})
 
 
-def _base(text: str) -> bool | str:
+def _base(text: str) -> bool | Literal["auto"]:
     """Return whether columns are counted from 0; "auto": that is to be found out."""
     if text not in ("auto", "yes", "no"):
         raise ArgumentTypeError(f"must be auto, yes or no, got {text!r}")
@@ -124,7 +124,7 @@ class FileOptions:
             kinds.POSITIVE, "number of features", default="as found in DATA", name="features", of_model=False
         ),
     )
-    zero_based: bool | str = field(
+    zero_based: bool | Literal["auto"] = field(
         default="auto",
         metadata=allowed(
             _parsed(_base, "{auto,yes,no}"),
