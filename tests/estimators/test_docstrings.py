@@ -213,3 +213,26 @@ def test_no_docstring_names_what_the_learner_lacks(kind):
         method = inspect.getattr_static(kind, name, None)
         arguments = set(inspect.signature(method).parameters) if inspect.isfunction(method) else set()
         assert not (found & lacks) - arguments, name
+
+
+def public_docstrings():
+    """Give the docstrings of all that the modules for users name, and of their methods, without examples."""
+    for module in ("", ".datasets", ".features", ".io", ".plots", ".testing"):
+        found = importlib.import_module(f"perceptron_rs{module}")
+        for name in found.__all__:
+            item = getattr(found, name)
+            items = {name: item}
+            if inspect.isclass(item):
+                items |= {f"{name}.{k}": v for k, v in vars(item).items() if not k.startswith("_")}
+            for where, each in items.items():
+                if text := inspect.getdoc(each):
+                    yield f"{module}.{where}", text.split("Examples\n---")[0]
+
+
+def test_formulas_are_typeset():
+    """What the pages would show as code has no powers, norms, sums or inner products."""
+    texts = dict(public_docstrings())
+    assert len(texts) > 150
+    formula = re.compile(r"``[^`]*(?:\^|\|\||\bsum_|[a-z] \. [a-z])[^`]*``|\b[wu] ?\. ?x")
+    found = {where: formula.findall(text) for where, text in texts.items()}
+    assert not {where: formulas for where, formulas in found.items() if formulas}

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron
+from perceptron_rs.audit.digests import Digester
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import (
     open_arrays,
@@ -148,6 +150,22 @@ def test_a_cache_that_is_cut_is_an_error(form, audit, tmp_path):
     with pytest.raises(ValueError, match=r"cache '.*cache' was cut to 1000 bytes while it was in use"):
         model.fit_stream(batches, cache=cache, block_size=50)
     assert not hasattr(model, "coef_")
+
+
+def test_a_callback_may_do_anything_with_files(tmp_path, monkeypatch):
+    """When it is called, nobody reads pages of the cache: also not for digests, which lag behind."""
+    added, at_callback = [], []
+    add = Digester.add
+
+    def slowly(self, examples):
+        time.sleep(0.002)
+        add(self, examples)
+        added.append(len(examples))
+
+    monkeypatch.setattr(Digester, "add", slowly)
+    model = AveragedPerceptron(max_iter=1, audit=True, callback=lambda _: at_callback.append(sum(added)))
+    model.fit_stream([(X, Y)] * 20, cache=tmp_path / "cache", block_size=50)
+    assert at_callback == [20 * len(Y)]
 
 
 @pytest.mark.parametrize("form", ["dense", "csr", "maps"])

@@ -206,10 +206,14 @@ class StreamRecord:
             if len(self.working) > self.behind:
                 self.working.popleft().result()
 
+    def wait(self) -> None:
+        """Wait for the digests of all that has been seen."""
+        while self.working:
+            self.working.popleft().result()
+
     def end(self, n: int | None) -> None:
         """Add the call to the record of the estimator: of ``n`` examples; None: nobody has counted them."""
-        for done in self.working:
-            done.result()
+        self.wait()
         digests = None
         if self.digester is not None and self.digester.added == n:  # or Ctrl-C came before all were seen
             digests = self.digester.end()

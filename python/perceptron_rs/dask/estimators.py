@@ -164,7 +164,7 @@ class LinearOnDask(DaskLearner):
     intercept_: Any
 
     def decision_function(self, X: Any) -> Any:
-        """Return the activation w.x + b of each example.
+        r"""Return the activation :math:`w \cdot x + b` of each example.
 
         Parameters
         ----------

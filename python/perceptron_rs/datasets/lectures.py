@@ -80,14 +80,14 @@ def _numbers(values: tuple[float, ...]) -> str:
 
 
 def lecture(name: Literal["six_points", "cached_average", "four_points", "xor"]) -> Lecture:
-    """Return a worked example of a lecture.
+    r"""Return a worked example of a lecture.
 
     Parameters
     ----------
     name : {"six_points", "cached_average", "four_points", "xor"}
-        "six_points": a first table, without an intercept, which predicts + where w . x = 0. "cached_average":
-        the average of its weights, by an update that has lost its counter. "four_points": a mistake that is
-        taken for right, on data that no line separates. "xor": two such mistakes, on XOR.
+        "six_points": a first table, without an intercept, which predicts + where :math:`w \cdot x = 0`.
+        "cached_average": the average of its weights, by an update that has lost its counter. "four_points": a
+        mistake that is taken for right, on data that no line separates. "xor": two such mistakes, on XOR.
 
     Returns
     -------

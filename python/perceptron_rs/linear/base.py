@@ -204,7 +204,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
 
     @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activation w.x + b of each example.
+        r"""Return the activation :math:`w \cdot x + b` of each example.
 
         Parameters
         ----------

@@ -306,7 +306,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the normalized vote on each example, or the activation of the vector that predicts.
+        r"""Return the normalized vote on each example, or the activation of the vector that predicts.
 
         Parameters
         ----------
@@ -317,9 +317,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With ``prediction="vote"``, the votes for minus the votes against, divided by the number of
-            votes, in [-1, 1]; a vector with w.x + b = 0 votes for. Otherwise, w.x + b. For two classes, the
-            score is that of ``classes_[1]``; otherwise, there is one column for each class. The bits do not
-            depend on the storage of X, the batch or ``n_jobs``.
+            votes, in [-1, 1]; a vector with :math:`w \cdot x + b = 0` votes for. Otherwise, the activation.
+            For two classes, the score is that of ``classes_[1]``; otherwise, there is one column for each
+            class. The bits do not depend on the storage of X, the batch or ``n_jobs``.
 
         Raises
         ------

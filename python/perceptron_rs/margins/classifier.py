@@ -54,7 +54,8 @@ class MaxMarginClassifier(
     classes, each class is separated from the rest.
 
     With ``kernel``, all of this holds in the feature space of a kernel. The hyperplane is then a weighted sum
-    of kernel values, ``sum_i dual_coef_[i] K(x_i, x) + intercept_`` over the support vectors x_i.
+    of kernel values: the score of x is :math:`\sum_i c_i K(x_i, x) + b` over the support vectors
+    :math:`x_i`, with c in ``dual_coef_`` and b in ``intercept_``.
 
     Parameters
     ----------
@@ -337,7 +338,7 @@ class MaxMarginClassifier(
 
     @consistent
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score w.x + b of each example, in the space of the kernel.
+        r"""Return the score :math:`w \cdot x + b` of each example, in the space of the kernel.
 
         Parameters
         ----------

@@ -23,13 +23,13 @@ __all__ = ["JointMargin", "joint_margin"]
 
 @dataclass(frozen=True, eq=False)
 class JointMargin:
-    """The largest margin of several classes at once. Returned by `joint_margin`.
+    r"""The largest margin of several classes at once. Returned by `joint_margin`.
 
     Attributes
     ----------
     coef : ndarray of shape (n_classes, n_features) or (n_classes, n_samples), float64
         Weights of the classes, of any length. With a kernel, there is one for each example: the score of
-        class c is ``sum_i coef[c, i] K(x_i, x) + intercept[c]``.
+        class c is :math:`\sum_i \mathrm{coef}_{c,i} K(x_i, x) + \mathrm{intercept}_c`.
     intercept : ndarray of shape (n_classes,), float64
         Intercepts of the classes.
     result : MarginResult

@@ -33,7 +33,7 @@ class MarginInterval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MarginResult:
-    """Certified bounds of the largest margin, with their proof.
+    r"""Certified bounds of the largest margin, with their proof.
 
     Returned by `max_margin`. `verify` checks it in exact arithmetic.
 
@@ -80,7 +80,7 @@ class MarginResult:
         Counts of the work done.
     kernel : KernelSpec or None
         The kernel, with its ``gamma`` settled; None without one. With a kernel, ``coef`` has a weight for
-        each example, and the hyperplane is ``sum_j coef_j K(x_j, x) + intercept``.
+        each example, and the score of x is :math:`\sum_i \mathrm{coef}_i K(x_i, x) + \mathrm{intercept}`.
     """
 
     status: str

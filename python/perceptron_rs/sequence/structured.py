@@ -37,7 +37,8 @@ Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Owner):
     r"""Structured perceptron with user-defined features and inference.
 
-    The score of a structure y for an input x is ``w . joint_feature(x, y)``. ``inference(x, w)`` returns
+    The score of a structure y for an input x is :math:`w \cdot \phi(x, y)`, where the function
+    ``joint_feature`` computes the vector :math:`\phi(x, y)`. ``inference(x, w)`` returns
     the y with the highest score. If it returns a wrong structure z, the update is ``w += eta0 *
     joint_feature(x, y)`` and ``w -= eta0 * joint_feature(x, z)``. Predictions use the average of w over all
     examples visited.

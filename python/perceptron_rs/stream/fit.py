@@ -292,6 +292,7 @@ class Blocks(Feeder):
             )
 
             def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
+                record.wait()  # a callback may cut the files whose pages are digested
                 observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
                 observer.n_before = run.n_before if run.n_examples else observer.n_examples
                 return observer(epoch, mistakes, losses, run) if observer.is_needed else False

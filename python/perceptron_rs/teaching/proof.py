@@ -84,8 +84,8 @@ class Proof:
 def proof(trace: Trace) -> Proof:
     r"""Replay the proof of the convergence theorem on a run.
 
-    Let u be a direction of length 1 with ``y_i u . x_i >= gamma > 0`` for all examples, and R the norm of
-    the longest one. Then after k updates that start from zero,
+    Let u be a direction of length 1 with :math:`y_i\, u \cdot x_i \ge \gamma > 0` for all examples, and R the
+    norm of the longest one. Then after k updates that start from zero,
 
     .. math:: k \gamma \le w_k \cdot u \le \|w_k\| \le \sqrt{k}\, R,
 

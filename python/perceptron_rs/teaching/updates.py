@@ -27,9 +27,12 @@ def updates_until_right(
     r"""Count how many consecutive updates on one example it takes to classify it correctly.
 
     One update, :math:`w \leftarrow w + \mathrm{step}\, y x` and :math:`b \leftarrow b + \mathrm{step}\, y`,
-    moves the activation of the example by ``step * (||x||**2 + 1)`` towards y. After k updates, the example
-    is still a mistake while ``k <= -y * (w . x + b) / (step * (||x||**2 + 1))``. Without an intercept, there
-    is no ``+ 1``.
+    moves the activation of the example by :math:`\mathrm{step}\, (\|x\|^2 + 1)` towards y. After k updates,
+    the example is still a mistake while
+
+    .. math:: k \le \frac{-y (w \cdot x + b)}{\mathrm{step}\, (\|x\|^2 + 1)}.
+
+    Without an intercept, there is no "+ 1".
 
     Parameters
     ----------
