@@ -28,7 +28,7 @@ pub fn count(
         let activations = &mut activations[..end - start];
         rows.scores(start..end, &weights, &[intercept], activations)?;
         for (row, &a) in (start..end).zip(&*activations) {
-            let is_positive = problem.labels[row] == positive;
+            let is_positive = problem.labels.of(row).has(positive);
             let sample = problem.sample_weight.map(|weights| weights[row]);
             let s = weight(sample, class_weight[usize::from(is_positive)]);
             // An example of weight 0 adds 0, whatever it holds.

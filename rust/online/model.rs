@@ -20,7 +20,7 @@ use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled, matrix};
 use crate::monitor::{Monitor, copied, pieces};
-use crate::rows::{Arranged, Chosen, Matrix, settled};
+use crate::rows::{Arranged, Chosen, Labels, Matrix, settled};
 
 /// Penalties that are pending.
 #[derive(Clone)]
@@ -422,14 +422,15 @@ impl Model {
     }
 
     /// What a pass makes of the model, which stays as it is.
-    pub fn learnt(
+    pub fn learnt<'a>(
         &self,
         rows: &dyn Matrix,
-        labels: &[u32],
+        labels: impl Into<Labels<'a>>,
         sample_weight: Option<&[f64]>,
         settings: &Settings,
         monitor: &dyn Monitor,
     ) -> Result<Learnt> {
+        let labels = labels.into();
         standard(|| {
             let (shape, needed) = (self.shape(), [settings.planes(), rows.columns()]);
             if shape != needed {
@@ -463,7 +464,7 @@ impl Model {
     fn pass(
         &self,
         rows: &dyn Matrix,
-        labels: &[u32],
+        labels: Labels,
         sample_weight: Option<&[f64]>,
         settings: &Settings,
         chosen: Option<Chosen>,

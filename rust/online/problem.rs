@@ -7,7 +7,7 @@ use crate::arith::step::weight;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
 use crate::monitor::{Monitor, pieces, same};
-use crate::rows::{Examples, Head, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
+use crate::rows::{Examples, Head, Labels, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
 
 /// How to learn.
 #[derive(Debug, Clone)]
@@ -105,6 +105,31 @@ impl Settings {
         Ok(())
     }
 
+    /// Checks that the labels are what the planes look for.
+    fn check_labels(&self, labels: Labels) -> Result<()> {
+        let planes = self.planes();
+        match labels {
+            Labels::Classes(classes) if self.joint.is_some() => {
+                match classes.iter().find(|&&class| class as usize >= planes) {
+                    None => Ok(()),
+                    Some(class) => Err(Error::Invalid(format!(
+                        "labels must be below {planes} for a joint decision, got {class}"
+                    ))),
+                }
+            }
+            Labels::Classes(_) => Ok(()),
+            Labels::Sets(..) if self.joint.is_some() => {
+                Err(Error::Invalid("labels must be one class each for a joint decision, got sets".into()))
+            }
+            Labels::Sets(_, width) => match self.positive.iter().find(|&&k| k as usize >= 32 * width) {
+                None => Ok(()),
+                Some(class) => Err(Error::Invalid(format!(
+                    "labels must have a bit for class {class}, got {width} words of 32 bits"
+                ))),
+            },
+        }
+    }
+
     fn check_joint(&self) -> Result<()> {
         if self.planes() < 2 || self.positive.iter().enumerate().any(|(k, &positive)| positive as usize != k)
         {
@@ -148,8 +173,7 @@ fn check_weights(weights: &[f64]) -> Result<()> {
 #[derive(Clone, Copy)]
 pub struct Problem<'a> {
     pub examples: &'a dyn Examples,
-    /// Class index of every example.
-    pub labels: &'a [u32],
+    pub labels: Labels<'a>,
     pub sample_weight: Option<&'a [f64]>,
     pub settings: &'a Settings,
     found: Prechecked,
@@ -166,11 +190,11 @@ impl<'a> Problem<'a> {
     /// Checks all of it.
     pub fn new(
         examples: &'a dyn Examples,
-        labels: &'a [u32],
+        labels: impl Into<Labels<'a>>,
         sample_weight: Option<&'a [f64]>,
         settings: &'a Settings,
     ) -> Result<Self> {
-        let n = examples.len();
+        let (n, labels) = (examples.len(), labels.into());
         let weights = sample_weight.map_or(n, <[f64]>::len);
         for (name, got) in [("labels", labels.len()), ("sample_weight", weights)] {
             if got != n {
@@ -179,14 +203,7 @@ impl<'a> Problem<'a> {
         }
         check_weights(sample_weight.unwrap_or(&[]))?;
         settings.check()?;
-        let planes = settings.planes();
-        if settings.joint.is_some()
-            && let Some(label) = labels.iter().find(|&&label| label as usize >= planes)
-        {
-            return Err(Error::Invalid(format!(
-                "labels must be below {planes} for a joint decision, got {label}"
-            )));
-        }
+        settings.check_labels(labels)?;
         // The other two spreads divide the step.
         let integer_step = if settings.joint.is_none_or(|spread| spread == Spread::Max) {
             integer_step(settings.eta, sample_weight, &settings.class_weight)
@@ -201,12 +218,12 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn again(
         examples: &'a dyn Examples,
-        labels: &'a [u32],
+        labels: impl Into<Labels<'a>>,
         sample_weight: Option<&'a [f64]>,
         settings: &'a Settings,
         found: Prechecked,
     ) -> Self {
-        Self { examples, labels, sample_weight, settings, found }
+        Self { examples, labels: labels.into(), sample_weight, settings, found }
     }
 
     #[must_use]
@@ -237,7 +254,7 @@ impl<'a> Problem<'a> {
 
     /// Whether an entry of the log is the one by which the mistake is counted.
     pub(super) fn counts(&self, mistake: &Mistake) -> bool {
-        !self.is_joint() || self.labels[mistake.row as usize] == mistake.plane
+        !self.is_joint() || self.labels.class(mistake.row as usize) == mistake.plane as usize
     }
 
     /// Bytes that [`Problem::noise`] keeps of each example and decision.
@@ -271,7 +288,7 @@ impl<'a> Problem<'a> {
     /// The weight `s` of a row for a plane.
     pub(super) fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
         let sample = self.sample_weight.map(|weights| weights[row]);
-        weight(sample, class_weight[usize::from(self.labels[row] == positive)])
+        weight(sample, class_weight[usize::from(self.labels.of(row).has(positive))])
     }
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
@@ -279,8 +296,8 @@ impl<'a> Problem<'a> {
         let settings = self.settings;
         let weightless = |row: usize| {
             if self.is_joint() {
-                let label = self.labels[row];
-                return self.weight(settings.class_weight[label as usize], label, row) == 0.0;
+                let label = self.labels.class(row);
+                return self.weight(settings.class_weight[label], label as u32, row) == 0.0;
             }
             let mut planes = settings.class_weight.iter().zip(&settings.positive);
             planes.all(|(&class_weight, &positive)| self.weight(class_weight, positive, row) == 0.0)

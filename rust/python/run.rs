@@ -23,7 +23,7 @@ use crate::online::perceptron::Perceptron;
 use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
 use crate::online::{self, Epoch, Learner, Numbers, Prechecked, Problem, Settings, State};
-use crate::rows::{Chosen, Examples};
+use crate::rows::{Chosen, Examples, Labels};
 
 pub(super) struct PlaneRun {
     data: Data,
@@ -59,15 +59,13 @@ impl View {
         data: &Data,
         py: Python<'_>,
         (signals, keep_on_interrupt): (&Signals, bool),
-        f: impl FnOnce(&dyn Examples, &[u32], Option<&[f64]>) -> R + Send,
+        f: impl FnOnce(&dyn Examples, Labels<'_>, Option<&[f64]>) -> R + Send,
     ) -> PyResult<R> {
-        let labels = data.labels.bind(py).try_readonly()?;
-        let labels = labels.as_slice()?;
         let sample_weight = data.sample_weight.as_ref().map(|weights| weights.bind(py).try_readonly());
         let sample_weight = sample_weight.transpose()?;
         let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let rows = data.rows.bind(py);
-        match self {
+        data.labels.lend(py, |labels| match self {
             Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
             Self::Dual { dual, ask } => with_rows(rows, |rows| {
                 let asked = ask.as_ref().map(|ask| AskedRows { ask, signals, keep_on_interrupt });
@@ -81,7 +79,7 @@ impl View {
                     })
                 })
             })?,
-        }
+        })
     }
 }
 

@@ -1,21 +1,46 @@
 //! The dataclasses of `perceptron_rs.settings`, read once by the names of their attributes.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::border::arrays::{copied, pairs};
 use super::border::choices::{parse_joint, parse_tie};
 use crate::kernel::{Budget, Kernel, Policy};
 use crate::online::{Penalty, Settings};
-use crate::rows::Tolerance;
+use crate::rows::{Labels, Tolerance};
 
 /// Examples, their classes and weights, as Python holds them.
 #[derive(FromPyObject)]
 pub(super) struct Data {
     pub rows: Py<PyAny>,
-    pub labels: Py<PyArray1<u32>>,
+    pub labels: LabelArray,
     pub sample_weight: Option<Py<PyArray1<f64>>>,
     pub stored_rows: Option<Py<PyAny>>,
+}
+
+/// The class of every example, or the words of bits of its set of classes.
+#[derive(FromPyObject)]
+pub(super) enum LabelArray {
+    Classes(Py<PyArray1<u32>>),
+    Sets(Py<PyArray2<u32>>),
+}
+
+impl LabelArray {
+    /// Calls `f` on the labels, which are read where they stand.
+    pub fn lend<R>(&self, py: Python<'_>, f: impl FnOnce(Labels<'_>) -> PyResult<R>) -> PyResult<R> {
+        match self {
+            Self::Classes(classes) => f(Labels::Classes(classes.bind(py).try_readonly()?.as_slice()?)),
+            Self::Sets(words) => {
+                let words = words.bind(py).try_readonly()?;
+                let width = words.shape()[1];
+                if width == 0 {
+                    return Err(PyValueError::new_err("labels must have a word of bits or more, got none"));
+                }
+                f(Labels::Sets(words.as_slice()?, width))
+            }
+        }
+    }
 }
 
 /// What every learner has.

@@ -4,7 +4,7 @@ use super::joint::{Downward, Spread, judge};
 use super::noise::Noise;
 use super::pending::{Decayed, Pending, Settle};
 use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, Hint, Hints, prefetch};
+use super::prefetch::{AHEAD, Hint, Hints};
 use super::scaled::Scaled;
 use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
@@ -137,7 +137,7 @@ impl<K: LoopBody> Learn<'_, K> {
         }
         if let Some(&row) = visit.order.and_then(|order| order.get(pos + AHEAD)) {
             self.body.prefetch(row as usize, hints.near);
-            prefetch(&visit.labels[row as usize..=row as usize]);
+            visit.labels.prefetch(row as usize);
         }
     }
 
@@ -145,7 +145,7 @@ impl<K: LoopBody> Learn<'_, K> {
     #[inline(always)]
     fn each(&mut self, row: usize, number: u64, sums: &mut [f64]) -> Stop {
         let visit = self.visit;
-        let label = visit.labels[row];
+        let label = visit.labels.of(row);
         let mut stop = Stop::Block;
         for (plane, &sum) in sums.iter().enumerate() {
             let head = &mut self.heads[plane];
@@ -156,7 +156,7 @@ impl<K: LoopBody> Learn<'_, K> {
             if let Some(noise) = &self.noise {
                 a = noise.activation(a, row, head.plane);
             }
-            let positive = label == head.positive;
+            let positive = label.has(head.positive);
             let m = signed(a, positive);
             if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
                 if m < 0.0 {
@@ -192,7 +192,7 @@ impl<K: LoopBody> Learn<'_, K> {
         if !sums.iter().all(|s| s.is_finite()) {
             return Stop::Overflow;
         }
-        let truth = self.visit.labels[row] as usize;
+        let truth = self.visit.labels.class(row);
         let judgement = judge(sums, truth);
         if judgement.errors == 0 {
             return Stop::Block;
@@ -228,7 +228,7 @@ impl<K: LoopBody> Learn<'_, K> {
             return Stop::Memory;
         }
         // In a joint decision the example is counted once, with its true class.
-        let counts = self.visit.joint.is_none() || self.visit.labels[row] as usize == plane;
+        let counts = self.visit.joint.is_none() || self.visit.labels.class(row) == plane;
         let own = if self.visit.joint.is_none() { head.plane } else { 0 };
         let finite = match &mut self.noise {
             Some(noise) if counts => noise.update(row, own, c),

@@ -1,6 +1,7 @@
 //! What a leaf is told, where it stands, and what it reports.
 
 use super::joint::Spread;
+use super::labels::Labels;
 use super::planes::Head;
 use crate::arith::step;
 
@@ -37,8 +38,7 @@ impl Tie {
 pub struct Visit<'a> {
     /// Rows by position; `None`: 0, 1, 2, …
     pub order: Option<&'a [u32]>,
-    /// Class index of every row.
-    pub labels: &'a [u32],
+    pub labels: Labels<'a>,
     pub sample_weight: Option<&'a [f64]>,
     pub eta: f64,
     pub tie: Tie,
@@ -55,7 +55,7 @@ impl Visit<'_> {
     /// Number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.order.map_or(self.labels.len(), <[u32]>::len)
+        self.order.map_or_else(|| self.labels.len(), <[u32]>::len)
     }
 
     #[must_use]

@@ -103,7 +103,7 @@ impl Case {
         let class_weight = vec![self.class_weight; self.planes];
         Visit {
             order: self.order.as_deref(),
-            labels: &self.labels,
+            labels: (&self.labels).into(),
             sample_weight: self.sample_weight.as_deref(),
             eta: self.eta,
             tie: self.tie,

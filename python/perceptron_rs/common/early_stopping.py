@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.label_sets import positives
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import chosen, rows_of
 from perceptron_rs.engines import Engine, State
@@ -33,6 +34,7 @@ def split(
     """Return the examples of the validation part, in their order, drawn of these ``rows`` (None: all).
 
     It has the same share of each class, as far as that goes up, and leaves at least one example of each.
+    Examples of many labels are drawn as if all were of one class.
 
     Raises
     ------
@@ -41,7 +43,10 @@ def split(
     """
     if rows is None:
         rows = np.arange(len(labels))
-    of = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
+    if labels.ndim == 2:
+        of = [rows]
+    else:
+        of = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
     counts = np.array([len(own) for own in of], dtype=np.int64)
     n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
     if n - m < max(classes, 1):
@@ -87,7 +92,7 @@ class Validation:
     Parameters
     ----------
     judge : callable
-    labels : uint32 array of shape (m,)
+    labels : uint32 array of shape (m,) or (m, W)
     weight : float64 array of shape (m,), or None
         Weights of the examples.
     positive : uint32 array of shape (K,), or None
@@ -124,7 +129,7 @@ class Validation:
             right = (given.argmax(axis=1) == self.labels)[:, np.newaxis]
         else:
             positive = given >= 0 if self.tie == "positive" else given > 0
-            right = positive == (self.labels[:, np.newaxis] == self.positive)
+            right = positive == positives(self.labels, self.positive)
         if self.weight is None:
             return np.atleast_1d(np.count_nonzero(right, axis=0) / len(right)).astype(np.float64)
         # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.

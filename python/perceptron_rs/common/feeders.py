@@ -6,18 +6,20 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow
 from perceptron_rs.common.early_stopping import Validation, selected, split
+from perceptron_rs.common.label_sets import LabelSets, bits, is_indicator, warn_of_constant
 from perceptron_rs.common.labels import (
     classes_like,
     encode,
     encode_again,
     encode_new,
-    label_array,
     new_classes,
+    target_of,
 )
 from perceptron_rs.common.mixing import Mixed, cuts, in_threads
 from perceptron_rs.common.parameters import n_threads
@@ -72,6 +74,12 @@ class InMemory(Feeder):
 
     def open(self) -> None:
         """Read X and y."""
+        self.find_labels()
+        if self.multilabel is not None and not self.is_pass:
+            warn_of_constant(self.classes, self.labels)
+
+    def find_labels(self) -> None:
+        """Find the classes, and the labels as an engine has them."""
         model = self.model
         if not self.is_pass:
             y = self.read()
@@ -84,21 +92,32 @@ class InMemory(Feeder):
         if not self.checked:
             self.data, self.classes = unchecked(model, self.engine, self.X), model.classes_
             n = self.data.rows.shape[0]
-            self.labels = encode(self.y, self.classes)
-            if self.labels.shape != (n,):
-                self.labels = encode(label_array(model, self.y, n), self.classes)
+            is_array = isinstance(self.y, np.ndarray) and self.y.shape == (n,)
+            y = self.y if is_array else target_of(model, self.y, n)
+            self.accept(y)
+            self.labels = encode(y, self.classes)
+            return
+        if self.given_classes is None and not self.goes_on and model._learns_many and is_indicator(self.y):
+            y = self.read()  # its columns are all labels that there are
+            self.classes, self.labels = encode_new(y, least=self.least)
             return
         given = new_classes(self.given_classes, model, least=self.least)
         y = self.read()
         self.classes = model.classes_ if self.goes_on else classes_like(given, y)
         self.labels = encode(y, self.classes, least=self.least)
 
-    def read(self) -> NDArray[Any]:
+    def read(self) -> NDArray[Any] | LabelSets:
         """Read X, and return the labels as they are."""
         if not self.is_pass:
             self.X = as_array(self.X)
         self.data = examples(self.model, self.engine, self.X, reset=not self.goes_on)
-        return label_array(self.model, self.y, self.data.rows.shape[0])
+        y = target_of(self.model, self.y, self.data.rows.shape[0])
+        self.accept(y)
+        return y
+
+    def labels_as_decided(self) -> NDArray[Any]:
+        """Return the labels as `_decide` gives them: class indices, or 0 and 1 for each label."""
+        return self.labels if self.multilabel is None else bits(self.labels, len(self.classes))
 
     def weigh(self) -> None:
         """Find the weights of examples and classes; look at the rows that the engine does not meet."""

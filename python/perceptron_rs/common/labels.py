@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming, warn_caller
+from perceptron_rs.common.label_sets import LabelSets, is_indicator
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
 
@@ -24,6 +25,7 @@ __all__ = [
     "label_array",
     "new_classes",
     "of_one_type",
+    "target_of",
 ]
 
 Labels = NDArray[np.uint32]
@@ -40,6 +42,13 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | LabelSets:
+    """Return y as labels; of a matrix with more than one column, as the sets of labels of the examples."""
+    if type(y) is LabelSets or (getattr(estimator, "_learns_many", False) and is_indicator(y)):
+        return y if type(y) is LabelSets else LabelSets.of(y, n_samples)
+    return label_array(estimator, y, n_samples)
+
+
 def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
     if y is None and estimator is None:
@@ -51,6 +60,8 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     if is_masked(y):
         raise ValueError(f"{name} is a masked array with masked values; drop these examples")
     with naming(name):
+        if type(y) is not np.ndarray or y.ndim != 1:
+            _refuse_many(estimator, y, name)
         y = _one_dimension(y)
         kind = y.dtype.kind
         if kind == "c":
@@ -74,6 +85,25 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
     return cast("NDArray[Any]", y)
+
+
+def _refuse_many(estimator: Any, y: Any, name: str) -> None:
+    """Refuse several labels for an example: a matrix, or a list of lists."""
+    if is_indicator(y):
+        learner = "this call" if estimator is None else type(estimator).__name__
+        raise ArgumentError(
+            f"{{{name}}} must hold one label for each example, got {{columns}} columns; {learner} does not "
+            f"take many labels",
+            "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "
+            "BudgetedKernelPerceptron learn them, or fit this estimator to each column",
+            cause="many labels",
+            columns=np.shape(y)[1],
+        )
+    if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | set) and len({*map(len, y)}) > 1:
+        raise ValueError(
+            f"{name} must hold one label for each example, got lists of labels; make a matrix of them by "
+            f"sklearn.preprocessing.MultiLabelBinarizer"
+        )
 
 
 def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -201,12 +231,14 @@ def _integers(values: list[Any], name: str) -> NDArray[Any]:
 
 
 def encode_new(
-    y: NDArray[Any], name: str = "y", n_samples: int | None = None, *, least: int = 2
+    y: NDArray[Any] | LabelSets, name: str = "y", n_samples: int | None = None, *, least: int = 2
 ) -> tuple[NDArray[Any], Labels]:
     """Return the sorted distinct labels of y and the index of each label among them.
 
     Of ``n_samples`` examples, y may hold the labels that occur alone. There must be ``least`` labels or more.
     """
+    if isinstance(y, LabelSets):
+        return y.classes, y.words
     with naming(name):
         classes, labels = _encode_new(y)
         if len(classes) < least:
@@ -289,26 +321,28 @@ def new_classes(classes: Any, estimator: Any, *, least: int = 2) -> NDArray[Any]
         return given
 
 
-def classes_like(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[Any]:
     """Return classes that a caller has listed in the type of the labels y, as a fit would find them there.
 
     A list says which labels there are; the data says what they are. Where that type does not hold all of the
     classes, they stay as they were listed.
     """
-    if len(y) == 0 or classes.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
+    if isinstance(y, LabelSets) or len(y) == 0:
+        return classes
+    if classes.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
         return classes
     with np.errstate(all="ignore"):
         found = classes.astype(y.dtype)
     return found if found.tolist() == classes.tolist() else classes  # of Python, which rounds nothing
 
 
-def encode_again(y: NDArray[Any], classes: NDArray[Any], *, least: int = 2) -> Labels:
+def encode_again(y: NDArray[Any] | LabelSets, classes: NDArray[Any], *, least: int = 2) -> Labels:
     """Return the index of each label for a fit that goes on; y need not hold all classes."""
     return encode(y, classes, "set {warm_start} to learn all classes anew", least=least)
 
 
 def encode(
-    y: NDArray[Any],
+    y: NDArray[Any] | LabelSets,
     classes: NDArray[Any],
     remedy: str = "pass all classes in the first call of {partial_fit}",
     *,
@@ -316,6 +350,8 @@ def encode(
 ) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
     check_classes(classes, least=least)
+    if isinstance(y, LabelSets):
+        return y.words_for(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes, remedy)
     if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):

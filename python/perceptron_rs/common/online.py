@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["OnlineClassifier"]
 
 
 class OnlineClassifier(MistakeParameters, Scoring, Trainable):
     """A classifier that a pass over examples makes better."""
+
+    _learns_many: ClassVar[bool] = True
 
     classes_: NDArray[Any]
     n_iter_: int
@@ -51,7 +55,7 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
             ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one.
         """
         scores = self.decision_function(X)
-        return self.classes_[self._decide(scores.reshape(len(scores), -1))]
+        return self._predicted(scores.reshape(len(scores), -1))
 
     @validated
     def predict_then_learn(
@@ -103,11 +107,31 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
         feeder = InMemory("partial_fit", X, y, sample_weight, classes=classes, tracks=True)
         train(self, feeder)
         assert feeder.activations is not None
-        index = self._decide(feeder.activations)
-        return feeder.classes[index], int(np.count_nonzero(index != feeder.labels))
+        wrong = self._decide(feeder.activations) != feeder.labels_as_decided()
+        n_errors = np.count_nonzero(wrong.reshape(len(wrong), -1).any(axis=1))
+        return self._predicted(feeder.activations), int(n_errors)
+
+    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the class, or the labels, that the scores (n, 1) or (n, K) speak for."""
+        found = self._decide(scores)
+        if not self.multilabel_:
+            return self.classes_[found]
+        if self._multilabel == "sparse":
+            from scipy.sparse import csr_matrix
+
+            return cast("NDArray[Any]", csr_matrix(found))
+        return found
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether the examples had any number of labels."""
+        check_is_fitted(self, "classes_")
+        return is_multilabel(self)
 
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the index of the class that the scores (n, 1) or (n, K) speak for."""
+        """Return the index of the class that the scores (n, 1) or (n, K) speak for; of labels, 0 or 1."""
+        if is_multilabel(self):
+            return (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
         if scores.shape[1] > 1:
             return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
         return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)

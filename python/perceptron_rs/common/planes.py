@@ -1,4 +1,4 @@
-"""How classes become planes: one for two classes, one each for more, all of them in a joint decision."""
+"""How classes become planes: one for two classes, one each for more, or for any number of labels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_joint", "joint_update", "n_planes", "positive_labels"]
+__all__ = ["is_joint", "is_multilabel", "joint_update", "n_planes", "positive_labels"]
 
 
 def is_joint(estimator: Any) -> bool:
     """Whether all classes judge an example together."""
     return getattr(estimator, "multi_class", "ovr") == "joint"
+
+
+def is_multilabel(estimator: Any) -> bool:
+    """Whether it has learnt any number of labels for each example."""
+    return getattr(estimator, "_multilabel", None) is not None
 
 
 def joint_update(estimator: Any) -> str | None:
@@ -22,7 +27,8 @@ def joint_update(estimator: Any) -> str | None:
 
 def n_planes(estimator: Any, classes: NDArray[Any]) -> int:
     """Return the number of weight vectors."""
-    return 1 if len(classes) == 2 and not is_joint(estimator) else len(classes)
+    is_one = len(classes) == 2 and not is_joint(estimator) and not is_multilabel(estimator)
+    return 1 if is_one else len(classes)
 
 
 def positive_labels(n: int) -> NDArray[np.uint32]:

@@ -8,7 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.labels import label_array
+from perceptron_rs.common.label_sets import LabelSets, bits
+from perceptron_rs.common.labels import target_of
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.sklearn_base import ClassifierMixin
 
 __all__ = ["Scoring"]
@@ -28,8 +30,9 @@ class Scoring(ClassifierMixin):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
-        y : array-like of shape (n_samples,)
-            True labels. A label that is not in ``classes_`` counts as an error.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            True labels. A label that is not in ``classes_`` counts as an error. With many labels, an example
+            counts as right if all of them are.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples.
 
@@ -48,6 +51,8 @@ class Scoring(ClassifierMixin):
         from sklearn.metrics import accuracy_score  # takes longer to import than most fits
 
         predicted = self.predict(X)
-        y = label_array(self, y, len(predicted))
+        y = target_of(self, y, predicted.shape[0])
+        if isinstance(y, LabelSets):
+            y = bits(y.words_for(self.classes_) if is_multilabel(self) else y.words, len(y.classes))
         with naming("y" if sample_weight is None else "sample_weight"):
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))

@@ -17,16 +17,17 @@ from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.fixed_parameters import check_terms, terms
+from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed
-from perceptron_rs.common.planes import is_joint, n_planes, positive_labels
+from perceptron_rs.common.planes import is_joint, is_multilabel, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
-from perceptron_rs.common.weights import Weighed, class_counts, class_weights, unvisited
+from perceptron_rs.common.weights import Weighed, class_counts, class_weights, label_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
-from perceptron_rs.errors import overflow
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings, State
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
@@ -52,7 +53,10 @@ class Feeder(ABC):
     classes: NDArray[Any]
     #: Those of a stream or a cluster hold no examples.
     data: ValidatedRows
+    #: Classes (n,), or words of bits (n, W): see `label_sets`.
     labels: NDArray[np.uint32]
+    #: As what matrix many labels of an example were given, "dense" or "sparse"; None: one of each.
+    multilabel: str | None = None
     #: As it was given.
     sample_weight: Any = None
     weighed: Weighed
@@ -93,6 +97,25 @@ class Feeder(ABC):
     def positive(self) -> NDArray[np.uint32]:
         """The class that each plane tells from the others, (K,)."""
         return positive_labels(len(self.weighed.planes))
+
+    def accept(self, y: NDArray[Any] | LabelSets) -> None:
+        """Note whether examples have many labels; ValueError if the learner cannot go on with these."""
+        self.multilabel = y.kind if isinstance(y, LabelSets) else None
+        if self.multilabel is not None and is_joint(self.model):
+            raise ArgumentError(
+                "{multi_class} judges an example by its one class, but {y} has many labels",
+                "set {multi_class}",
+                values={"multi_class": "joint"},
+                settings={"multi_class": "ovr"},
+            )
+        if self.goes_on and is_multilabel(self.model) != (self.multilabel is not None):
+            now, before = ("many labels", "one") if self.multilabel else ("one label", "many")
+            raise ArgumentError(
+                f"{{y}} has {now} for each example, but {{estimator}} continues from {before}",
+                "pass such a {y}, or set {warm_start}",
+                cause="other terms",
+                settings={"warm_start": False},
+            )
 
     @abstractmethod
     def open(self) -> None:
@@ -138,6 +161,9 @@ class Trainable(Owner):
     _rate: ClassVar[str] = "eta0"
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
+    #: Whether y may be a matrix of labels.
+    _learns_many: ClassVar[bool] = False
+    _multilabel: str | None = None  # as what matrix they were given: "dense" or "sparse"
 
     def _forget(self) -> None:
         """Forget what a cold start must not find."""
@@ -168,7 +194,14 @@ class Trainable(Owner):
 
     def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:
         """Return the weights (K, 2) of the planes, where the classes have so many examples."""
-        return class_weights(self.class_weight, feeder.classes, counts, self._n_planes(feeder.classes))
+        return self._class_weights_for(feeder.classes, counts)
+
+    def _class_weights_for(
+        self, classes: NDArray[Any], counts: NDArray[np.int64] | None
+    ) -> NDArray[np.float64]:
+        if is_multilabel(self):
+            return label_weights(self.class_weight, counts, len(classes))
+        return class_weights(self.class_weight, classes, counts, self._n_planes(classes))
 
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
         """Return what examples weigh that have these weights."""
@@ -258,6 +291,9 @@ def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
     feeder.open()
     if not feeder.goes_on:
         model.classes_ = feeder.classes
+        vars(model).pop("_multilabel", None)
+        if feeder.multilabel is not None:
+            model._multilabel = feeder.multilabel
     if not feeder.goes_on or feeder.start:
         model._n_epochs = 0
         begin_record(model)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
+from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.errors import ArgumentError
@@ -19,6 +20,7 @@ __all__ = [
     "assert_same_planes",
     "class_counts",
     "class_weights",
+    "label_weights",
     "refuse_odd_weights",
     "sample_weights",
     "start_value",
@@ -107,13 +109,28 @@ def class_weights(
     return np.stack([np.ones(len(classes)), values], axis=1)
 
 
+def label_weights(class_weight: Any, counts: NDArray[np.int64] | None, n_labels: int) -> Floats:
+    """Return the weights (K, 2) of examples without and with each label: those of a binary fit to each."""
+    if not isinstance(class_weight, str):
+        counts = np.zeros((1, 2), dtype=np.int64)
+    assert counts is not None
+    own = [class_weights(class_weight, np.array([0, 1]), count, 1)[0] for count in counts]
+    return np.array(np.broadcast_to(own, (n_labels, 2)))
+
+
 def class_counts(
     class_weight: Any, labels: NDArray[np.uint32], sample: Floats | None, n_classes: int
 ) -> NDArray[np.int64] | None:
-    """Return the number of examples of each class whose weight is above 0, if ``class_weight`` needs it."""
+    """Return the number of examples of each class whose weight is above 0, if ``class_weight`` needs it.
+
+    Of many labels, how many examples do not have each of them, and how many have it: (K, 2).
+    """
     if not isinstance(class_weight, str):
         return None
     counted = labels if sample is None else labels[sample > 0]
+    if labels.ndim == 2:
+        held = np.count_nonzero(bits(counted, n_classes), axis=0)
+        return np.stack([len(counted) - held, held], axis=1).astype(np.int64)
     return np.bincount(counted, minlength=n_classes).astype(np.int64)
 
 
@@ -121,7 +138,11 @@ def unvisited(
     weights: Floats | None, planes: Floats, labels: NDArray[np.uint32], joint: bool, *, is_part: bool = False
 ) -> NDArray[np.bool_] | None:
     """Return which rows have weight 0 for every plane; None if no row has. Not all may, unless of a part."""
-    if len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
+    if labels.ndim == 2:
+        if weights is None and planes.all():
+            return None
+        idle = _weightless(weights, planes, labels)
+    elif len(planes) > 1 and not joint:  # an example is a negative of some plane, where its class weighs 1
         if weights is None:
             return None
         idle = weights == 0
@@ -134,6 +155,19 @@ def unvisited(
     if idle.all() and not is_part:
         raise nothing_to_learn()
     return idle if idle.any() else None
+
+
+def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return which examples of many labels have weight 0 for every plane."""
+    each = np.ones(len(labels)) if weights is None else weights
+    idle = np.ones(len(labels), dtype=np.bool_)
+    with np.errstate(over="ignore"):
+        if len(np.unique(planes, axis=0)) == 1 and planes.all():
+            return (each * planes.max() == 0).astype(np.bool_)
+        for k, (without, held) in enumerate(planes):
+            has = labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1)
+            idle &= each * np.where(has, held, without) == 0
+    return idle
 
 
 def nothing_to_learn() -> ArgumentError:

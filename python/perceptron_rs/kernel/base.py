@@ -17,7 +17,7 @@ from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.owner import Shown
 from perceptron_rs.common.parameters import n_threads, noise_settings, validated
-from perceptron_rs.common.planes import is_joint, joint_update
+from perceptron_rs.common.planes import is_joint, is_multilabel, joint_update
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History
@@ -234,7 +234,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             check_classes(self.classes_, scores.shape[1])
             if scores.shape[1] == 1:
                 return scores.reshape(-1)
-            if len(self.classes_) == 2:  # a joint decision of two classes
+            if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
                 difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
                 return difference
             return scores
@@ -317,5 +317,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

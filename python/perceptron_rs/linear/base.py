@@ -18,7 +18,7 @@ from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, validated
-from perceptron_rs.common.planes import joint_update, positive_labels
+from perceptron_rs.common.planes import is_multilabel, joint_update, positive_labels
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.train import Feeder, train
@@ -245,7 +245,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         """Return what ``decision_function`` shows of the activations (n, K)."""
         if activations.shape[1] == 1:
             return activations.reshape(-1)
-        if len(self.classes_) == 2:  # a joint decision of two classes
+        if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
             return activations[:, 1] - activations[:, 0]
         return activations
 
@@ -400,4 +400,5 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
         return tags

@@ -13,12 +13,12 @@ from perceptron_rs.audit.record import next_record
 from perceptron_rs.common.fixed_parameters import check_terms
 from perceptron_rs.common.last_call import attributes
 from perceptron_rs.common.parameters import are_accepted
-from perceptron_rs.common.planes import n_planes
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import Turn, turns
-from perceptron_rs.common.weights import class_weights, sample_weights
+from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner
@@ -82,12 +82,13 @@ class PassLearner(SparseWeights, LinearLearner):
         except (KeyError, ValueError):  # unfitted; arrays
             return None
         check_terms(self)
-        engine, planes = get_engine(self.engine), n_planes(self, self.classes_)
-        weights = class_weights(self.class_weight, self.classes_, None, planes)
+        engine = get_engine(self.engine)
+        weights = self._class_weights_for(self.classes_, None)
         if not weights.all():
             return None
         settings = self._settings_of(weights, None, settle=False)
-        rule = engine.Rule(settings, self.classes_)
+        # Of many labels no vector y says one.
+        rule = engine.Rule(settings, self.classes_[:0] if is_multilabel(self) else self.classes_)
         values = tuple(dict(value) if type(value) is dict else value for value in values)
         self._rule = values, type(self.class_weight), rule
         return rule

@@ -17,7 +17,7 @@ use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
 use crate::python::named::Named;
-use crate::rows::Matrix;
+use crate::rows::{Labels, Matrix};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
 const SHORT: usize = 1 << 12;
@@ -267,7 +267,7 @@ impl PyModel {
     /// Learn from the rows in their order. After an error or Ctrl-C nothing has changed.
     ///
     /// `rows` are those of the engine, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`; `y`
-    /// are labels in the kind of type that the classes of the rule have, or their numbers, uint32, if
+    /// are labels in the kind of type that the classes of the rule have, or as `Data` has them, if
     /// `encoded`. `told.note` is the `note` of the last pass. False: the pass takes so long that other
     /// threads run meanwhile, and the caller has no `turn` that keeps them from learning; nothing was done.
     #[pyo3(signature = (rule, rows, y, sample_weight=None, *, encoded=false, track_activations=false, note=None,
@@ -291,13 +291,14 @@ impl PyModel {
         if long && !turn {
             return Ok(false);
         }
-        let labels = if encoded { vector_of::<u32>(y)? } else { rule.labels(y)? };
+        let (labels, width) = if encoded { encoded_labels(y)? } else { (rule.labels(y)?, None) };
+        let labels_of = |words| width.map_or(Labels::Classes(words), |width| Labels::Sets(words, width));
         let weights = sample_weight.map(weights_of).transpose()?;
         let settings = rule.settings_for(products, is_sparse(rows), track_activations);
         if !long {
             let inner = &mut *self.lock(py);
             let model = inner.content.planes()?;
-            let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &());
+            let learn = |rows: &dyn Matrix| model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &());
             let mut learnt = with_any(rows, false, learn)??;
             let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
             model.put_in(learnt, &settings)?;
@@ -305,7 +306,7 @@ impl PyModel {
             return Ok(true);
         }
         let (model, signals) = (self.cloned(py)?, Signals::new());
-        let learn = |rows: &dyn Matrix| model.learnt(rows, &labels, weights.as_deref(), &settings, &signals);
+        let learn = |rows: &dyn Matrix| model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals);
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
         let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
@@ -316,6 +317,16 @@ impl PyModel {
         inner.told = Some(Arc::new(told));
         Ok(true)
     }
+}
+
+/// Labels as an engine has them: classes, or words of bits, of which each row has so many.
+fn encoded_labels(y: &Bound<'_, PyAny>) -> PyResult<(Vec<u32>, Option<usize>)> {
+    let Ok(sets) = y.cast::<PyArray2<u32>>() else { return Ok((vector_of(y)?, None)) };
+    let sets = sets.try_readonly()?;
+    if sets.shape()[1] == 0 {
+        return Err(PyValueError::new_err("labels must have a word of bits or more, got none"));
+    }
+    Ok((collected(sets.as_array().iter().copied())?, Some(sets.shape()[1])))
 }
 
 /// What a state says of a pocket.

@@ -147,19 +147,40 @@ def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:
             raise ValueError(f"{name} must have shape {needed} for these rows and planes, got {shape}")
 
 
+def check_labels(labels: NDArray[np.uint32], n: int, settings: Linear) -> None:
+    """Raise ValueError for labels that are not what the planes look for."""
+    if labels.ndim == 1:
+        check_shapes({"labels": labels}, {"labels": (n,)})
+        K = len(settings.positive)
+        if settings.joint and n and labels.max() >= K:
+            raise ValueError(f"labels must be below {K} for a joint decision, got {labels.max()}")
+        return
+    if settings.joint:
+        raise ValueError("labels must be one class each for a joint decision, got sets")
+    words = int(settings.positive.max()) // 32 + 1
+    if labels.ndim != 2 or len(labels) != n or labels.shape[1] < words:
+        raise ValueError(f"labels must have the shape ({n}, {words}), got {labels.shape}")
+
+
+def has_class(labels: NDArray[np.uint32], k: int) -> NDArray[np.bool_]:
+    """Whether each example has class k: as its only one, or among others, by bit k % 32 of word k // 32."""
+    if labels.ndim == 1:
+        return labels == k
+    return labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1) == 1
+
+
 def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decision]:
     """Lay out what is to be learnt; the learners are still to be added."""
     n, labels, K = data.rows.shape[0], data.labels, len(planes)
     check_canonical(data.rows)
     weight = np.ones(n) if data.sample_weight is None else data.sample_weight
-    check_shapes({"labels": labels, "sample_weight": weight}, {"labels": (n,), "sample_weight": (n,)})
-    if settings.joint and n and labels.max() >= K:
-        raise ValueError(f"labels must be below {K} for a joint decision, got {labels.max()}")
+    check_shapes({"sample_weight": weight}, {"sample_weight": (n,)})
+    check_labels(labels, n, settings)
     delta, most = settings.added_feature, settings.max_mistakes_per_example
     found = []
     for classes in [range(K)] if settings.joint else [range(k, k + 1) for k in range(K)]:
         k = classes[0]
-        y = np.ones(n) if settings.joint else np.where(labels == settings.positive[k], 1.0, -1.0)
+        y = np.ones(n) if settings.joint else np.where(has_class(labels, settings.positive[k]), 1.0, -1.0)
         of_positives = settings.class_weight[labels if settings.joint else k, 1]
         s = weight * np.where(y > 0, of_positives, settings.class_weight[k, 0])
         # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.

@@ -1,0 +1,164 @@
+"""Many labels of an example: matrices of 0 and 1, as words of bits.
+
+An engine is given either the class of each example, uint32 (n,), or the set of its classes, uint32 (n, W):
+bit k % 32 of word k // 32 says whether an example has class k. A plane is then positive for those that
+have its class, and nothing else differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.common.errors import naming, warn_caller
+from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
+from perceptron_rs.errors import ArgumentError
+
+__all__ = ["LabelSets", "bits", "is_indicator", "positives", "warn_of_constant"]
+
+Words = NDArray[np.uint32]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSets:
+    """The labels of examples, any number of each.
+
+    Parameters
+    ----------
+    words : uint32 array of shape (n, W)
+    classes : array of shape (K,)
+        What the bits stand for, sorted; of a matrix, the numbers of its columns.
+    kind : "dense" or "sparse"
+        As what a matrix was given, and so predictions are.
+    """
+
+    words: Words
+    classes: NDArray[Any]
+    kind: str
+
+    @classmethod
+    def of(cls, y: Any, n_samples: int | None, name: str = "y") -> Self:
+        """Return those of a matrix of 0 and 1, or of booleans.
+
+        Raises
+        ------
+        ValueError
+            If it holds anything else, or has not a row for each example.
+        """
+        words, width = _of_sparse(y, name) if is_sparse(y) else _of_dense(y, name)
+        if n_samples is not None and len(words) != n_samples:
+            raise ValueError(
+                f"inconsistent numbers of samples: X has {n_samples} rows, but {name} has {len(words)}"
+            )
+        return cls(words, np.arange(width), "sparse" if is_sparse(y) else "dense")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def words_for(self, classes: NDArray[Any]) -> Words:
+        """Return the words for the labels that a model knows; ValueError for another number of columns."""
+        if len(classes) == len(self.classes):
+            return self.words
+        raise ArgumentError(
+            "{y} has {given} columns, one for each label, but {classes} are {known!r:.200}",
+            "pass a column for each of these labels",
+            given=len(self.classes),
+            known=classes.tolist(),
+        )
+
+
+def is_indicator(y: Any) -> bool:
+    """Whether y is a matrix with more than one column: many labels for each example."""
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        # Lists of labels are of strings or numbers, of which only the first need be looked at.
+        if not isinstance(y, list | tuple) or not y or not isinstance(y[0], list | tuple | np.ndarray):
+            return False
+        return len(y[0]) > 1 and all(np.shape(row) == np.shape(y[0]) for row in y)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def _of_dense(y: Any, name: str) -> tuple[Words, int]:
+    y = np.asarray(y)
+    if y.dtype.kind == "O":
+        y = _of_objects(y, name)
+    if y.dtype.kind not in "biuf":
+        raise _not_binary(y, name)
+    held = y.view(np.uint8) != 0 if y.dtype.kind == "b" and y.flags.c_contiguous else y == 1
+    if y.dtype.kind != "b" and not (held | (y == 0)).all():
+        raise _not_binary(y[~(held | (y == 0))], name)
+    return packed(held), y.shape[1]
+
+
+def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return numbers that pandas holds as objects."""
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _not_binary(y, name) from None
+
+
+def _of_sparse(y: Any, name: str) -> tuple[Words, int]:
+    with naming(name):
+        y = checked_format(y).tocsr()
+        if not y.has_canonical_format:  # entries of one place are added, as SciPy does
+            y = y.copy()
+            y.sum_duplicates()
+        indptr, indices, values = csr_arrays(y)
+    n, width = y.shape
+    if not ((values == 0) | (values == 1)).all():
+        raise _not_binary(values[(values != 0) & (values != 1)], name)
+    words = np.zeros((n, -(-width // 32)), dtype=np.uint32)
+    held = values != 0
+    rows, columns = np.repeat(np.arange(n), np.diff(indptr))[held], indices[held]
+    np.bitwise_or.at(words, (rows, columns // 32), np.uint32(1) << (columns % 32).astype(np.uint32))
+    return words, width
+
+
+def _not_binary(odd: NDArray[Any], name: str) -> ValueError:
+    shown = odd.reshape(-1)[:1].tolist()
+    return ValueError(
+        f"{name} has more than one column, so it must hold 0 and 1 alone, whether an example has the label "
+        f"of the column, got {shown[0]!r:.80}; for several classes in each column, use "
+        "sklearn.multioutput.MultiOutputClassifier"
+    )
+
+
+def packed(held: Bools) -> Words:
+    """Return a matrix of booleans as words of bits."""
+    n, width = held.shape
+    found = np.zeros((n, 4 * -(-width // 32)), dtype=np.uint8)
+    found[:, : -(-width // 8)] = np.packbits(held, axis=1, bitorder="little")
+    return found.view("<u4").astype(np.uint32, copy=False)
+
+
+def bits(words: Words, width: int) -> Bools:
+    """Return words of bits as a matrix of booleans of so many columns."""
+    octets = np.ascontiguousarray(words, dtype="<u4").view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=width, bitorder="little").astype(np.bool_)
+
+
+def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools:
+    """Return which examples each plane is positive for, (n, K), by the class that it looks for."""
+    if labels.ndim == 1:
+        return labels[:, np.newaxis] == positive
+    return bits(labels, int(positive.max()) + 1)[:, positive]
+
+
+def warn_of_constant(classes: NDArray[Any], words: Words) -> None:
+    """Warn the caller of labels that all examples have, or none, in the words of scikit-learn."""
+    held = np.unpackbits(
+        np.array([np.bitwise_and.reduce(words), ~np.bitwise_or.reduce(words)], dtype="<u4").view(np.uint8),
+        axis=1,
+        count=len(classes),
+        bitorder="little",
+    ).astype(np.bool_)
+    for which, title in zip(held, ("Label", "Label not"), strict=True):
+        names = classes[which].tolist()
+        if names:
+            shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")
+            warn_caller(f"{title} {shown} is present in all training examples.", UserWarning)
