@@ -228,11 +228,12 @@ def _fit_batches(
     estimator: Any, path: Path, y: Any, weights: Any, kept: Any
 ) -> tuple[Arrays | str, Learnt | str]:
     model = clone(estimator).set_params(engine=path.engine)
+    classes = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
         more = _weighted(None if weights is None else weights[rows])
         try:
-            model.partial_fit(path.X[rows], y[rows], classes=np.unique(y), **more)
+            model.partial_fit(path.X[rows], y[rows], classes=classes, **more)
         except ValueError as error:
             if _OVERFLOW not in str(error):
                 raise
@@ -262,6 +263,9 @@ def _weighted(weights: Any) -> dict[str, Any]:
 def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
+    if y.ndim == 2:
+        each = [compute_sample_weight(estimator.class_weight, column) for column in y.T]
+        return np.flatnonzero(total * np.max(each, axis=0))
     # Of several planes, each has weights of its own; a network has one decision.
     is_one_decision = len(np.unique(y)) == 2 or is_joint(estimator) or hasattr(type(estimator), "coefs_")
     if is_one_decision and getattr(estimator, "class_weight", None) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from perceptron_rs.parity import ways
 
@@ -38,8 +39,8 @@ def assert_parity(
         from single examples, are rejected.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The examples. A dense copy in each storage type must fit into memory.
-    y : array-like of shape (n_samples,)
-        Class labels.
+    y : array-like of shape (n_samples,) or {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Class labels, or a matrix of 0 and 1: which labels each example has.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the examples, at least 0.
     coef_init, intercept_init : array-like, default=None
@@ -74,7 +75,7 @@ def assert_parity(
     found = ways(
         estimator,
         X,
-        np.asarray(y),
+        y.toarray() if sp.issparse(y) else np.asarray(y),
         weights=weights,
         start=start,
         batch_sizes=batch_sizes,

@@ -1,10 +1,13 @@
 """Many labels of an example: the bits of a separate fit to each, from one pass over X."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -18,7 +21,11 @@ from perceptron_rs import (
     Perceptron,
     PocketPerceptron,
     VotedPerceptron,
+    digest,
+    load,
+    reproduce,
 )
+from perceptron_rs.testing import assert_parity
 
 LINEAR = [Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron]
 LEARNERS = [*LINEAR, KernelPerceptron, BudgetedKernelPerceptron]
@@ -258,3 +265,55 @@ def test_lists_of_labels_are_made_a_matrix():
     names = MultiLabelBinarizer().fit([("a", "b"), (), ("b",)])
     model = Perceptron().fit(X, names.transform([("a", "b"), (), ("b",)]))
     assert names.inverse_transform(model.predict(X)) == [("a", "b"), (), ("b",)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_files_and_pickles_keep_the_kind_of_labels(learner, form, tmp_path):
+    X, Y = drawn(labels=2)  # as many as planes of two classes in a joint decision
+    model = learner(max_iter=3, tol=None, random_state=0).fit(X, form(Y))
+    model.save(tmp_path / "model")
+    for other in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert other.multilabel_
+        assert sp.issparse(other.predict(X)) == (form is sp.csr_matrix)
+        assert bits(other.decision_function(X)) == bits(model.decision_function(X))
+        assert digest(other) == digest(model)
+    if learner is not PocketPerceptron:
+        assert bits(load(tmp_path / "model").partial_fit(X, Y).n_seen_) == bits(
+            model.partial_fit(X, Y).n_seen_
+        )
+
+
+def test_digests_tell_sets_of_labels_from_classes():
+    X, Y = drawn(labels=3)
+    model = Perceptron(max_iter=1, tol=None).fit(X, Y)
+    other = Perceptron(max_iter=1, tol=None).fit(X, np.arange(N) % 3)
+    other.coef_, other.intercept_ = model.coef_, model.intercept_
+    assert digest(model) != digest(other)
+    assert digest(model) == digest(clone(model).fit(X, sp.csr_matrix(Y)))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_way_gives_the_same_bits(learner):
+    X, Y = drawn(n=12, labels=33)
+    options = {} if learner in LINEAR else {"kernel": "linear"}
+    assert_parity(learner(max_iter=2, tol=None, random_state=1, **options), X.round(), Y)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, VotedPerceptron, KernelPerceptron])
+def test_trainings_are_made_again(learner):
+    X, Y = drawn(labels=4)
+    model = learner(audit=True, random_state=3, max_iter=4, tol=None).fit(X, Y)
+    assert reproduce(model, X, Y)
+    other = Y.copy()
+    other[5, 2] ^= 1
+    found = reproduce(model, X, other)
+    assert found.reason == "data"
+    assert "labels" in found.message
+
+
+@pytest.mark.parametrize("learner", LINEAR[:2])
+def test_no_other_model_is_made_of_it(learner):
+    X, Y = drawn(labels=3)
+    with pytest.raises(ValueError, match=r"many labels for each example.*use coef_ and intercept_"):
+        learner().fit(X, Y).to_sklearn()

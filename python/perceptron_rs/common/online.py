@@ -50,9 +50,11 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,), or {ndarray, sparse matrix} of shape (n_samples, n_labels)
             For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive (or 0, with
-            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one.
+            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one. Of many
+            labels, 1 for each label whose score is positive, and 0 else: a CSR matrix if ``fit`` was given
+            a sparse one.
         """
         scores = self.decision_function(X)
         return self._predicted(scores.reshape(len(scores), -1))
@@ -72,20 +74,20 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Class labels, or a matrix of many labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call. Labels of the
-            data say their type.
+            All classes that will ever occur in y. Required in the first call, unless y is a matrix. Labels of
+            the data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, above 0. An update is multiplied by the weight of its example.
 
         Returns
         -------
-        y_pred : ndarray of shape (n_samples,)
-            Predicted classes.
+        y_pred : ndarray of shape (n_samples,), or {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            Predicted classes, or labels.
         n_errors : int
-            Number of wrong predictions.
+            Number of wrong predictions: of many labels, of examples with a wrong one.
 
         Raises
         ------

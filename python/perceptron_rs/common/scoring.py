@@ -19,6 +19,8 @@ __all__ = ["Scoring"]
 class Scoring(ClassifierMixin):
     """The method ``score`` of scikit-learn's classifiers, with errors that name their argument."""
 
+    classes_: NDArray[Any]
+
     @abstractmethod
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each example."""

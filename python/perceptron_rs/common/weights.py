@@ -163,7 +163,7 @@ def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint3
     idle = np.ones(len(labels), dtype=np.bool_)
     with np.errstate(over="ignore"):
         if len(np.unique(planes, axis=0)) == 1 and planes.all():
-            return (each * planes.max() == 0).astype(np.bool_)
+            return np.asarray(each * planes.max() == 0)
         for k, (without, held) in enumerate(planes):
             has = labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1)
             idle &= each * np.where(has, held, without) == 0

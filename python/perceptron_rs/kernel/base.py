@@ -75,8 +75,10 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
             int16, uint16 or int32 are read in place; anything else is converted once. With
             ``kernel="precomputed"``, the kernel values of all pairs of examples.
-        y : array-like of shape (n_samples,)
-            Class labels: integers, booleans or strings, of at least two classes.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Class labels: integers, booleans or strings, of at least two classes. Or many labels of each
+            example: a matrix of 0 and 1, or of booleans, with two columns or more. Each label is then
+            learnt as if it were fitted alone, and ``class_weight`` has the weights of 0 and 1.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
             Examples of weight 0 are ignored.
@@ -115,11 +117,11 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Class labels, or a matrix of many labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call. Labels of the
-            data say their type.
+            All classes that will ever occur in y. Required in the first call, unless y is a matrix. Labels of
+            the data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
 

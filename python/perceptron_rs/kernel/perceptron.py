@@ -172,7 +172,10 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
         Survival count of each vector, the initial vector first.
     classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+        Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
+        ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
+    multilabel_ : bool
+        Whether y had any number of labels for each example.
     n_iter_ : int
         Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64

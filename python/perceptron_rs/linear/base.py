@@ -107,8 +107,10 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
             int16, uint16 or int32 are read in place; anything else is converted once.
-        y : array-like of shape (n_samples,)
-            Class labels: integers, booleans or strings, of at least two classes.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Class labels: integers, booleans or strings, of at least two classes. Or many labels of each
+            example: a matrix of 0 and 1, or of booleans, with two columns or more. Each label is then
+            learnt as if it were fitted alone, and ``class_weight`` has the weights of 0 and 1.
         coef_init : array-like of shape (n_classes, n_features) or (n_features,), default=None
             Initial weights. For two classes, one row or a vector. Counters start from 0, as they do without
             ``warm_start``.
@@ -156,11 +158,11 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The examples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Class labels; or, as for ``fit``, a matrix of many labels.
         classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call. Labels of the
-            data say their type.
+            All classes that will ever occur in y. Required in the first call, unless y is a matrix: then
+            they are the names of its columns, in sorted order. Labels of the data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True
@@ -215,8 +217,8 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, the activation of ``classes_[1]`` (of a joint decision, minus that of
-            ``classes_[0]``). Otherwise, one column for each class. The bits do not depend on the storage of
-            X, the batch or ``n_jobs``.
+            ``classes_[0]``). Otherwise, one column for each class, and so for each of many labels. The bits
+            do not depend on the storage of X, the batch or ``n_jobs``.
 
         Raises
         ------

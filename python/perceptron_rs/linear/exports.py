@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
@@ -46,6 +47,11 @@ def to_sklearn(model: Any) -> Any:
 
 def _weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weights and intercepts that predict, one row a plane."""
+    if is_multilabel(model):
+        raise ValueError(
+            "the model has many labels for each example, and what it would become has one class; use coef_ "
+            "and intercept_, of which row k belongs to the label classes_[k]"
+        )
     found = hyperplanes(model)
     if found is None:
         raise ValueError(

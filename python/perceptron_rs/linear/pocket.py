@@ -164,7 +164,10 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         epoch, the number of examples visited since the last cold start, the errors, and whether it was an
         average. Sorted by class, then by time.
     classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+        Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
+        ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
+    multilabel_ : bool
+        Whether y had any number of labels for each example.
     n_iter_ : int
         Number of epochs of the last ``fit``, the maximum over the classes.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64

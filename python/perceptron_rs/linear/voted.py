@@ -157,7 +157,10 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         For each vector, the row of the mistake that made it, in the X of that call of ``fit`` or
         ``partial_fit``; -1 for an initial vector that no mistake made.
     classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+        Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
+        ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
+    multilabel_ : bool
+        Whether y had any number of labels for each example.
     n_iter_ : int
         Number of epochs of the last ``fit``, the maximum over the classes; 1 after ``partial_fit``.
     n_iter_per_class_ : ndarray of shape (1,) or (n_classes,), int64

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.schema import SchemaMixin, StoredExamples
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
@@ -134,6 +135,8 @@ def _of_data(model: Any) -> dict[str, Any]:
         except ValueError:  # of a type that files do not hold
             labels = np.asarray(model.classes_)
             found["classes_"] = {"type": labels.dtype.str, "values": [repr(label) for label in labels]}
+    if is_multilabel(model):
+        found["multilabel_"] = True
     if "feature_names_in_" in known:
         found["feature_names_in_"] = [str(name) for name in model.feature_names_in_]
     if "encoder_" in known:

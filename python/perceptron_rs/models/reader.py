@@ -12,7 +12,7 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.arrays import restore
-from perceptron_rs.models.classes import classes_from_json
+from perceptron_rs.models.classes import LABELS, classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.models.parameters import checked, parameters_from_json
@@ -30,7 +30,7 @@ _KEYS = {
     "classes",
     "history",
 }
-_OPTIONAL = {"feature_names", "column_base", "input", CALLS, DIGESTS}
+_OPTIONAL = {"feature_names", "column_base", "input", LABELS, CALLS, DIGESTS}
 
 
 class Known(Protocol):
@@ -79,6 +79,10 @@ def _restore(document: dict[str, Any], tensors: Tensors, learners: Mapping[str, 
     estimator = kind(**parameters_from_json(document["parameters"], kind))
     checked(estimator)
     estimator.classes_ = classes_from_json(document["classes"], least=kind._schema.least_classes)
+    if LABELS in document:
+        if document[LABELS] not in ("dense", "sparse") or not getattr(kind, "_learns_many", False):
+            raise ValueError(f"its labels must be dense or sparse, got {document[LABELS]!r:.80}")
+        estimator._multilabel = document[LABELS]
     tensors = dict(tensors)
     publish_record(estimator, tensors, document)
     restore(estimator, tensors, document)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.models.arrays import collect
-from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.classes import LABELS, classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.input import INPUT
@@ -54,6 +55,8 @@ def _bytes_of(estimator: Any) -> bytes:
         **parts,
         **record,
     }
+    if is_multilabel(estimator):
+        document[LABELS] = estimator._multilabel
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]

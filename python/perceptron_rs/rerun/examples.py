@@ -21,7 +21,9 @@ from sklearn.utils import _safe_indexing
 
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
-from perceptron_rs.common.labels import encode, label_array
+from perceptron_rs.common.label_sets import LabelSets, bits
+from perceptron_rs.common.labels import encode, label_array, target_of
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.examples import as_array, examples, read
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.weights import sample_weights
@@ -155,8 +157,11 @@ class _OfArrays(Given):
         if names is not None and given is not None and list(names) != list(given):
             column = next(k for k, (a, b) in enumerate(zip(names, given, strict=True)) if a != b)
             return f"column {column} has the name {names[column]!r} in the model, got {given[column]!r}"
-        y = label_array(model, self.y, n)
-        if (row := self.unknown_label(y)) is not None:
+        y = target_of(model, self.y, n)
+        if isinstance(y, LabelSets) != is_multilabel(model):
+            had, got = ("many labels", "one") if is_multilabel(model) else ("one label", "many")
+            return f"the model has learnt {had} for each row, got {got}"
+        if not isinstance(y, LabelSets) and (row := self.unknown_label(y)) is not None:
             return f"row {row} has the label {_shown(y, row)}, which is no class of the model"
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
             had = "without" if self.sample_weight is not None else "with"
@@ -171,17 +176,19 @@ class _OfArrays(Given):
         return None
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
-        labels = encode(label_array(self.model, self.y, None), self.model.classes_, least=1)
-        y, weights = self.model.classes_[labels], sample_weights(self.sample_weight, labels)
+        classes = self.model.classes_
+        labels = encode(target_of(self.model, self.y, None), classes, least=1)
+        y = bits(labels, len(classes)) if is_multilabel(self.model) else classes[labels]
+        weights = sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _parts(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
             weight = weights[rows] if weights is not None and call.weighted else None
             if call.method == "fit_stream":
-                _stream(again, call, (part, y[rows], weight), self.model.classes_)
+                _stream(again, call, (part, y[rows], weight), classes)
                 continue
             if call.method == "partial_fit":
-                more["classes"] = self.model.classes_
+                more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
             getattr(again, call.method)(part, y[rows], **more, **weighted)
 

@@ -164,9 +164,10 @@ def check_labels(labels: NDArray[np.uint32], n: int, settings: Linear) -> None:
 
 def has_class(labels: NDArray[np.uint32], k: int) -> NDArray[np.bool_]:
     """Whether each example has class k: as its only one, or among others, by bit k % 32 of word k // 32."""
-    if labels.ndim == 1:
-        return labels == k
-    return labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1) == 1
+    has: NDArray[np.bool_] = (
+        labels == k if labels.ndim == 1 else labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1) == 1
+    )
+    return has
 
 
 def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decision]:
