@@ -11,6 +11,7 @@ line that before an update, a dashed one a margin or a bound.
 from perceptron_rs.plots.animation import animate
 from perceptron_rs.plots.learning import ErrorsDisplay, MistakesDisplay, PocketDisplay, SurvivalDisplay
 from perceptron_rs.plots.plane import DistanceDisplay, HyperplaneDisplay, OrdersDisplay, UpdateDisplay
+from perceptron_rs.plots.progress import ProgressDisplay
 from perceptron_rs.plots.proof import MarginDisplay, ProofDisplay
 from perceptron_rs.plots.vectors import SumDisplay
 
@@ -22,6 +23,7 @@ __all__ = [
     "MistakesDisplay",
     "OrdersDisplay",
     "PocketDisplay",
+    "ProgressDisplay",
     "ProofDisplay",
     "SumDisplay",
     "SurvivalDisplay",
