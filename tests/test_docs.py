@@ -329,6 +329,13 @@ def test_beside_others():
     )
     assert f"{theirs['seconds'] / ours['seconds']:.1f} times as long" in page
     assert f"{100 * theirs['accuracy']:.1f} % there and {100 * ours['accuracy']:.1f} % here" in page
+    programs = json.loads((results / "programs.json").read_text(encoding="utf-8"))["results"]
+    assert len(programs) == 4
+    for case in programs:
+        ratio, right, here = case["ratio"], 100 * case["right"], 100 * case["ours"]
+        assert (f"{ratio:.2f} of the time" if ratio < 0.2 else f"{ratio:.2g}") in page, case
+        assert f"{right:.1f} %" in page, case
+        assert f"{here:.1f} %" in page, case
 
 
 @pytest.mark.parametrize("page", PAGES)
