@@ -94,7 +94,7 @@ def test_what_is_sent(monkeypatch):
         numbers={"coef": changes[-1].numbers["coef"]._replace(w=np.zeros(2 * D * K))}
     )
     assert of_all.weights(states[-1], whole, 7)[1] == []  # as large as the weights
-    assert sent[-1] == ("Weights", 7)
+    assert sent[-1] == ("EpochWeights", 7)
 
 
 def test_one_change_for_several_is_right_from_any_of_their_epochs():
