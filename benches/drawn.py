@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.kernel.vectors import counts_of
+from perceptron_rs.kernel.vectors import survival_counts
 
 
 def until(vectors, limit):
@@ -17,7 +17,7 @@ def until(vectors, limit):
 def counted(vectors, limits):
     """Return how many of the first examples each vector of each class survived: (limits, vectors)."""
     classes = len(vectors["log_start"]) - 1
-    shorter = [counts_of(until(vectors, limit), np.full(classes, limit)) for limit in limits]
+    shorter = [survival_counts(until(vectors, limit), np.full(classes, limit)) for limit in limits]
     lengths = np.diff(vectors["log_start"]) + 1
     return [
         np.array([np.pad(counts[k], (0, length - len(counts[k]))) for counts in shorter], dtype=np.int32)

@@ -15,11 +15,11 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs import _core
-from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.rows.selection import lasting
+from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.storage import STORED, to_stored
-from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt
+from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt_arrays
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -142,7 +142,7 @@ def _forms(X: Any) -> Iterator[tuple[str, Any]]:
             matrix = sp.csr_matrix(values)
             matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
             yield f"CSR {dtype}, {index.__name__} indices", matrix
-    wide = lasting(dense)
+    wide = portable_values(dense)
     yield "CSR, rows not in order", _reversed_rows(sp.csr_matrix(wide))
     yield "CSR, stored zeros", _with_zeros(wide)
 
@@ -200,7 +200,7 @@ def _fit(
             "decision_function(X)": _scores(model, path.X),
             "decision_function(batch)": _scores(model, path.X[:half]),
         }
-        return found, learnt(model)
+        return found, learnt_arrays(model)
 
 
 def _scores(model: Any, X: Any) -> NDArray[Any]:
@@ -219,7 +219,7 @@ def _predictions(model: Any, X: Any) -> Arrays:
     kinds = getattr(model, "_predictions", ())
     asked = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
-        vars(other).update(attributes(model))
+        vars(other).update(own_attributes(model))
         other.prediction = kind
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 
@@ -238,7 +238,7 @@ def _fit_batches(
             if _OVERFLOW not in str(error):
                 raise
             return str(error), str(error)
-    return arrays(model) | _predictions(model, path.X), learnt(model)
+    return arrays(model) | _predictions(model, path.X), learnt_arrays(model)
 
 
 def _has_batches(estimator: Any) -> bool:

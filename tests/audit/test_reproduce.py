@@ -172,7 +172,7 @@ def test_every_other_parameter_is_compared(learner):
     """Each of them, also those that predicting does not read; but what says how it is computed is not."""
     model = fitted(learner, X[:60], Y[:60])
     lasting = {
-        *model._terms,
+        *model._fixed_values,
         "multi_class",
         "kernel",
         "gamma",

@@ -13,7 +13,7 @@ from sklearn.base import clone
 import perceptron_rs
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.linear import parse
-from perceptron_rs.distributed.partition import Encoding, learn, read
+from perceptron_rs.distributed.partition import Encoding, learn_partition, read_partition
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import Batch, open_arrays, open_sentences
 from tests.distributed.problems import P, Part, cuts, examples
@@ -217,14 +217,14 @@ WHERE = set()  # partitions and the workers that made passes over them
 
 def learn_noted(partition, *of_all):
     WHERE.add((partition.number, distributed.get_worker().address))
-    return learn(partition, *of_all)
+    return learn_partition(partition, *of_all)
 
 
 def test_passes_are_made_where_the_partitions_are(client, monkeypatch):
     """Also where the weights are larger, and have come to one worker."""
     rng = np.random.default_rng(5)
     blocks = [sp.random(20, 400_000, density=1e-5, format="csr", random_state=rng) for _ in range(2)]
-    monkeypatch.setattr("perceptron_rs.dask.cluster.learn", learn_noted)
+    monkeypatch.setattr("perceptron_rs.dask.cluster.learn_partition", learn_noted)
     WHERE.clear()
     on_dask.Perceptron(client=client, max_iter=8, tol=None).fit(blocks, [np.arange(20) % 2] * 2)
     assert sorted(number for number, _ in WHERE) == [0, 1]
@@ -338,11 +338,13 @@ def test_what_is_refused_leaves_the_estimator_alone(client, options, arguments, 
 
 def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     part = Part(1, "changing", str(tmp_path / "flag"))
-    first = read(1, parse, part)
+    first = read_partition(1, parse, part)
     (tmp_path / "flag").touch()
-    second = read(1, parse, part)
+    second = read_partition(1, parse, part)
     with pytest.raises(PartitionChangedError, match="partition 1 was read again"):
-        learn(second, Encoding(np.arange(3)), None, first.facts.digest, {}, "rust", "uniform", 0, ())
+        learn_partition(
+            second, Encoding(np.arange(3)), None, first.facts.digest, {}, "rust", "uniform", 0, ()
+        )
 
 
 def test_a_checkpoint_knows_what_its_fit_started_from(client, tmp_path):

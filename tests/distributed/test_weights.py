@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.common.mixing import added, changed, make_pass, mix
+from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.linear import parse
-from perceptron_rs.distributed.partition import Encoding, learn, of_few_columns, read
-from perceptron_rs.distributed.weights import EpochWeights, Sent
+from perceptron_rs.distributed.partition import Encoding, drop_empty_columns, learn_partition, read_partition
+from perceptron_rs.distributed.weights import EpochWeights, SentWeights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Batch
 from perceptron_rs.settings import Data, Linear
@@ -41,7 +41,7 @@ def rows(seed, n=12, entries=40):
 def epochs(n):
     """Return the states before and after each of n epochs over two partitions, and the changes."""
     engine, states, changes = get_engine("rust"), [cold()], []
-    parts = [read(p, parse, *rows(p)) for p in range(2)]
+    parts = [read_partition(p, parse, *rows(p)) for p in range(2)]
     data = [Data(rows_of(engine, p.parsed.stored, D), p.parsed.labels.astype(np.uint32)) for p in parts]
     for number in range(n):
         shares = [
@@ -49,7 +49,7 @@ def epochs(n):
             for p, part in enumerate(data)
         ]
         changes.append(mix(SETTINGS, states[-1], shares, number)[0])
-        states.append(changed(states[-1], changes[-1]))
+        states.append(apply_change(states[-1], changes[-1]))
     return states, changes
 
 
@@ -62,7 +62,8 @@ def test_weights_go_on_by_what_has_changed(monkeypatch):
     weights = EpochWeights(states[0], 0)
     made = []
     monkeypatch.setattr(
-        "perceptron_rs.distributed.weights.changed", lambda *of: made.append(of[1].epoch) or changed(*of)
+        "perceptron_rs.distributed.weights.apply_change",
+        lambda *of: made.append(of[1].epoch) or apply_change(*of),
     )
     assert same(weights.after(changes[:1]), states[1])
     assert same(weights.after(changes), states[3])
@@ -83,7 +84,7 @@ def test_what_is_sent(monkeypatch):
         sent.append((type(given).__name__, epoch))
         return given
 
-    of_all = Sent(send)
+    of_all = SentWeights(send)
     for epoch, state in enumerate(states):
         change = changes[epoch - 1] if epoch else None
         weights, after = of_all.weights(state, change, epoch)
@@ -99,7 +100,7 @@ def test_what_is_sent(monkeypatch):
 
 def test_one_change_for_several_is_right_from_any_of_their_epochs():
     states, changes = epochs(3)
-    sent = Sent(lambda given, _: given)
+    sent = SentWeights(lambda given, _: given)
     sent._weights, sent._changes = EpochWeights(states[0], 0), [(change, change) for change in changes[:2]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("perceptron_rs.distributed.weights._MOST", 2)
@@ -116,7 +117,7 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
     """The engine has the columns that occur alone, and the share is the one of all columns."""
     state = epochs(2)[0][2]
     X, y = rows(7)
-    partition = read(0, parse, X, y)
+    partition = read_partition(0, parse, X, y)
     widths = []
     monkeypatch.setattr(
         "perceptron_rs.distributed.partition.make_pass",
@@ -125,21 +126,23 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
         ),
     )
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
-    few = learn(partition, encoding, SETTINGS, digest, EpochWeights(state, 2), engine, "uniform", 2, ())
+    few = learn_partition(
+        partition, encoding, SETTINGS, digest, EpochWeights(state, 2), engine, "uniform", 2, ()
+    )
     data = Data(rows_of(get_engine(engine), partition.parsed.stored, D), y.astype(np.uint32))
     whole = make_pass(get_engine(engine), data, SETTINGS, state, "uniform", 2, ()).share
-    assert widths[0] == len(of_few_columns(partition.parsed.stored, D)[1]) < D / 2
+    assert widths[0] == len(drop_empty_columns(partition.parsed.stored, D)[1]) < D / 2
     for name in ("coef", "intercept"):
         for one, other in zip(few.numbers[name][0], whole.numbers[name][0], strict=True):
             assert (one is other is None) or one.tobytes() == other.tobytes()
-    both = added(state, few, whole)
+    both = add_shares(state, few, whole)
     assert len(both.told) == 2
 
 
 def test_columns_keep_their_lanes():
     X, _ = rows(3)
     stored = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
-    few, own = of_few_columns(stored, D)
+    few, own = drop_empty_columns(stored, D)
     assert (own[few["rows_indices"]] == X.indices).all()
     assert (few["rows_indices"] % 8 == X.indices % 8).all()
     assert own[-1] == D - 1
@@ -147,14 +150,16 @@ def test_columns_keep_their_lanes():
 
 def test_a_penalty_needs_all_columns(monkeypatch):
     X, y = rows(4)
-    partition = read(0, parse, Batch(X, y))
+    partition = read_partition(0, parse, Batch(X, y))
     settings = replace(SETTINGS, learner="perceptron", penalty=(0.0, 0.01))
     state = {name: array for name, array in cold().items() if not name.endswith("_u")}
     state |= {
         "coef": np.ones((K, D)),
     }
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
-    share = learn(partition, encoding, settings, digest, EpochWeights(state, 0), "rust", "uniform", 0, ())
+    share = learn_partition(
+        partition, encoding, settings, digest, EpochWeights(state, 0), "rust", "uniform", 0, ()
+    )
     assert (share.numbers["coef"][0].w < 1.0).mean() > 0.9  # also where no row has an entry
 
 
@@ -164,6 +169,6 @@ def test_examples_of_weight_0_are_in_no_count():
     weights = np.ones(len(y))
     weights[y == 1] = 0.0
     weights[np.flatnonzero(y == 0)[:2]] = 0.0
-    facts = read(0, parse, Batch(X, y, weights)).facts
+    facts = read_partition(0, parse, Batch(X, y, weights)).facts
     assert facts.classes.tolist() == np.unique(y).tolist()
     assert facts.counts.tolist() == [np.count_nonzero(weights[y == k]) for k in np.unique(y)]

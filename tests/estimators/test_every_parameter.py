@@ -200,7 +200,7 @@ def told(value: Any) -> Any:
 
 def outcome(model: Any) -> Any:
     """Return all that a fit has left, and what it says of the examples."""
-    names = set(vars(model)) - set(model.get_params()) - {"_terms", "results_", "encoder_", RECORD}
+    names = set(vars(model)) - set(model.get_params()) - {"_fixed_values", "results_", "encoder_", RECORD}
     says = {
         SequencePerceptron: lambda: model.predict(WORDS),
         StructuredPerceptron: lambda: model.predict(list(X)),

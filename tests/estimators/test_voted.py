@@ -412,7 +412,7 @@ def test_a_joint_decision_and_a_penalty_are_not_offered():
 def test_a_pass_costs_its_own_mistakes(engine_name, monkeypatch):
     """Of many passes, all mistakes are copied a few times, and not once a pass."""
     copied = []
-    joining = vectors.continued
+    joining = vectors.extended_vectors
     monkeypatch.setattr(
         vectors, "continued", lambda *parts: copied.append(len(joining(*parts)["log_row"])) or joining(*parts)
     )

@@ -14,8 +14,17 @@ from tests.learners import PARTITIONED
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
 from perceptron_rs.common.driver import Schedule, follow
-from perceptron_rs.common.mixing import Mixed, added, bounds, changed, in_threads, mix, share, tree
-from perceptron_rs.common.mixing.shares import Sum, mean
+from perceptron_rs.common.mixing import (
+    Mixed,
+    add_shares,
+    apply_change,
+    in_threads,
+    mix,
+    partition_bounds,
+    reduce_tree,
+    share_of_pass,
+)
+from perceptron_rs.common.mixing.shares import Sum, weighted_mean
 from perceptron_rs.engines import below, get_engine
 from perceptron_rs.settings import Data, Epoch, Linear
 
@@ -83,7 +92,7 @@ def integers(seed, n=24, d=4, reach=3):
 @pytest.mark.parametrize("n_partitions", [2, 4, (3, 0, 20, 1)])
 def test_exact_where_all_is_dyadic(engine, n_partitions):
     X, y = integers(1)
-    w, average, made = oracle(X, y, bounds(n_partitions, len(y)).tolist(), "uniform", 5)
+    w, average, made = oracle(X, y, partition_bounds(n_partitions, len(y)).tolist(), "uniform", 5)
     options = {"max_iter": 5, "tol": None, "fit_intercept": False, "engine": engine}
     plain = Perceptron(n_partitions=n_partitions, **options).fit(X, y)
     averaged = AveragedPerceptron(n_partitions=n_partitions, **options).fit(sp.csr_matrix(X), y)
@@ -98,7 +107,7 @@ def test_exact_where_all_is_dyadic(engine, n_partitions):
 @pytest.mark.parametrize("n_partitions", [1, 3, 5, 7, (24,), (1, 22, 1), 30])
 def test_every_addition_where_numbers_are_rounded(mixing, n_partitions):
     X, y = integers(2)
-    cuts = bounds(n_partitions, len(y)).tolist()
+    cuts = partition_bounds(n_partitions, len(y)).tolist()
     w, average, made = oracle(X, y, cuts, mixing, 6, float)
     options = {"max_iter": 6, "tol": None, "fit_intercept": False, "n_partitions": n_partitions}
     model = Perceptron(mixing=mixing, **options).fit(X, y)
@@ -136,7 +145,7 @@ def test_bounds_on_mistakes_and_epochs(problem, mixing):
     assert (model.predict(X) == y).all()
     epochs = len(model.mistakes_per_epoch_) - 1  # all but the last had a mistake
     assert epochs <= (P * bound if mixing == "uniform" else bound)
-    _, _, made = oracle(X, y, bounds(P, len(y)).tolist(), mixing, min(epochs, 12))
+    _, _, made = oracle(X, y, partition_bounds(P, len(y)).tolist(), mixing, min(epochs, 12))
     weighted = sum(
         Fraction(int(k.sum()), P) if mixing == "uniform" else Fraction(int((k * k).sum()), int(k.sum()))
         for k in made
@@ -431,10 +440,10 @@ def test_a_mean_that_overflows_is_an_error():
 def test_a_mean_of_equal_numbers_is_that_number():
     tenth = np.full(5, 0.1)
     weights = [np.array([1])] * 7
-    assert mean([tenth] * 7, weights).tolist() == tenth.tolist()
+    assert weighted_mean([tenth] * 7, weights).tolist() == tenth.tolist()
     added = tenth + tenth + tenth + tenth + tenth + tenth + tenth
     assert (added / 7 != tenth).any()  # what adding up makes of it
-    halves = mean([np.array([1.0, 2.0]), np.array([2.0, 2.0])], [np.array([0])] * 2)
+    halves = weighted_mean([np.array([1.0, 2.0]), np.array([2.0, 2.0])], [np.array([0])] * 2)
     assert halves.tolist() == [1.5, 2.0]
 
 
@@ -444,9 +453,11 @@ def told(K=1, mistakes=1):
 
 def test_what_no_pass_has_changed_keeps_its_sum():
     before = {"coef": np.array([[1 / 3, 0.1]]), "coef_u": np.array([[0.1, 0.7]]), "seen": np.array([10])}
-    shares = [share(before, before | {"seen": before["seen"] + n}, told(), "uniform") for n in (3, 1, 2)]
+    shares = [
+        share_of_pass(before, before | {"seen": before["seen"] + n}, told(), "uniform") for n in (3, 1, 2)
+    ]
     change, _ = mix(SETTINGS, before, shares, 0)
-    after = changed(before, change)
+    after = apply_change(before, change)
     assert after["seen"].tolist() == [16]
     assert after["coef_u"].tobytes() == before["coef_u"].tobytes()
     assert after["coef"].tobytes() == before["coef"].tobytes()
@@ -479,11 +490,11 @@ def test_shares_of_few_columns_mix_to_the_same_bits(monkeypatch, mixing, touched
     found = []
     for large in (1 << 12, 1 << 30):
         monkeypatch.setattr("perceptron_rs.common.mixing.shares._LARGE", large)
-        shares = [share(before, after, epoch, mixing) for after, epoch in passes]
+        shares = [share_of_pass(before, after, epoch, mixing) for after, epoch in passes]
         if large == 1 << 12:
             assert (shares[0].numbers["coef"][0].places is not None) == (touched < 1000)
-        found.append(changed(before, mix(SETTINGS, before, shares, 0)[0]))
-        whole = tree(shares, lambda a, b: added(before, a, b))
+        found.append(apply_change(before, mix(SETTINGS, before, shares, 0)[0]))
+        whole = reduce_tree(shares, lambda a, b: add_shares(before, a, b))
         is_added = P > 1 and (large > 1 << 12 or touched * P >= 1000)
         assert isinstance(whole.numbers["coef"], Sum) == is_added
     for name, array in found[0].items():
@@ -494,10 +505,10 @@ def test_partitions_without_mistakes_count_where_others_have_none_either():
     before, passes = wide(1, 4, 3, d=5)
     mistakes = np.array([[0, 0], [0, 2], [0, 0], [0, 1]])
     shares = [
-        share(before, after, epoch._replace(mistakes=made), "mistakes")
+        share_of_pass(before, after, epoch._replace(mistakes=made), "mistakes")
         for (after, epoch), made in zip(passes, mistakes, strict=True)
     ]
-    w = changed(before, mix(SETTINGS, before, shares, 0)[0])["coef"]
+    w = apply_change(before, mix(SETTINGS, before, shares, 0)[0])["coef"]
     terms = [after["coef"] for after, _ in passes]
     plain = ((terms[0][0] + terms[1][0]) + (terms[2][0] + terms[3][0])) / 4
     weighted = (2 * terms[1][1] + terms[3][1]) / 3
@@ -506,8 +517,8 @@ def test_partitions_without_mistakes_count_where_others_have_none_either():
 
 
 def test_a_tree_adds_neighbours():
-    assert tree(list("abcdefg"), "({} {})".format) == "(((a b) (c d)) ((e f) g))"
-    assert tree(["a"], "({} {})".format) == "a"
+    assert reduce_tree(list("abcdefg"), "({} {})".format) == "(((a b) (c d)) ((e f) g))"
+    assert reduce_tree(["a"], "({} {})".format) == "a"
 
 
 def test_a_class_that_has_ended_is_visited_no_more():

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.rows.selection import chosen_columns
+from perceptron_rs.common.rows.selection import select_columns
 
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
 INDICES = [np.int32, np.int64]
@@ -262,6 +262,6 @@ def test_chosen_columns(numbers, columns):
     dense = np.array([[0.0, 1, 0, 0, 2, 0], [0, 0, 0, 0, 0, 0], [0, 0, 3, 0, 4, 0], [5, 0, 6, 0, 7, 0]])
     rows = sp.csr_matrix(dense)
     stored = {"rows_indptr": rows.indptr, "rows_indices": rows.indices, "rows_values": rows.data}
-    found = chosen_columns(Engine, stored, np.array(numbers, dtype=np.int64), columns)
+    found = select_columns(Engine, stored, np.array(numbers, dtype=np.int64), columns)
     assert found.has_sorted_indices
     assert found.toarray().tolist() == dense[:, numbers].tolist()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import lasting
+from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.engines import State
 
 __all__ = ["COLUMNS", "Places", "check_columns", "is_by_column", "packed", "spread", "unpacked", "within"]
@@ -56,7 +56,9 @@ def packed(state: State, n_columns: int | None = None) -> State:
     for name, array in state.items():
         # Vectors that are made again of stored rows have their columns, too.
         if rows := _ROWS.fullmatch(name):
-            is_used |= np.bincount(array, minlength=every) > 0 if rows[2] else lasting(array).any(axis=0)
+            is_used |= (
+                np.bincount(array, minlength=every) > 0 if rows[2] else portable_values(array).any(axis=0)
+            )
     columns = np.flatnonzero(is_used)
     if 2 * (planes + 1) * (len(columns) + 1) > planes * every:
         return state
@@ -152,7 +154,7 @@ class Places:
         indptr, indices, values = (stored[f"rows_{name}"] for name in ("indptr", "indices", "values"))
         places = self._find(indices)
         is_kept = places >= 0
-        if not np.isfinite(lasting(values[~is_kept])).all():
+        if not np.isfinite(portable_values(values[~is_kept])).all():
             return None
         counts = np.zeros(len(indices) + 1, dtype=indptr.dtype)
         np.cumsum(is_kept, out=counts[1:])

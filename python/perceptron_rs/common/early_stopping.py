@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.label_sets import positives
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import chosen, rows_of
+from perceptron_rs.common.rows.selection import rows_of, select_rows
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 
@@ -79,7 +79,7 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
 
 def selected(engine: Engine, data: ValidatedRows, rows: NDArray[Any]) -> ValidatedRows:
     """Return some of the examples, as copies."""
-    stored = chosen(data.stored, rows)
+    stored = select_rows(data.stored, rows)
     values = stored["rows" if "rows" in stored else "rows_values"]
     return ValidatedRows(
         rows_of(engine, stored, data.rows.shape[1]), values, stored.get("rows_indptr"), stored

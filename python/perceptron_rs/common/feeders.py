@@ -21,11 +21,11 @@ from perceptron_rs.common.labels import (
     new_classes,
     target_of,
 )
-from perceptron_rs.common.mixing import Mixed, cuts, in_threads
+from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import as_array, examples, unchecked
-from perceptron_rs.common.rows.selection import part, rows_of
+from perceptron_rs.common.rows.selection import rows_of, slice_rows
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import sample_weights
@@ -158,13 +158,13 @@ class InMemory(Feeder):
         with recorded(model, self.method, data.stored, labels, self.sample, state):
             number = 1 if self.is_pass else vars(model).get("n_partitions", 1)
             is_one = type(number) is int and number == 1  # the usual case, at once
-            ends = None if is_one else cuts(number, len(labels), self.weighed.rows)
+            ends = None if is_one else visited_bounds(number, len(labels), self.weighed.rows)
             if ends is None or len(ends) == 2:
                 whole = Data(data.rows, labels, weights, self.stored_rows)
                 return drive(self.engine, whole, state, settings, schedule, watch, self.held_out)
             parts = [
                 Data(
-                    rows_of(self.engine, part(data.stored, begin, end), data.rows.shape[1]),
+                    rows_of(self.engine, slice_rows(data.stored, begin, end), data.rows.shape[1]),
                     labels[begin:end],
                     None if weights is None else weights[begin:end],
                 )

@@ -8,22 +8,22 @@ import numpy as np
 
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["OF_KERNEL", "check_terms", "terms"]
+__all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def terms(model: Any) -> dict[str, Any]:
-    """Return the parameters that what is learnt depends on, with their values: those of ``_lasting``."""
+def fixed_parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters that what is learnt depends on, with their values: those of ``_fixed``."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
-    return {name: _frozen(getattr(model, name)) for name in (*model._lasting, *of_kernel)}
+    return {name: _frozen(getattr(model, name)) for name in (*model._fixed, *of_kernel)}
 
 
-def check_terms(model: Any) -> None:
+def check_fixed_parameters(model: Any) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
-    known: dict[str, Any] = getattr(model, "_terms", {})  # none where a caller has set all attributes
+    known: dict[str, Any] = getattr(model, "_fixed_values", {})  # none where a caller has set all attributes
     pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
     changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
     if changed:

@@ -13,7 +13,7 @@ import numpy as np
 
 from perceptron_rs.audit.record import RECORD
 
-__all__ = ["OF_PASS", "CallAttribute", "attributes", "canonical"]
+__all__ = ["OF_PASS", "CallAttribute", "canonical_strides", "own_attributes"]
 
 #: What a pass says of itself, by the attribute of the estimator; None, or no function: nothing.
 OF_PASS: dict[str, Callable[[Any], Any] | None] = {
@@ -58,7 +58,7 @@ class CallAttribute:
             raise AttributeError(self.name) from None
 
 
-def attributes(estimator: Any) -> dict[str, Any]:
+def own_attributes(estimator: Any) -> dict[str, Any]:
     """Return the attributes for another estimator: with a model of its own that has nothing to tell."""
     known: dict[str, Any] = vars(estimator).copy()
     model = known.get("_model")
@@ -74,10 +74,10 @@ def attributes(estimator: Any) -> dict[str, Any]:
     return known
 
 
-def canonical(value: Any) -> Any:
+def canonical_strides(value: Any) -> Any:
     """Return arrays in C order with the strides that go with it, as what hashes and stores arrays expects."""
     if isinstance(value, dict):
-        return {name: canonical(part) for name, part in value.items()}
+        return {name: canonical_strides(part) for name, part in value.items()}
     if not isinstance(value, np.ndarray) or value.dtype == object:
         return value
     return np.ascontiguousarray(value).reshape(-1).reshape(value.shape)

@@ -9,15 +9,15 @@ from typing import Any, NoReturn, Self
 
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.columns import unpacked
-from perceptron_rs.common.last_call import OF_PASS, attributes, canonical
+from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
 from perceptron_rs.common.schema import Array, SchemaMixin
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["Owner", "Shown", "shown"]
+__all__ = ["LearntAttribute", "Owner", "learnt_attribute"]
 
 
-class Shown(property):
+class LearntAttribute(property):
     """An attribute that shows what has been learnt, and cannot be set."""
 
     def __set__(self, estimator: Any, value: Any) -> NoReturn:
@@ -28,7 +28,7 @@ class Shown(property):
         )
 
 
-def shown(attribute: str, name: str) -> Shown:
+def learnt_attribute(attribute: str, name: str) -> LearntAttribute:
     """Return an attribute that shows the numbers of this name in a model."""
 
     def read(estimator: Any) -> Any:
@@ -39,7 +39,7 @@ def shown(attribute: str, name: str) -> Shown:
             raise AttributeError(f"{kind!r} object has no attribute {attribute!r}; fit it first") from None
 
     read.__name__ = attribute
-    return Shown(read)
+    return LearntAttribute(read)
 
 
 class Owner(SchemaMixin, BaseEstimator):
@@ -55,7 +55,7 @@ class Owner(SchemaMixin, BaseEstimator):
         super().__init_subclass__(**options)
         for part in cls._schema.parts if hasattr(cls, "_schema") else ():
             if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
-                setattr(cls, part.shown, shown(part.shown, part.name))
+                setattr(cls, part.shown, learnt_attribute(part.shown, part.name))
 
     def _state(self) -> State:
         return dict(self._model.state())
@@ -67,7 +67,7 @@ class Owner(SchemaMixin, BaseEstimator):
         self._publish(state)
 
     def __getstate__(self) -> dict[str, Any]:
-        known = attributes(self)
+        known = own_attributes(self)
         state: dict[str, Any] = super().__getstate__() | known
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
@@ -75,7 +75,7 @@ class Owner(SchemaMixin, BaseEstimator):
         if "_average" in state:
             state["_average"] = []  # what has been read is no part of a model
         if "_model" in state:  # arrays: every library knows how to store, share and compare them
-            state["_model"] = canonical(self._packed())
+            state["_model"] = canonical_strides(self._packed())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ class Owner(SchemaMixin, BaseEstimator):
 
     def __copy__(self) -> Self:
         found = object.__new__(type(self))
-        vars(found).update(attributes(self))
+        vars(found).update(own_attributes(self))
         return found
 
     def _model_of(self, engine: Engine) -> Any:
@@ -113,7 +113,7 @@ class Owner(SchemaMixin, BaseEstimator):
 
     def _begin_anew(self, state: Any, **others: Any) -> None:
         """Start from numbers that are given, as if nothing had been learnt before; set others, too."""
-        changed = attributes(self)
+        changed = own_attributes(self)
         for name in ("_as_sparse", RECORD):  # what training would leave
             changed.pop(name, None)
         changed |= others | {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}

@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import below
 
-__all__ = ["drawn"]
+__all__ = ["draw_vectors"]
 
 #: No epoch has this number, so no permutation is drawn by the same key.
 _EPOCH = 2**64 - 1
 
 
-def drawn(counts: list[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
+def draw_vectors(counts: list[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
     """Return the number of one vector of each plane, drawn by the counts."""
     return np.array([_draw(count, seed, k) for k, count in enumerate(counts)], dtype=np.int64)
 

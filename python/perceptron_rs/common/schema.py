@@ -385,7 +385,7 @@ class SchemaMixin:
     n_features_in_: int
     classes_: NDArray[Any]
     converged_: bool
-    _terms: dict[str, Any]  # the parameters of ``_lasting`` with which it was learnt
+    _fixed_values: dict[str, Any]  # the parameters of ``_fixed`` with which it was learnt
 
     def _state(self) -> State:
         """Return the arrays that the engine's model holds, as it goes on from them."""

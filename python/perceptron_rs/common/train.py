@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.fixed_parameters import check_terms, terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed
@@ -25,7 +25,7 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
-from perceptron_rs.common.weights import Weighed, class_counts, class_weights, label_weights, unvisited
+from perceptron_rs.common.weights import CallWeights, class_counts, class_weights, label_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
@@ -59,7 +59,7 @@ class Feeder(ABC):
     multilabel: str | None = None
     #: As it was given.
     sample_weight: Any = None
-    weighed: Weighed
+    weighed: CallWeights
     #: How many are visited in an epoch; 0: nobody has counted them.
     n_examples: int = 0
     held_out: HeldOut | None = None
@@ -156,7 +156,7 @@ class Trainable(Owner):
     n_iter_: int
     validation_scores_: NDArray[np.float64]
     _n_epochs: int  # run by fits since the last cold start: the next one's number
-    _terms: dict[str, Any]  # the parameters of `_lasting` with which it was learnt
+    _fixed_values: dict[str, Any]  # the parameters of `_fixed` with which it was learnt
     #: The parameter that an overflow asks to lower.
     _rate: ClassVar[str] = "eta0"
     #: Whether an epoch without a mistake ends a fit.
@@ -203,13 +203,13 @@ class Trainable(Owner):
             return label_weights(self.class_weight, counts, len(classes))
         return class_weights(self.class_weight, classes, counts, self._n_planes(classes))
 
-    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         """Return what examples weigh that have these weights."""
         labels = feeder.labels
         planes = self._class_weights(
             feeder, class_counts(self.class_weight, labels, sample, len(feeder.classes))
         )
-        return Weighed(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
+        return CallWeights(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
 
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         """Return what examples get in a state of a run, (m, K): activations or votes."""
@@ -298,12 +298,12 @@ def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
         model._n_epochs = 0
         begin_record(model)
     if not feeder.goes_on:
-        model._terms = terms(model)
+        model._fixed_values = fixed_parameters(model)
     if feeder.is_pass and model._learn_at_once(feeder):
         return
     feeder.model = model = turn.twin()
     if feeder.goes_on:
-        check_terms(model)
+        check_fixed_parameters(model)
     feeder.weigh()
     try:
         state = model._start(feeder)

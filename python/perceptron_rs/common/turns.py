@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 from numpy.random import RandomState
 
-from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.last_call import own_attributes
 
 __all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
 
@@ -100,7 +100,7 @@ class Turn:
         """Return a copy of the estimator to learn on. Arrays are shared, for none is changed in place."""
         if self.model is None:
             self.before = vars(self.estimator).copy()
-            self.model = _like(self.estimator, attributes(self.estimator))
+            self.model = _like(self.estimator, own_attributes(self.estimator))
             if isinstance(drawn_from := self.before.get("random_state"), RandomState):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model

@@ -15,7 +15,7 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
-    "Weighed",
+    "CallWeights",
     "assert_finite_weights",
     "assert_same_planes",
     "class_counts",
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed:
+class CallWeights:
     """What the n examples of a call weigh. Those that weigh nothing in any plane are as if not given.
 
     They are taken out here, before anything is counted, drawn or cut: see ``rows`` and ``n_examples``.
@@ -50,12 +50,12 @@ class Weighed:
         """Return how many of n examples weigh something."""
         return n if self.idle is None else n - int(np.count_nonzero(self.idle))
 
-    def without(self, rows: NDArray[np.intp], n: int) -> Weighed:
+    def without(self, rows: NDArray[np.intp], n: int) -> CallWeights:
         """Return it with these of the n examples taken out, too."""
         sample = np.ones(n) if self.sample is None else self.sample.copy()
         idle = np.zeros(n, dtype=np.bool_) if self.idle is None else self.idle.copy()
         sample[rows], idle[rows] = 0.0, True
-        return Weighed(sample, self.planes, idle)
+        return CallWeights(sample, self.planes, idle)
 
 
 def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:

@@ -22,12 +22,19 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
-from perceptron_rs.common.mixing import Change, Share, added, changed, mixture, tree
+from perceptron_rs.common.mixing import Change, Share, add_shares, apply_change, mixture, reduce_tree
 from perceptron_rs.dask.blocks import PartitionData
 from perceptron_rs.distributed.errors import PartitionError
 from perceptron_rs.distributed.fitting import Round
-from perceptron_rs.distributed.partition import Encoding, Parse, Partition, PartitionFacts, learn, read
-from perceptron_rs.distributed.weights import EpochWeights, Sent, n_bytes
+from perceptron_rs.distributed.partition import (
+    Encoding,
+    Parse,
+    Partition,
+    PartitionFacts,
+    learn_partition,
+    read_partition,
+)
+from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
 from perceptron_rs.settings import Chain, Epoch, Linear, State
 
 __all__ = ["DaskCluster"]
@@ -61,12 +68,12 @@ class DaskCluster:
         self.state: State | None = None
         self.change: Change | None = None
         self.promises: list[Future] = []
-        self.sent = Sent(self.send)
+        self.sent = SentWeights(self.send)
 
     def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
         promises = [
-            delayed(read, pure=False)(p, parse, *block, dask_key_name=f"{self.name}-read-{p}")
+            delayed(read_partition, pure=False)(p, parse, *block, dask_key_name=f"{self.name}-read-{p}")
             for p, block in enumerate(self.blocks)
         ]
         with self.explained():
@@ -103,7 +110,7 @@ class DaskCluster:
             )
             each = self.partitions, self.encodings, settings, digests
             of_all = weights, engine, mixing, number, sorted(ended), *changes
-            passes = self.map(f"{step}-learn", learn, each, of_all)
+            passes = self.map(f"{step}-learn", learn_partition, each, of_all)
             # Only now are the promises of the last epoch let go: a message behind that waits for 10 ms.
             if is_small:
                 self.promises = passes
@@ -113,12 +120,14 @@ class DaskCluster:
                 if len(passes) * n_bytes(state if change is None else change) > _LARGE:
                     nodes = (f"{step}-add-{node}" for node in count())
                     passes = [
-                        tree(passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two))
+                        reduce_tree(
+                            passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two)
+                        )
                     ]
                 mix = self.submit(f"{step}-mix", mixed, settings[0], weights, changes, passes, number)
                 self.promises = [*passes, mix]
                 made = mix.result()
-        self.state, self.change = changed(state, made.change), made.change
+        self.state, self.change = apply_change(state, made.change), made.change
         return Round(self.state, made.epoch, made.mistakes, made.seconds)
 
     def send(self, given: Any, epoch: int) -> Future:
@@ -180,7 +189,7 @@ def handed_on(given: T) -> T:
 
 def sum_of(weights: EpochWeights, changes: Sequence[Change], left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
-    return added(weights.after(changes), left, right)
+    return add_shares(weights.after(changes), left, right)
 
 
 def mixed(
@@ -192,7 +201,7 @@ def mixed(
 ) -> Mixture:
     """Mix what the passes have learnt."""
     state = weights.after(changes)
-    whole = tree(shares, partial(added, state))
+    whole = reduce_tree(shares, partial(add_shares, state))
     change, epoch = mixture(settings, state, whole, number)
     mistakes = [int(np.add.reduce(told.epoch.mistakes)) for told in whole.told]
     return Mixture(change, epoch, mistakes, [told.seconds for told in whole.told])

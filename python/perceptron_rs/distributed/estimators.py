@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar, Self
 
-from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.train import Trainable, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
@@ -79,7 +79,7 @@ class ClusterLearner(Trainable):
         """
         given = self.get_params(deep=False)
         model = self._local(**{name: value for name, value in given.items() if name not in self._own})
-        learnt = {name: value for name, value in attributes(self).items() if name not in given}
+        learnt = {name: value for name, value in own_attributes(self).items() if name not in given}
         reports = learnt.pop("partition_report_", None)
         vars(model).update(learnt)
         if reports is not None:

@@ -18,7 +18,7 @@ from perceptron_rs.common.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import Weighed
+from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
@@ -160,7 +160,7 @@ class Partitions(Feeder):
 
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples are with them."""
-        self.weighed = Weighed(None, self.model._class_weights(self, self.counts), None)
+        self.weighed = CallWeights(None, self.model._class_weights(self, self.counts), None)
         self.n_examples = int(self.counts.sum())
 
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:

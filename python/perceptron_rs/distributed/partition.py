@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import Digests, StoredRows
 from perceptron_rs.common.labels import encode
-from perceptron_rs.common.mixing import Change, Share, make_pass, of_all_columns, of_columns
+from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.errors import PartitionChangedError
@@ -22,7 +22,16 @@ from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
 
-__all__ = ["Encoding", "Parse", "Parsed", "Partition", "PartitionFacts", "batch_of", "learn", "read"]
+__all__ = [
+    "Encoding",
+    "Parse",
+    "Parsed",
+    "Partition",
+    "PartitionFacts",
+    "batch_of",
+    "learn_partition",
+    "read_partition",
+]
 
 
 class Parsed(NamedTuple):
@@ -79,8 +88,8 @@ class Partition:
         vars(self).update(state)
         parsed = self.parsed
         self.parsed = parsed._replace(
-            stored=aligned(parsed.stored),
-            **aligned({name: getattr(parsed, name) for name in ("labels", "weights", "lengths")}),
+            stored=align_arrays(parsed.stored),
+            **align_arrays({name: getattr(parsed, name) for name in ("labels", "weights", "lengths")}),
         )
 
     def __sizeof__(self) -> int:
@@ -102,9 +111,9 @@ class Partition:
             else:
                 labels = encode(self.parsed.labels, encoding.classes, least=1)
                 if encoding.columns is not None:
-                    stored = renumbered(stored, encoding.columns)
+                    stored = renumber_columns(stored, encoding.columns)
                 if may_be_few and "rows_indices" in stored:
-                    stored, own = of_few_columns(stored, columns)
+                    stored, own = drop_empty_columns(stored, columns)
             rows = rows_of(get_engine(engine), stored, columns if own is None else len(own))
             data = Data(rows, labels, weights)
             if self.parsed.lengths is not None:
@@ -144,7 +153,7 @@ def values_of(stored: StoredRows) -> NDArray[Any]:
     return stored["rows" if "rows" in stored else "rows_values"]
 
 
-def renumbered(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
+def renumber_columns(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
     """Return CSR rows whose column j is another one; entries of those that become -1 are left out."""
     indptr, given = stored["rows_indptr"], columns[stored["rows_indices"]]
     rows, kept = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), np.flatnonzero(given >= 0)
@@ -157,7 +166,7 @@ def renumbered(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
     }
 
 
-def of_few_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, NDArray[np.int64] | None]:
+def drop_empty_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, NDArray[np.int64] | None]:
     """Return CSR rows without the columns that none of them has, if these are most, and the columns left.
 
     Whole groups of eight columns stay or go: so each column keeps its lane (rule 3), and sums their bits.
@@ -174,7 +183,7 @@ def of_few_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, NDArra
     return stored | {"rows_indices": numbers[indices >> 3] << 3 | indices & 7}, own[own < columns]
 
 
-def aligned(arrays: dict[str, Any]) -> dict[str, Any]:
+def align_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
     """Return arrays as engines read them: those that came through a network may lie anywhere."""
     return {
         name: None if array is None else np.require(array, requirements=["C", "A"])
@@ -192,7 +201,7 @@ def batch_of(X: Any, y: Any = None, sample_weight: Any = None) -> Batch:
     return Batch(*given)
 
 
-def read(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = None) -> Partition:
+def read_partition(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = None) -> Partition:
     """Read a block; the errors for a wrong one name the partition."""
     try:
         with standard():
@@ -201,7 +210,7 @@ def read(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = 
         raise type(error)(f"partition {number}: {error}") from error
 
 
-def learn(
+def learn_partition(
     partition: Partition,
     encoding: Encoding,
     settings: Linear | Chain,
@@ -229,10 +238,12 @@ def learn(
     # A penalty shrinks the weights of all columns, in whatever rows they occur.
     may_be_few = isinstance(settings, Linear) and settings.penalty is None
     data, own = partition.data(engine, encoding, columns, may_be_few=may_be_few)
-    before = state if own is None else of_columns(state, own)
+    before = state if own is None else restrict_state(state, own)
     try:
-        made = make_pass(get_engine(engine), data, settings, aligned(before), mixing, number, ended).share
-        return made if own is None else of_all_columns(made, state, own)
+        made = make_pass(
+            get_engine(engine), data, settings, align_arrays(before), mixing, number, ended
+        ).share
+        return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored
         ValidatedRows(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())

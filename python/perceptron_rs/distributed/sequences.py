@@ -16,7 +16,7 @@ from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, Partiti
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
-from perceptron_rs.sequence.input import check_lengths, flat_labels, flat_tokens, in_lists, is_nested
+from perceptron_rs.sequence.input import as_token_lists, check_lengths, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
 
 __all__ = ["SequencePartitions"]
@@ -24,7 +24,7 @@ __all__ = ["SequencePartitions"]
 
 def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     """Read sequences. Attributes get columns of this partition alone, unless they are hashed."""
-    X, y, sample_weight, lengths = batch._replace(X=in_lists(batch.X))
+    X, y, sample_weight, lengths = batch._replace(X=as_token_lists(batch.X))
     if sample_weight is not None:
         raise ValueError("sample_weight is not for sequences; a block must be (X, y[, None, lengths])")
     attributes: tuple[str, ...] | None = None

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from perceptron_rs.common.mixing import Change, changed, joined
+from perceptron_rs.common.mixing import Change, apply_change, combine_changes
 from perceptron_rs.settings import State
 
-__all__ = ["EpochWeights", "Sent", "n_bytes"]
+__all__ = ["EpochWeights", "SentWeights", "n_bytes"]
 
 #: Of more changes than that, workers are sent one for all.
 _MOST = 16
@@ -53,12 +53,12 @@ class EpochWeights:
                 epoch, state = self.epoch, self.state
             for change in changes:
                 if change.epoch >= epoch:
-                    epoch, state = change.epoch + 1, changed(state, change)
+                    epoch, state = change.epoch + 1, apply_change(state, change)
             self._latest = epoch, state
             return state
 
 
-class Sent(Generic[T]):
+class SentWeights(Generic[T]):
     """What workers have been sent.
 
     Parameters
@@ -85,7 +85,7 @@ class Sent(Generic[T]):
         made = [*(made for made, _ in self._changes), change]
         # They stay in the memory of each worker, beside the weights.
         if len(made) > _MOST or sum(map(n_bytes, made)) > n_bytes(state):
-            change, self._changes = joined(state, made), []
+            change, self._changes = combine_changes(state, made), []
             if 2 * n_bytes(change) > n_bytes(state):
                 return self._anew(state, epoch)
         self._changes = [*self._changes, (change, self._send(change, epoch))]

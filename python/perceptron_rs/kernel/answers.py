@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import chosen_columns, matrix_of, rows_of
+from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
 from perceptron_rs.engines import Engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.kernel.values import callable_values
@@ -42,7 +42,7 @@ def answers(model: Any, engine: Engine, data: ValidatedRows, answer: str) -> NDA
     else:
         rows = data.rows
         if model.kernel == "precomputed":
-            rows = chosen_columns(engine, data.stored, model._vectors["origin"], rows.shape[1])
+            rows = select_columns(engine, data.stored, model._vectors["origin"], rows.shape[1])
         blocks = (block for block in [rows])
     found = []
     for rows in blocks:

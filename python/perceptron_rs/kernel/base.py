@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import OF_KERNEL, check_terms
+from perceptron_rs.common.fixed_parameters import OF_KERNEL, check_fixed_parameters
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.owner import LearntAttribute
 from perceptron_rs.common.parameters import n_threads, noise_settings, validated
 from perceptron_rs.common.planes import is_joint, is_multilabel, joint_update
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
@@ -23,14 +23,14 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import History
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.weights import Weighed
+from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.engines import KernelSpec, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
-from perceptron_rs.kernel.vectors import OF_VECTORS, begun, counts_of, state_of, stored
+from perceptron_rs.kernel.vectors import OF_VECTORS, empty_log, state_of, stored, survival_counts
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.sklearn_base import check_is_fitted, fit_context
 
@@ -46,7 +46,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
     """
 
     #: Parameters, beside those of the kernel, that stay what they were when a run began.
-    _lasting: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
+    _fixed: ClassVar[tuple[str, ...]] = ("kernel", "multi_class")
 
     n_seen_: NDArray[np.int64]
     support_: NDArray[np.int64]
@@ -141,7 +141,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
         train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
         return self
 
-    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         feeder.data.assert_finite(self)
         return super()._weigh(feeder, sample)
 
@@ -153,7 +153,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             visited = data if rows is None else selected(engine, data, rows)
             planes = self._n_planes(feeder.classes)
             self._spec = kernel_spec(self, engine, visited.rows)
-            empty = begun(planes, None if self.kernel == "precomputed" else self.n_features_in_)
+            empty = empty_log(planes, None if self.kernel == "precomputed" else self.n_features_in_)
             self._publish(empty | self._nothing(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
         if self.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
             raise ArgumentError(
@@ -224,14 +224,14 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
         check_is_fitted(self, "classes_")
         with standard():
             self._check_parameters()
-            check_terms(self)
+            check_fixed_parameters(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             data.assert_finite(self)
             answer = self._answer()
             scores = answers(self, engine, data, answer)
             if answer in ("vote", "joint vote"):
-                number = np.array([count.sum() for count in counts_of(self._vectors, self.n_seen_)])
+                number = np.array([count.sum() for count in survival_counts(self._vectors, self.n_seen_)])
                 scores = scores / np.maximum(number, 1)
             check_classes(self.classes_, scores.shape[1])
             if scores.shape[1] == 1:
@@ -292,19 +292,19 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
         """The log of mistakes, and the rows that it names."""
         return {name: array for name, array in self._model.state().items() if name.startswith(OF_VECTORS)}
 
-    @Shown
+    @LearntAttribute
     def support_vectors_(self) -> Any:
         """The misclassified examples."""
         if self.kernel == "precomputed":
             return np.zeros((0, 0))
         return matrix_of(stored(self._vectors), self.n_features_in_)
 
-    @Shown
+    @LearntAttribute
     def dual_coef_(self) -> NDArray[np.float64]:
         """Sum of the steps on each of the misclassified examples."""
         return self._per_support(self._vectors["log_step"])
 
-    @Shown
+    @LearntAttribute
     def mistakes_per_support_(self) -> NDArray[np.int64]:
         """Number of updates on each of the misclassified examples."""
         return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))

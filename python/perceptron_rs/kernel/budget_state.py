@@ -8,19 +8,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import chosen, joined, rows_of
+from perceptron_rs.common.rows.selection import concatenate_rows, rows_of, select_rows
 from perceptron_rs.engines import Engine
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import Data, State
 from perceptron_rs.stream.run import Block, Carrier
 
-__all__ = ["BudgetCarrier", "collected", "log_of", "nothing", "taken_over"]
+__all__ = ["BudgetCarrier", "empty_sets", "log_of", "unique_members", "updated_sets"]
 
 #: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
 Stored: TypeAlias = dict[str, NDArray[Any]]
 
 
-def nothing(planes: int, width: int) -> State:
+def empty_sets(planes: int, width: int) -> State:
     """Return what is kept before the first mistake, with that many classes to a set."""
     sets, whole = planes // width, np.zeros(0, dtype=np.int64)
     return {
@@ -34,7 +34,7 @@ def nothing(planes: int, width: int) -> State:
     }
 
 
-def taken_over(
+def updated_sets(
     kept: State, before: Stored, origin: NDArray[np.int64], new: Stored, first_row: int = 0
 ) -> tuple[State, Stored, NDArray[np.int64]]:
     """Return what is kept after a run, with the rows that it still names, and the row in X of each.
@@ -45,9 +45,9 @@ def taken_over(
     distinct, place = np.unique(kept["kept_row"], return_inverse=True)
     old = distinct[distinct < len(origin)]
     fresh = distinct[len(old) :] - len(origin)
-    rows = chosen(before, old)
+    rows = select_rows(before, old)
     if len(fresh):
-        rows = joined(rows, chosen(new, fresh))
+        rows = concatenate_rows(rows, select_rows(new, fresh))
     found = np.concatenate([origin[old], fresh + first_row]).astype(np.int64)
     return kept | {"kept_row": place.reshape(-1).astype(np.int64)}, rows, found
 
@@ -67,18 +67,18 @@ class BudgetCarrier(Carrier):
 
     def end(self, block: Block, before: State, after: State) -> State:
         """Return the state with the rows that are still named."""
-        kept, rows, origin = taken_over(
+        kept, rows, origin = updated_sets(
             after, stored(before), before["origin"], block.data.stored, block.first
         )
         return kept | rows | {"origin": origin}
 
 
-def collected(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
+def unique_members(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
     """Return what is kept of a stream, with each row stored once, in order, as a run in memory leaves it."""
     origin, index, place = np.unique(state["origin"], return_index=True, return_inverse=True)
     kept = {name: w for name, w in state.items() if name.startswith("kept")}
     kept["kept_row"] = place.reshape(-1).astype(np.int64)[kept["kept_row"]]
-    return kept, chosen(stored(state), index), origin
+    return kept, select_rows(stored(state), index), origin
 
 
 def log_of(kept: State, classes: int) -> State:

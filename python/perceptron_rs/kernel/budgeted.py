@@ -15,7 +15,7 @@ from perceptron_rs.common.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.budget_state import BudgetCarrier, collected, log_of, nothing, taken_over
+from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, log_of, unique_members, updated_sets
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.schema import BUDGETED, check_members
 from perceptron_rs.kernel.vectors import stored
@@ -217,7 +217,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
 
     _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = BUDGETED
-    _lasting: ClassVar[tuple[str, ...]] = (*KernelLearner._lasting, "budget", "budget_policy")
+    _fixed: ClassVar[tuple[str, ...]] = (*KernelLearner._fixed, "budget", "budget_policy")
 
     _policy_seed: int | None  # of the first call of a run
 
@@ -228,7 +228,7 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
 
     def _nothing(self, planes: int) -> State:
         self._policy_seed = None
-        return nothing(planes, planes if is_joint(self) else 1)
+        return empty_sets(planes, planes if is_joint(self) else 1)
 
     def _begin(self, feeder: Feeder) -> Any:
         engine, data = feeder.engine, feeder.data
@@ -245,13 +245,13 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
     def _keep(self, feeder: Feeder, state: Any) -> None:
         kept = {name: state[name] for name in self._members}
         if feeder.method == "fit_stream":
-            found = collected(state)
+            found = unique_members(state)
         elif self.kernel == "precomputed":
             none = np.zeros(0, dtype=np.int64)
             rows = {"rows": np.zeros((feeder.data.rows.shape[0], 1), dtype=np.uint8)}
-            found = taken_over(kept, {"rows": rows["rows"][:0]}, none, rows)
+            found = updated_sets(kept, {"rows": rows["rows"][:0]}, none, rows)
         else:
-            found = taken_over(kept, stored(self._vectors), self.support_, feeder.data.stored)
+            found = updated_sets(kept, stored(self._vectors), self.support_, feeder.data.stored)
         self._hold(*found, state["seen"])
 
     def _hold(self, kept: State, rows: State, origin: NDArray[np.int64], seen: NDArray[np.int64]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.owner import LearntAttribute
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
@@ -21,7 +21,7 @@ from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.schema import KERNEL, check_log
 from perceptron_rs.kernel.values import rows_of_callable
-from perceptron_rs.kernel.vectors import continued, counts_of
+from perceptron_rs.kernel.vectors import extended_log, survival_counts
 from perceptron_rs.settings import Kernel
 
 __all__ = ["KernelPerceptron"]
@@ -241,17 +241,17 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     intercept_: NDArray[np.float64]
     _norm: NDArray[np.float64]  # squared, of the last vectors
 
-    @Shown
+    @LearntAttribute
     def n_vectors_(self) -> NDArray[np.int64]:
         """Number of vectors, of each class."""
         numbers: NDArray[np.int64] = np.diff(self._model["log_start"]) + 1
         return numbers
 
-    @Shown
+    @LearntAttribute
     @consistent
     def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, for each class."""
-        return counts_of(self._vectors, self.n_seen_)
+        return survival_counts(self._vectors, self.n_seen_)
 
     def _nothing(self, planes: int) -> State:
         return {"intercept": np.zeros(planes), "norm": np.zeros(planes)}
@@ -277,7 +277,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
         )
 
     def _keep(self, feeder: Feeder, state: Any) -> None:
-        vectors = continued(
+        vectors = extended_log(
             self._vectors,
             state,
             None if self.kernel == "precomputed" else feeder.data.stored,

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.common.sampling import drawn
+from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
+from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import State
 
-__all__ = ["OF_VECTORS", "begun", "continued", "counts_of", "state_of", "stored"]
+__all__ = ["OF_VECTORS", "empty_log", "extended_log", "state_of", "stored", "survival_counts"]
 
 #: How the names of these arrays begin.
 OF_VECTORS = ("log", "origin", "rows")
@@ -29,7 +29,7 @@ _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")
 _NO_ROWS: dict[str, NDArray[Any]] = {"rows": np.zeros((0, 1), dtype=np.uint8)}
 
 
-def begun(planes: int, columns: int | None) -> State:
+def empty_log(planes: int, columns: int | None) -> State:
     """Return an empty log; ``columns`` is None if no rows are stored."""
     whole = np.zeros(0, dtype=np.int64)
     return {
@@ -44,7 +44,7 @@ def begun(planes: int, columns: int | None) -> State:
     }
 
 
-def continued(
+def extended_log(
     vectors: State, log: State, read: dict[str, NDArray[Any]] | None, *, fit_intercept: bool
 ) -> State:
     """Return the vectors with those of a call of ``kernel_fit`` on rows that are stored as ``read``."""
@@ -63,7 +63,7 @@ def continued(
     if read is None:
         rows = {"rows": np.zeros((len(vectors["origin"]) + len(distinct), 1), dtype=np.uint8)}
     else:
-        rows = joined(stored(vectors), chosen(read, distinct))
+        rows = concatenate_rows(stored(vectors), select_rows(read, distinct))
     return (
         entries
         | rows
@@ -76,17 +76,17 @@ def continued(
 
 def state_of(vectors: State, seen: NDArray[np.int64], seed: int) -> State:
     """Return what ``kernel_scores`` needs; every run starts from the vector 0."""
-    first, counts = vectors["log_start"][:-1], counts_of(vectors, seen)
+    first, counts = vectors["log_start"][:-1], survival_counts(vectors, seen)
     return {name: vectors[name] for name in (*_ENTRIES, "log_start")} | {
         "log_norm": np.insert(vectors["log_norm"], first, 0.0),
         "log_count": np.concatenate(counts),
         "intercept": np.zeros(len(first)),
         "seen": seen,
-        "drawn": drawn(counts, seed),
+        "drawn": draw_vectors(counts, seed),
     }
 
 
-def counts_of(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def survival_counts(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Return how many examples each vector of each plane survived, of ``seen`` ones."""
     logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
     return [

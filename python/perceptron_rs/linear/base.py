@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import check_terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
@@ -44,7 +44,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
     A subclass gives its parameters (a dataclass) and its schema.
     """
 
-    _lasting: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
+    _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
     _takes_packed: ClassVar[bool] = True
 
     n_seen_: NDArray[np.int64]
@@ -229,7 +229,7 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         """
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
         with standard():
-            check_terms(self)
+            check_fixed_parameters(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             try:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from perceptron_rs.audit.record import next_record
-from perceptron_rs.common.fixed_parameters import check_terms
-from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters
+from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.sparse import is_sparse
@@ -61,7 +61,7 @@ class PassLearner(SparseWeights, LinearLearner):
         self._start_from(coef=coef)
 
     def _show(self, coef: Any) -> None:
-        object.__setattr__(self, "__dict__", attributes(self) | {"_as_sparse": is_sparse(coef)})
+        object.__setattr__(self, "__dict__", own_attributes(self) | {"_as_sparse": is_sparse(coef)})
 
     def _publish(self, state: Any) -> None:
         self.__dict__.pop("_as_sparse", None)
@@ -81,7 +81,7 @@ class PassLearner(SparseWeights, LinearLearner):
                 return None  # the long way says which parameter is wrong
         except (KeyError, ValueError):  # unfitted; arrays
             return None
-        check_terms(self)
+        check_fixed_parameters(self)
         engine = get_engine(self.engine)
         weights = self._class_weights_for(self.classes_, None)
         if not weights.all():

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, within
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import chosen, joined
-from perceptron_rs.common.sampling import drawn
+from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
+from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.settings import Data, zeros
 from perceptron_rs.stream.run import Block, Carrier
@@ -30,18 +30,18 @@ from perceptron_rs.stream.run import Block, Carrier
 __all__ = [
     "PREFIX",
     "Hyperplanes",
-    "Made",
+    "MistakeLog",
     "VectorCarrier",
     "Vectors",
     "VotedModel",
-    "begun",
-    "carried",
     "check_vectors",
-    "collected",
-    "counts_of",
-    "each",
-    "last_of",
+    "cold_vectors",
+    "each_vector",
+    "last_model",
     "rows_of",
+    "stream_state",
+    "survival_counts",
+    "unique_rows",
 ]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
@@ -55,7 +55,7 @@ _LAST = ("coef", "intercept", "seen")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
 
 
-def begun(start: Any) -> Vectors:
+def cold_vectors(start: Any) -> Vectors:
     """Return the vectors of a cold start: those of a model of an engine, and an empty log."""
     planes, columns = start.shape
     whole = np.zeros(0, dtype=np.int64)
@@ -77,7 +77,7 @@ def begun(start: Any) -> Vectors:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Made:
+class MistakeLog:
     """The mistakes of a run: its log, and copies of the rows that it names."""
 
     log: State
@@ -90,7 +90,7 @@ class Made:
     def of(cls, log: State, data: ValidatedRows, *, fit_intercept: bool, first_row: int = 0) -> Self:
         """Return those of a run on these examples, from row ``first_row`` on."""
         distinct, place = np.unique(log["log_row"], return_inverse=True)
-        rows = chosen(data.stored, distinct)
+        rows = select_rows(data.stored, distinct)
         return cls(log, place.reshape(-1).astype(np.int64), rows, fit_intercept, first_row)
 
     def entries(self, n_stored: int) -> Vectors:
@@ -105,7 +105,7 @@ class Made:
         }
 
 
-def continued(vectors: Vectors, *runs: Made) -> Vectors:
+def extended_vectors(vectors: Vectors, *runs: MistakeLog) -> Vectors:
     """Return the vectors with those that some runs have added."""
     runs = tuple(run for run in runs if len(run.place))
     if not runs:
@@ -115,13 +115,13 @@ def continued(vectors: Vectors, *runs: Made) -> Vectors:
     logs = [vectors, *(run.log for run in runs)]
     order = np.argsort(np.concatenate([_planes(log) for log in logs]), kind="stable")
     entries = {name: np.concatenate([part[name] for part in added])[order] for name in _ENTRIES}
-    rows = joined(_stored(vectors), *(run.rows for run in runs))
+    rows = concatenate_rows(_stored(vectors), *(run.rows for run in runs))
     kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
     start = np.add.reduce([log["log_start"] for log in logs])
     return kept | entries | rows | {"log_start": start}
 
 
-def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
+def newest_vectors(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
     """Return the last ``most`` vectors of each plane: the oldest of these is the new start."""
     lengths = np.diff(vectors["log_start"])
     gone = np.zeros_like(lengths) if most is None else np.maximum(lengths + 1 - most, 0)
@@ -137,7 +137,7 @@ def forgotten(vectors: Vectors, engine: Engine, most: int | None) -> Vectors:
     used, place = np.unique(entries["log_row"], return_inverse=True)
     entries["log_row"] = place.reshape(-1).astype(np.int64)
     start = np.concatenate([[0], np.cumsum(lengths - gone)]).astype(np.int64)
-    return new | entries | chosen(_stored(vectors), used) | {"log_start": start}
+    return new | entries | select_rows(_stored(vectors), used) | {"log_start": start}
 
 
 class VectorCarrier(Carrier):
@@ -152,35 +152,35 @@ class VectorCarrier(Carrier):
 
     def end(self, block: Block, before: State, after: State) -> State:
         """Return the state with the mistakes of a block added to the log."""
-        made = Made.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
-        vectors = continued(taken_along(before), made)
-        vectors = forgotten(vectors, self.engine, self.most)
+        made = MistakeLog.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
+        vectors = extended_vectors(stream_vectors(before), made)
+        vectors = newest_vectors(vectors, self.engine, self.most)
         state = {name: w for name, w in after.items() if not name.startswith("log_")}
-        return state | carried(vectors)
+        return state | stream_state(vectors)
 
 
-def carried(vectors: Vectors) -> State:
+def stream_state(vectors: Vectors) -> State:
     """Return the vectors as they stand in the state of a run over a stream."""
     return {f"{_OF_STREAM}{name}": w for name, w in vectors.items()}
 
 
-def taken_along(state: State) -> Vectors:
+def stream_vectors(state: State) -> Vectors:
     """Return the vectors in the state of a run over a stream."""
     return {name.removeprefix(_OF_STREAM): w for name, w in state.items() if name.startswith(_OF_STREAM)}
 
 
-def collected(state: State) -> Vectors:
+def unique_rows(state: State) -> Vectors:
     """Return these vectors with each row stored once, as a run in memory leaves them; or nothing."""
-    vectors = taken_along(state)
+    vectors = stream_vectors(state)
     if not vectors or len(vectors["log_row"]) == 0:
         return vectors
     _, entry, place = np.unique(vectors["log_origin"], return_index=True, return_inverse=True)
-    rows = chosen(_stored(vectors), vectors["log_row"][entry])
+    rows = select_rows(_stored(vectors), vectors["log_row"][entry])
     kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
     return kept | rows | {"log_row": place.reshape(-1).astype(np.int64)}
 
 
-def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def survival_counts(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Return how many examples each vector of each plane survived, of ``seen`` ones."""
     logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
     return [
@@ -189,7 +189,7 @@ def counts_of(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int6
     ]
 
 
-def each(
+def each_vector(
     vectors: Vectors, engine: Engine, plane: int
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Yield weights (d,) and intercept () of each vector of a plane, one update after another."""
@@ -220,25 +220,25 @@ class VotedModel:
         self._weights: dict[str, Hyperplanes] = {}
 
     @classmethod
-    def begun(cls, engine: Engine, start: Any) -> Self:
+    def cold(cls, engine: Engine, start: Any) -> Self:
         """Return the model of a cold start from the vectors of a model of the engine."""
-        return cls(engine, start, begun(start), 0)
+        return cls(engine, start, cold_vectors(start), 0)
 
     @classmethod
     def from_state(cls, engine: Engine, state: State) -> Self:
         """Take over the arrays of a state."""
         vectors = {name.removeprefix(PREFIX): w for name, w in state.items() if name.startswith(PREFIX)}
         seed = int(vectors.pop("seed")[0])
-        return cls(engine, last_of(engine, state), vectors, seed)
+        return cls(engine, last_model(engine, state), vectors, seed)
 
-    def after(self, state: Any, made: Made, most: int | None, seed: int) -> Self:
+    def after(self, state: Any, made: MistakeLog, most: int | None, seed: int) -> Self:
         """Return the model after a run that has ended in this state, with the last ``most`` vectors."""
         known, before = self._parts
         n_pending = len(made.place) + (before[2] if before else 0)
-        last = last_of(self.engine, state)
+        last = last_model(self.engine, state)
         model = type(self)(self.engine, last, known, seed, (before, made, n_pending))
         if most is not None:
-            model._parts = forgotten(model.vectors, self.engine, most), None
+            model._parts = newest_vectors(model.vectors, self.engine, most), None
         elif n_pending > len(known["log_row"]):
             model._parts = model.vectors, None
         return model
@@ -253,7 +253,7 @@ class VotedModel:
         while rest is not None:
             rest, made, _ = rest
             runs.append(made)
-        vectors = continued(known, *reversed(runs))
+        vectors = extended_vectors(known, *reversed(runs))
         self._parts = vectors, None
         return vectors
 
@@ -317,20 +317,20 @@ class VotedModel:
 
     def _replayed(self, prediction: str) -> Hyperplanes:
         vectors, seen = self.vectors, self["seen"]
-        counts = counts_of(vectors, seen)
+        counts = survival_counts(vectors, seen)
         if prediction == "average":
             numbers = np.diff(vectors["log_start"])
         elif prediction == "longest":
             numbers = np.array([count.argmax() for count in counts], dtype=np.int64)
         else:
-            numbers = drawn(counts, self.seed)
+            numbers = draw_vectors(counts, self.seed)
         found = self.engine.replay(rows_of(vectors, self.engine), vectors, upto=numbers)
         if prediction == "average":
             return self.engine.average(found | {"seen": seen})
         return found["coef"], found["intercept"]
 
 
-def last_of(engine: Engine, state: Any) -> Any:
+def last_model(engine: Engine, state: Any) -> Any:
     """Return a model of the engine with the last vector of a state or a model."""
     return engine.Model.from_state("voted", {name: state[name] for name in _LAST})
 
@@ -339,7 +339,7 @@ def ballots(
     vectors: Vectors, seen: NDArray[np.int64], engine: Engine, rows: Rows, threads: int
 ) -> NDArray[np.float64]:
     """Return the votes (n, K) of all vectors on every row, divided by the number of votes."""
-    counts = counts_of(vectors, seen)
+    counts = survival_counts(vectors, seen)
     state = vectors | {"log_count": np.concatenate(counts)}
     votes = engine.votes(rows, rows_of(vectors, engine), state, threads=threads)
     number = np.array([count.sum() for count in counts])

@@ -22,17 +22,17 @@ from perceptron_rs.linear.schema import VOTED
 from perceptron_rs.linear.vectors import (
     PREFIX,
     Hyperplanes,
-    Made,
+    MistakeLog,
     VectorCarrier,
     Vectors,
     VotedModel,
-    begun,
-    carried,
     check_vectors,
-    collected,
-    counts_of,
-    each,
-    last_of,
+    cold_vectors,
+    each_vector,
+    last_model,
+    stream_state,
+    survival_counts,
+    unique_rows,
 )
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.stream.run import Carrier
@@ -250,7 +250,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     @consistent
     def survival_(self) -> list[NDArray[np.int64]]:
         """Survival count of each vector, for each class."""
-        return counts_of(self._vectors, self.n_seen_)
+        return survival_counts(self._vectors, self.n_seen_)
 
     @property
     def support_(self) -> list[NDArray[np.int64]]:
@@ -304,7 +304,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
                 f"class_index must be a whole number below {len(self.n_seen_)}, the number of classes with "
                 f"vectors of their own, got {class_index!r:.80}"
             )
-        found = each(self._vectors, get_engine(self.engine), class_index)
+        found = each_vector(self._vectors, get_engine(self.engine), class_index)
         votes = self.survival_[class_index].tolist()
         return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
 
@@ -354,13 +354,15 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:
         carrier = VectorCarrier(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
-        return carrier, self._arrays(self._model) | carried(begun(state))
+        return carrier, self._arrays(self._model) | stream_state(cold_vectors(state))
 
     def _made(self, feeder: Feeder, state: Any) -> VotedModel:
         if feeder.method == "fit_stream":
-            return VotedModel(feeder.engine, last_of(feeder.engine, state), collected(state), feeder.seed)
+            return VotedModel(
+                feeder.engine, last_model(feeder.engine, state), unique_rows(state), feeder.seed
+            )
         log = {name: state[name] for name in ("log_start", "log_row", "log_t", "log_step")}
-        made = Made.of(log, feeder.data, fit_intercept=bool(self.fit_intercept))
+        made = MistakeLog.of(log, feeder.data, fit_intercept=bool(self.fit_intercept))
         return self._model.after(state, made, self._most(), feeder.seed)
 
     def _most(self) -> int | None:
@@ -371,7 +373,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         return None if most is None else int(most)
 
     def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
-        return VotedModel.begun(engine, super()._cold(engine, planes, columns, **numbers))
+        return VotedModel.cold(engine, super()._cold(engine, planes, columns, **numbers))
 
     def _model_of(self, engine: Engine) -> VotedModel:
         model = self._model

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.fixed_parameters import check_terms, terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes, encode_new, label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.rows.selection import chosen, chosen_columns, matrix_of, part, rows_of
+from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns, select_rows, slice_rows
 from perceptron_rs.common.schema import History, Schema, SchemaMixin
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.turns import consistent, learning
@@ -26,7 +26,7 @@ from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
-from perceptron_rs.margins.exact.given import refuse_rounded
+from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.kernel import check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
@@ -174,7 +174,7 @@ class MaxMarginClassifier(
     """
 
     _schema: ClassVar[Schema] = MAX_MARGIN
-    _lasting: ClassVar[tuple[str, ...]] = ("kernel",)
+    _fixed: ClassVar[tuple[str, ...]] = ("kernel",)
 
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
@@ -253,7 +253,7 @@ class MaxMarginClassifier(
                         _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
                     )
                     fits.append((result, *plane, result.upper))
-            model.classes_, model._terms = classes, terms(model)
+            model.classes_, model._fixed_values = classes, fixed_parameters(model)
             model.results_ = [fit[0] for fit in fits]
             model.intercept_ = np.array([fit[2] for fit in fits])
             ends = np.array([fit[3:] for fit in fits])
@@ -269,7 +269,7 @@ class MaxMarginClassifier(
                 model.support_ = np.flatnonzero(weights.any(axis=0))
                 model.dual_coef_ = np.ascontiguousarray(weights[:, model.support_])
                 is_stored = model.kernel != "precomputed"
-                model._stored_support = chosen(data.stored, model.support_) if is_stored else {}
+                model._stored_support = select_rows(data.stored, model.support_) if is_stored else {}
         return self
 
     def _check_parameters(self) -> None:
@@ -359,7 +359,7 @@ class MaxMarginClassifier(
         """
         check_is_fitted(self, "classes_")
         with standard():
-            check_terms(self)
+            check_fixed_parameters(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             name = "coef_" if self._spec is None else "dual_coef_"
@@ -413,12 +413,12 @@ class MaxMarginClassifier(
             return
         columns = self.n_features_in_
         if self._spec.name == "precomputed":
-            yield chosen_columns(engine, data.stored, self.support_, columns)
+            yield select_columns(engine, data.stored, self.support_, columns)
             return
         others = rows_of(engine, self._stored_support, columns)
         n, step = data.rows.shape[0], max(1, _VALUES // max(1, len(self.support_)))
         for begin in range(0, n, step):
-            rows = rows_of(engine, part(data.stored, begin, min(n, begin + step)), columns)
+            rows = rows_of(engine, slice_rows(data.stored, begin, min(n, begin + step)), columns)
             yield engine.dense_rows(
                 engine.kernel_matrix(rows, others, kernel=self._spec, threads=threads(self.n_jobs))
             )

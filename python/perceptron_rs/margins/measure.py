@@ -13,7 +13,7 @@ from perceptron_rs.common.labels import encode
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.given import refuse_rounded
+from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginInterval
 

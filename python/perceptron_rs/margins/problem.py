@@ -16,7 +16,7 @@ from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.margins.exact.given import refuse_rounded
+from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.margins.exact.given import refuse_rounded
 from perceptron_rs.margins.exact.numbers import ExactMatrix, ExactRow, integers, product, square_root_floor
+from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, packed, unpacked
-from perceptron_rs.common.fixed_parameters import check_terms, terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.schema import History, SchemaMixin
 from perceptron_rs.engines import State
 
@@ -17,7 +17,7 @@ def collect(model: SchemaMixin) -> tuple[State, dict[str, Any]]:
 
     ValueError if they are not those of a fit.
     """
-    check_terms(model)
+    check_fixed_parameters(model)
     try:
         state, history = model._packed(), model._schema.history(model)
         few = {COLUMNS: state[COLUMNS]} if COLUMNS in state else {}
@@ -46,7 +46,7 @@ def restore(model: SchemaMixin, tensors: State, document: dict[str, Any]) -> Non
             state |= part.of(arrays)
     model._set_state(state)
     model._restored(arrays, document)
-    model._terms = terms(model)
+    model._fixed_values = fixed_parameters(model)
 
 
 def _checked(model: SchemaMixin, tensors: State, history: History) -> State:

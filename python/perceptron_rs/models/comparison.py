@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.last_call import attributes
+from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.schema import SchemaMixin, StoredExamples
 from perceptron_rs.models.classes import classes_to_json
@@ -19,7 +19,7 @@ from perceptron_rs.models.input import INPUT
 from perceptron_rs.models.values import encode, plain
 from perceptron_rs.sklearn_base import check_is_fitted
 
-__all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt"]
+__all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt_arrays"]
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
@@ -71,7 +71,7 @@ def digest(model: Any) -> str:
     >>> digest(Perceptron().fit(X, y)) == digest(Perceptron().fit(X, ["spam", "ham"]))
     False
     """
-    return learnt(model).digest
+    return learnt_arrays(model).digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Learnt:
         return content_digest(settings, {name: _stored(array) for name, array in self.numbers.items()})
 
 
-def learnt(model: Any) -> Learnt:
+def learnt_arrays(model: Any) -> Learnt:
     """Return what the predictions of a fitted estimator depend on."""
     if not isinstance(model, SchemaMixin):
         raise TypeError(
@@ -180,10 +180,10 @@ def _named(name: str, value: Any) -> Any:
 
 def arrays(model: Any) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
-    found = learnt(model)
+    found = learnt_arrays(model)
     known = {name: _object(value) for name, value in found.settings.items()}
     known |= _compared(model, predicts=False) | found.numbers
-    others = {name: value for name, value in attributes(model).items() if name.endswith("_")}
+    others = {name: value for name, value in own_attributes(model).items() if name.endswith("_")}
     return {name: _array(value) for name, value in others.items() if name not in known} | known
 
 

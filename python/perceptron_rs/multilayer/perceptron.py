@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import check_terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import (
     check_values,
@@ -25,7 +25,7 @@ from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.weights import Weighed, start_value
+from perceptron_rs.common.weights import CallWeights, start_value
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
@@ -187,7 +187,7 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
     _rate: ClassVar[str] = "learning_rate_init"
     _until_clean: ClassVar[bool] = False
 
-    _lasting: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
+    _fixed: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
     classes_: NDArray[Any]
     n_iter_: int
     n_mistakes_: int
@@ -320,7 +320,7 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
     def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
         check_is_fitted(self, "classes_")
         with standard():
-            check_terms(self)
+            check_fixed_parameters(self)
             engine = get_engine(self.engine)
             data = examples(self, engine, X, reset=False)
             out = engine.mlp_scores(
@@ -425,10 +425,10 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
     def _n_planes(self, classes: NDArray[Any]) -> int:
         return n_outputs(classes)
 
-    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> Weighed:
+    def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         """Return the weight of each example times that of its class."""
         if sample is None and self.class_weight is None:
-            return Weighed(None, np.ones((self._n_planes(feeder.classes), 2)), None)
+            return CallWeights(None, np.ones((self._n_planes(feeder.classes), 2)), None)
         weighed = super()._weigh(feeder, sample)
         planes, given = weighed.planes, 1.0 if sample is None else sample
         of_classes = planes[0] if len(planes) == 1 else planes[:, 1]

@@ -31,14 +31,14 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.registry import LEARNERS
-from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested, read_sequences
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested, read_sequences
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.fit import Options, open_stream
 
-__all__ = ["Given", "given_of"]
+__all__ = ["CallExamples", "call_examples"]
 
 
-class Given(ABC):
+class CallExamples(ABC):
     """Examples for the calls of a record."""
 
     #: What an example is called.
@@ -100,7 +100,7 @@ class Given(ABC):
         return None if is_known.all() else int(np.argmin(is_known))
 
 
-def given_of(
+def call_examples(
     model: Any,
     calls: tuple[Call, ...],
     X: Any,
@@ -109,7 +109,7 @@ def given_of(
     lengths: Any,
     encoder: AttributeEncoder | None,
     key: bytes | None,
-) -> Given:
+) -> CallExamples:
     """Return the examples, as what they are."""
     of_sequences = {"lengths": lengths, "encoder": encoder}
     if isinstance(X, Source):
@@ -131,7 +131,7 @@ def _refuse(given: dict[str, Any], what: str) -> None:
             raise ValueError(f"{name} must be None {what}, got {value!r:.80}")
 
 
-class _OfArrays(Given):
+class _OfArrays(CallExamples):
     """Rows of a matrix."""
 
     def __init__(
@@ -193,7 +193,7 @@ class _OfArrays(Given):
             getattr(again, call.method)(part, y[rows], **more, **weighted)
 
 
-class _OfSequences(Given):
+class _OfSequences(CallExamples):
     """Tokens of sequences, as rows of a matrix; or their attributes, which are encoded anew."""
 
     unit = "sequences"
@@ -210,7 +210,7 @@ class _OfSequences(Given):
     ) -> None:
         super().__init__(model, calls, key)
         self.encoder = encoder
-        X = in_lists(X)
+        X = as_token_lists(X)
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
             y, X, lengths = (
@@ -267,7 +267,7 @@ class _OfSequences(Given):
             getattr(again, call.method)(part, y[rows], lengths=lengths, **more)
 
 
-class _OfSource(Given):
+class _OfSource(CallExamples):
     """Blocks of a source, which are read again and again."""
 
     def __init__(self, model: Any, calls: tuple[Call, ...], given: Source, key: bytes | None) -> None:

@@ -16,9 +16,9 @@ from perceptron_rs.audit.record import RECORD, Call, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.models.comparison import arrays, difference, learnt
+from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
 from perceptron_rs.models.input import INPUT
-from perceptron_rs.rerun.examples import Given, given_of
+from perceptron_rs.rerun.examples import CallExamples, call_examples
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -138,17 +138,17 @@ def reproduce(
     """
     check_is_fitted(model)
     calls = _calls(model)
-    own = learnt(model).digest
+    own = learnt_arrays(model).digest
     if not np.array_equal(model.classes_, np.unique(model.classes_)):
         order = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _key(model, calls, audit_key)
-    given = given_of(model, calls, X, y, sample_weight, lengths, encoder, key)
+    given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key)
     found = given.difference()
     if found is not None:
         return Reproduction(False, "data", f"other data: {found}", own, None)
     again = _trained(model, calls, given, engine)
-    digest_again = learnt(again).digest
+    digest_again = learnt_arrays(again).digest
     for name in calls[-1].parameters:  # which are compared by themselves
         setattr(again, name, getattr(model, name))
     numbers = difference("the model", arrays(model), "the run", arrays(again))
@@ -203,7 +203,7 @@ def _calls(model: Any) -> tuple[Call, ...]:
     return calls
 
 
-def _trained(model: Any, calls: tuple[Call, ...], given: Given, engine: str | None) -> Any:
+def _trained(model: Any, calls: tuple[Call, ...], given: CallExamples, engine: str | None) -> Any:
     """Return another estimator, that has learnt from the same calls."""
     again = type(model)(**calls[0].parameters)
     for call, begin in zip(calls, given.begins, strict=True):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.owner import Shown
+from perceptron_rs.common.owner import LearntAttribute
 from perceptron_rs.common.parameters import (
     check_values,
     refuse_early_stopping,
@@ -28,7 +28,7 @@ from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.sequence.schema import check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.source import encoded, source_of
-from perceptron_rs.sequence.weights import beam_of, cold, dense, predicting
+from perceptron_rs.sequence.weights import beam_of, cold_state, dense_matrix, predictor_weights
 from perceptron_rs.settings import Chain
 from perceptron_rs.sklearn_base import ConvergenceWarning
 from perceptron_rs.stream.learner import StreamFit
@@ -81,7 +81,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
             raise ValueError("its average weights hold a NaN or an infinity")
 
     @property
-    def _lasting(self) -> tuple[str, ...]:
+    def _fixed(self) -> tuple[str, ...]:
         """Parameters that what has been learnt depends on."""
         of_encoder = ("min_count", "hash_columns") if hasattr(self, "encoder_") else ()
         return ("transition_features", *of_encoder)
@@ -93,7 +93,9 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
             self,
             "_average",
             ("_model", "averaged"),
-            lambda model: predicting(get_engine(model.engine), model._model.state(), bool(model.averaged)),
+            lambda model: predictor_weights(
+                get_engine(model.engine), model._model.state(), bool(model.averaged)
+            ),
         )
         return weights
 
@@ -114,10 +116,10 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
             shown["emission_indices"], shown["emission_data"] = rows.indices.astype(np.int32), rows.data
         else:
             shown[name] = numbers
-        state = cold(columns, labels, pair="pair_indptr" in shown)
+        state = cold_state(columns, labels, pair="pair_indptr" in shown)
         self._begin_anew(state | shown, _average=[])
 
-    @Shown
+    @LearntAttribute
     def n_seen_(self) -> int:
         """Number of sequences that the weights have seen."""
         return int(self._model["seen"][0])
@@ -125,13 +127,13 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
     @property
     def coef_(self) -> NDArray[np.float64]:
         """Emission weights."""
-        return dense(self._weights, "emission", len(self.classes_)).T
+        return dense_matrix(self._weights, "emission", len(self.classes_)).T
 
     @coef_.setter
     def coef_(self, coef: Any) -> None:
         self._start_from("emission", coef)
 
-    @Shown
+    @LearntAttribute
     def sparse_coef_(self) -> csc_matrix:
         """Emission weights, sparse."""
         indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
@@ -164,13 +166,13 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
     def end_(self, end: Any) -> None:
         self._start_from("end", end)
 
-    @Shown
+    @LearntAttribute
     def transition_coef_(self) -> NDArray[np.float64]:
         """Weights of a token's features for the label before it and its own."""
         if "pair_indptr" not in self._weights:
             raise AttributeError("transition_coef_ exists only with transition_features=True")
         labels = len(self.classes_)
-        return dense(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
+        return dense_matrix(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
 
     def _forget(self) -> None:
         for name in ("encoder_", "template_"):
@@ -187,7 +189,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
         if feeder.goes_on:
             return self._model_of(feeder.engine)
         labels, pair = len(feeder.classes), bool(self.transition_features)
-        return self._owned(feeder.engine, cold(self.n_features_in_, labels, pair=pair))
+        return self._owned(feeder.engine, cold_state(self.n_features_in_, labels, pair=pair))
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
         return Carrier(), self._arrays(state)

@@ -13,15 +13,15 @@ from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.early_stopping import split
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.mixing import Mixed, cuts, in_threads
+from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.rows.selection import chosen, part, rows_of
-from perceptron_rs.common.weights import Weighed
+from perceptron_rs.common.rows.selection import rows_of, select_rows, slice_rows
+from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
-from perceptron_rs.sequence.input import flat_labels, in_lists, is_nested, read_sequences
-from perceptron_rs.sequence.weights import beam_of, predicting
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences
+from perceptron_rs.sequence.weights import beam_of, predictor_weights
 from perceptron_rs.settings import Chain, Sequences, Settings
 
 __all__ = ["SequencesInMemory"]
@@ -69,7 +69,7 @@ class SequencesInMemory(InMemory):
             if self.goes_on and vars(encoder) != vars(vars(model).get("encoder_") or encoder):
                 raise ValueError("encoder must be that of the model, encoder_, with warm_start=True")
             vars(model).pop("encoder_", None)  # X is a matrix
-        X = self.X = in_lists(self.X)
+        X = self.X = as_token_lists(self.X)
         self.data, self.lengths = read_sequences(model, X, self.lengths, reset=not self.goes_on)
         if encoder is not None:
             if encoder.n_columns_ != self.data.rows.shape[1]:
@@ -84,7 +84,7 @@ class SequencesInMemory(InMemory):
     def weigh(self) -> None:
         """Count the sequences that have tokens: all weigh the same."""
         self.some = self.lengths[self.lengths > 0]
-        self.weighed = Weighed(None, np.ones((1, 2)), None)
+        self.weighed = CallWeights(None, np.ones((1, 2)), None)
         self.n_examples = len(self.some)
 
     def hold_out(self) -> None:
@@ -104,7 +104,7 @@ class SequencesInMemory(InMemory):
         model, data, labels, lengths = self.model, self.data, self.labels, self.some
         watch = observer if observer is not None and observer.is_needed else None
         with recorded(model, self.method, data.stored, labels, lengths=lengths):
-            ends = cuts(1 if self.is_pass else model.n_partitions, len(lengths), self.chosen)
+            ends = visited_bounds(1 if self.is_pass else model.n_partitions, len(lengths), self.chosen)
             if len(ends) == 2:
                 whole = Sequences(data.rows, labels, lengths=lengths, chosen=self.chosen)
                 run: Any = self.engine.start(whole, state, settings)
@@ -123,7 +123,7 @@ class SequencesInMemory(InMemory):
         for begin, end in pairwise(ends.tolist()):
             first, last = int(rows[begin]), int(rows[end])
             own = None if some is None else some[(some >= begin) & (some < end)] - np.uint32(begin)
-            stored = part(data.stored, first, last)
+            stored = slice_rows(data.stored, first, last)
             found.append(
                 Sequences(
                     rows_of(engine, stored, data.rows.shape[1]),
@@ -144,7 +144,7 @@ class ValidationSequences:
         is_held_out = np.zeros(len(lengths), dtype=np.bool_)
         is_held_out[numbers] = True
         tokens = np.flatnonzero(np.repeat(is_held_out, lengths))
-        stored = chosen(data.stored, tokens)
+        stored = select_rows(data.stored, tokens)
         self.labels = feeder.labels[tokens]
         self.rows = rows_of(feeder.engine, stored, data.rows.shape[1])
         self.scores: list[float] = []
@@ -155,7 +155,7 @@ class ValidationSequences:
         path, _ = self.engine.sequence_decode(
             self.rows,
             self.lengths,
-            weights=predicting(self.engine, state, bool(self.model.averaged)),
+            weights=predictor_weights(self.engine, state, bool(self.model.averaged)),
             threads=n_threads(self.model),
             beam=beam_of(self.model),
         )

@@ -17,11 +17,11 @@ from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
     "Answers",
+    "as_token_lists",
     "check_encoder",
     "flat_labels",
-    "in_lists",
     "is_nested",
-    "listed",
+    "materialize",
     "read_sequences",
     "split_labels",
 ]
@@ -70,20 +70,20 @@ def check_encoder(model: Any, encoder: Any) -> None:
         )
 
 
-def in_lists(X: Any) -> Any:
+def as_token_lists(X: Any) -> Any:
     """Return a list of lists of tokens if X is sequences of tokens with attributes; a matrix as it is.
 
     Sequences, their tokens and the attributes of a token may also come from generators, in tuples, and in
     arrays or Series of objects.
     """
-    X = listed(X)
+    X = materialize(X)
     if type(X) is not list or not any(map(_is_sequence, X)):
         _refuse_single(X)
         return X
     found = []
-    for sequence in map(listed, X):
+    for sequence in map(materialize, X):
         if type(sequence) is list and not all(type(token) in _PLAIN for token in sequence):
-            found.append(list(map(listed, sequence)))
+            found.append(list(map(materialize, sequence)))
         else:
             found.append(sequence)
     return found
@@ -92,7 +92,7 @@ def in_lists(X: Any) -> Any:
 _PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as they should be
 
 
-def listed(given: Any) -> Any:
+def materialize(given: Any) -> Any:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
     if hasattr(given, "to_pylist"):  # of Arrow: iterating over it gives no values of Python
         return given.to_pylist()
@@ -131,7 +131,7 @@ def _refuse_single(X: Any) -> None:
 
 
 def is_nested(X: Any) -> bool:
-    """Whether X, as of `in_lists`, is sequences of tokens with attributes, not a matrix."""
+    """Whether X, as of `as_token_lists`, is sequences of tokens with attributes, not a matrix."""
     if not isinstance(X, (list, tuple)):
         return False
     sequence = next(
@@ -180,12 +180,12 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> NDArray[Any]:
     """Return the labels of all tokens of a list of sequences of labels, in the type that they share."""
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
-    y = listed(y)
+    y = materialize(y)
     if not hasattr(y, "__len__") or isinstance(y, str):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     if len(y) != len(lengths):
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
-    y = [listed(labels) for labels in y]
+    y = [materialize(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
         if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != length:
             raise ValueError(

@@ -15,7 +15,7 @@ from perceptron_rs.common.turns import consistent
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
-from perceptron_rs.sequence.input import check_encoder, flat_labels, in_lists, is_nested, split_labels
+from perceptron_rs.sequence.input import as_token_lists, check_encoder, flat_labels, is_nested, split_labels
 from perceptron_rs.sequence.schema import SEQUENCE
 from perceptron_rs.sequence.search import decode
 from perceptron_rs.sklearn_base import fit_context
@@ -358,7 +358,7 @@ class SequencePerceptron(SequenceLearner):
             Predicted labels, in the form of X; of a sequence without a token an empty list. NumPy makes an
             array of lists of a list of lists, so `sklearn.model_selection.cross_val_predict` takes it.
         """
-        X = in_lists(X)
+        X = as_token_lists(X)
         labels, _, lengths = decode(self, X, lengths, allowed, forbidden)
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
@@ -379,7 +379,7 @@ class SequencePerceptron(SequenceLearner):
         scores : ndarray of shape (n_sequences,)
             Sums of weights, not normalized.
         """
-        return decode(self, in_lists(X), lengths, None, None)[1]
+        return decode(self, as_token_lists(X), lengths, None, None)[1]
 
     @consistent
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
@@ -401,7 +401,7 @@ class SequencePerceptron(SequenceLearner):
         float
             Token accuracy.
         """
-        X = in_lists(X)
+        X = as_token_lists(X)
         labels, _, lengths = decode(self, X, lengths, None, None)
         truth = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, None)
         if truth.shape != labels.shape:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.fixed_parameters import check_terms
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.engines import get_engine
@@ -23,9 +23,9 @@ __all__ = ["decode"]
 def decode(
     model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the class indices of all tokens, score and length of each sequence; X is as of `in_lists`."""
+    """Return the class indices of all tokens, score and length of each sequence; X is of `as_token_lists`."""
     check_is_fitted(model)
-    check_terms(model)
+    check_fixed_parameters(model)
     check_classes(model.classes_, len(model._weights["start"]), least=1)
     if is_nested(X) and not any(map(len, X)):
         return np.zeros(0, dtype=np.uint32), np.zeros(len(X)), np.zeros(len(X), dtype=np.int64)

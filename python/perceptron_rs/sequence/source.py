@@ -10,14 +10,14 @@ from typing import Any
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
-from perceptron_rs.sequence.input import flat_labels, flat_tokens, in_lists, is_nested
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
 
 __all__ = ["encoded", "source_of"]
 
 
 def source_of(given: Any) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
-    if isinstance(given, tuple) and given and is_nested(X := in_lists(given[0])):
+    if isinstance(given, tuple) and given and is_nested(X := as_token_lists(given[0])):
         return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")
     return as_source(given)
 
@@ -28,7 +28,7 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
     first = next((batch for batch in batches if not _holds_nothing(batch)), None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
-    nested = first is not None and is_nested(in_lists(first[0]))
+    nested = first is not None and is_nested(as_token_lists(first[0]))
     if goes_on and first is not None and nested != hasattr(model, "encoder_"):
         needed = "matrices" if nested else "attributes"
         raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
@@ -42,14 +42,14 @@ def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
                 "set {hash_columns}",
                 name=source.name,
             )
-        tokens = (token for batch in source.batches() for token in flat_tokens(in_lists(batch[0]))[0])
+        tokens = (token for batch in source.batches() for token in flat_tokens(as_token_lists(batch[0]))[0])
         model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
     encoder = model.encoder_
 
     def change(batch: Batch) -> Batch:
         if batch.sample_weight is not None:
             raise ValueError("a batch of lists of sequences must be (X, y), without sample_weight")
-        tokens, lengths = flat_tokens(in_lists(batch.X))
+        tokens, lengths = flat_tokens(as_token_lists(batch.X))
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
     names = "\0".join(encoder.vocabulary_).encode("utf-8", "surrogatepass")  # none, if they are hashed

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
-from perceptron_rs.common.owner import Owner, Shown
+from perceptron_rs.common.owner import LearntAttribute, Owner
 from perceptron_rs.common.parameters import check_values, draw_seed, validated
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
@@ -22,7 +22,7 @@ from perceptron_rs.common.turns import computed, consistent, learning
 from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
-from perceptron_rs.sequence.input import Answers, listed
+from perceptron_rs.sequence.input import Answers, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings, State
@@ -243,7 +243,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
     ) -> list[Any]:
         """Run epochs, and return the answers of the last one in its order."""
-        X, y = listed(X), listed(y)
+        X, y = materialize(X), materialize(y)
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
@@ -294,7 +294,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         seen = np.zeros(1, dtype=np.int64)
         self._begin_anew({"coef": weights, "coef_u": np.zeros(shape), "seen": seen}, _average=[])
 
-    @Shown
+    @LearntAttribute
     def n_seen_(self) -> int:
         """Number of examples that the weights have seen."""
         return int(self._model["seen"][0])
@@ -343,7 +343,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         float
             Accuracy, from 0 to 1.
         """
-        X, y = listed(X), listed(y)
+        X, y = materialize(X), materialize(y)
         if len(X) != len(y) or len(X) == 0:
             raise ValueError(f"X and y must have equal lengths above 0, got {len(X)} and {len(y)}")
         right = [self._loss(truth, z) == 0 for truth, z in zip(y, self.predict(X), strict=True)]

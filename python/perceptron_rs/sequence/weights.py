@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import State
 
-__all__ = ["beam_of", "cold", "dense", "predicting"]
+__all__ = ["beam_of", "cold_state", "dense_matrix", "predictor_weights"]
 
 
 def beam_of(model: Any) -> int | None:
@@ -18,7 +18,7 @@ def beam_of(model: Any) -> int | None:
     return int(model.beam_width) if model.decode == "beam" else None
 
 
-def cold(columns: int, labels: int, *, pair: bool) -> State:
+def cold_state(columns: int, labels: int, *, pair: bool) -> State:
     """Return the state of a cold start."""
     state: State = {"seen": np.zeros(1, dtype=np.int64)}
     for u in ("", "_u"):
@@ -31,14 +31,14 @@ def cold(columns: int, labels: int, *, pair: bool) -> State:
     return state
 
 
-def predicting(engine: Engine, state: State, averaged: bool) -> State:
+def predictor_weights(engine: Engine, state: State, averaged: bool) -> State:
     """Return the weights that predict: the averages, or the last ones."""
     if averaged:
         return engine.sequence_average(state)
     return {name: w for name, w in state.items() if not name.endswith("_u") and name != "seen"}
 
 
-def dense(weights: State, name: str, planes: int) -> NDArray[np.float64]:
+def dense_matrix(weights: State, name: str, planes: int) -> NDArray[np.float64]:
     """Return a matrix of sparse weights in full."""
     indptr = weights[f"{name}_indptr"]
     out = np.zeros((len(indptr) - 1, planes))

@@ -19,11 +19,18 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, functions
 
-from perceptron_rs.common.mixing import Change, Share, changed, mix
+from perceptron_rs.common.mixing import Change, Share, apply_change, mix
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.fitting import Round
-from perceptron_rs.distributed.partition import Encoding, Parse, Partition, PartitionFacts, learn, read
-from perceptron_rs.distributed.weights import EpochWeights, Sent
+from perceptron_rs.distributed.partition import (
+    Encoding,
+    Parse,
+    Partition,
+    PartitionFacts,
+    learn_partition,
+    read_partition,
+)
+from perceptron_rs.distributed.weights import EpochWeights, SentWeights
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Linear, State
 
@@ -63,7 +70,7 @@ class SparkCluster:
         #: What the last epoch has led to and has changed.
         self.state: State | None = None
         self.change: Change | None = None
-        self.sent = Sent(self.send)
+        self.sent = SentWeights(self.send)
         self.broadcasts: list[Any] = []
 
     def look(self, parse: Parse) -> list[PartitionFacts]:
@@ -93,7 +100,7 @@ class SparkCluster:
         common = self.encodings, settings, digests, engine, mixing, number, sorted(ended), weights, changes
         shares: list[Share] = self.ask(partial(learnt_of, *common))
         self.change, epoch = mix(settings[0], state, shares, number)
-        self.state = changed(state, self.change)
+        self.state = apply_change(state, self.change)
         told = [share.told[0] for share in shares]
         mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in told]
         return Round(self.state, epoch, mistakes, [each.seconds for each in told])
@@ -146,7 +153,7 @@ def answered(
     """Answer a question on a worker."""
     context = TaskContext.get()
     number = context.partitionId() if context is not None else 0
-    answer = question(read(number, parse, batch_of(list(batches), columns)))
+    answer = question(read_partition(number, parse, batch_of(list(batches), columns)))
     payload = pickle.dumps(answer, protocol=5)
     yield pa.record_batch([pa.array([number], pa.int32()), pa.array([payload])], names=["number", "answer"])
 
@@ -208,7 +215,7 @@ def learnt_of(
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""
     p = partition.number
     of_all = weights.value, engine, mixing, number, ended, *(change.value for change in changes)
-    return learn(partition, encodings.value[p], settings[p], digests[p], *of_all)
+    return learn_partition(partition, encodings.value[p], settings[p], digests[p], *of_all)
 
 
 def explained(error: Exception) -> Exception:

@@ -36,13 +36,13 @@ __all__ = [
     "FirstPass",
     "Stream",
     "StreamFacts",
-    "ahead",
-    "cut",
-    "length",
+    "array_batch",
+    "batch_length",
+    "count_from_zero",
     "n_bytes",
     "of_same_columns",
-    "plain",
-    "shifted",
+    "prefetch",
+    "rebatch",
 ]
 
 T = TypeVar("T")
@@ -95,11 +95,11 @@ class Stream:
     def batch(self, number: int) -> Batch:
         """Return the examples of a block, of a source that can be asked for any."""
         assert self.source.between is not None
-        return shifted(plain(self.source.between(*self.ends(number))), self.facts)
+        return count_from_zero(array_batch(self.source.between(*self.ends(number))), self.facts)
 
     def batches(self) -> Iterator[Batch]:
         """Give the examples of each block in turn."""
-        return (shifted(batch, self.facts) for batch in self.raw())
+        return (count_from_zero(batch, self.facts) for batch in self.raw())
 
     def raw(self) -> Iterator[Batch]:
         """Give them as the source has them."""
@@ -111,9 +111,11 @@ class Stream:
         source = self.source
         with self.unchanged():
             if source.between is not None and source.n_rows is not None:
-                yield from ([plain(source.between(*ends))] for ends in borders(source.n_rows, self.size))
+                yield from (
+                    [array_batch(source.between(*ends))] for ends in borders(source.n_rows, self.size)
+                )
             else:
-                yield from cut(map(plain, source.batches()), self.size)
+                yield from rebatch(map(array_batch, source.batches()), self.size)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -141,15 +143,17 @@ class Stream:
         source, n_rows, is_first = self.source, 0, self.facts.n_rows is None
         if source.between is not None and source.n_rows is not None:
             for ends in borders(source.n_rows, self.size):
-                batch = plain(source.between(*ends))
+                batch = array_batch(source.between(*ends))
                 if self.is_summed and is_first:
                     self.sums.append(checksum(batch))
                 yield batch
                 if source.advise is not None:
                     source.advise(*ends, False)
             return
-        for number, batch in enumerate(map(glued, cut(map(plain, source.batches()), self.size))):
-            n_rows += length(batch)
+        for number, batch in enumerate(
+            map(concatenate_batches, rebatch(map(array_batch, source.batches()), self.size))
+        ):
+            n_rows += batch_length(batch)
             if self.is_summed or not source.files:  # else the time of change tells it
                 found = checksum(batch)
                 if number < len(self.sums) or not is_first:
@@ -195,7 +199,7 @@ def _result(future: Future[Any]) -> Any:
 
 
 @contextmanager
-def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
     """Give the items, of which the next ones are made on a thread meanwhile.
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
@@ -274,7 +278,7 @@ def of_same_columns(source: Source) -> Source:
     )
 
 
-def plain(given: Any) -> Batch:
+def array_batch(given: Any) -> Batch:
     """Return a batch of arrays: X a matrix or CSR, y numbers or strings, weights, lengths."""
     if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
         raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {given!r:.80}")
@@ -316,7 +320,7 @@ def plain(given: Any) -> Batch:
     return Batch(X, y, weights, lengths)
 
 
-def length(batch: Batch) -> int:
+def batch_length(batch: Batch) -> int:
     """Return the number of examples, or of sequences."""
     return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
 
@@ -327,15 +331,15 @@ def n_bytes(batch: Batch) -> int:
     return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
 
-def cut(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
+def rebatch(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
     """Give the same examples ``size`` at a time, as batches and parts of batches that are not copied."""
     waiting: list[Batch] = []
     missing = size
     for batch in batches:
-        first, n = 0, length(batch)
+        first, n = 0, batch_length(batch)
         while first < n:
             last = min(n, first + missing)
-            waiting.append(part(batch, first, last) if (first, last) != (0, n) else batch)
+            waiting.append(slice_batch(batch, first, last) if (first, last) != (0, n) else batch)
             missing -= last - first
             first = last
             if missing == 0:
@@ -346,7 +350,7 @@ def cut(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
         yield waiting
 
 
-def part(batch: Batch, first: int, last: int) -> Batch:
+def slice_batch(batch: Batch, first: int, last: int) -> Batch:
     """Return examples ``first`` to ``last - 1``."""
     X, y, weights, lengths = batch
     if lengths is not None:
@@ -362,11 +366,11 @@ def part(batch: Batch, first: int, last: int) -> Batch:
     return Batch(X, y[first:last], weights, lengths)
 
 
-def glued(batches: Sequence[Batch]) -> Batch:
+def concatenate_batches(batches: Sequence[Batch]) -> Batch:
     """Return the examples of all."""
     if len(batches) == 1:
         return batches[0]
-    found = {name: np.concatenate(list(parts)) for name, parts in joined(batches).items()}
+    found = {name: np.concatenate(list(parts)) for name, parts in concatenate_parts(batches).items()}
     if "rows" in found:
         X = found["rows"]
     else:
@@ -374,7 +378,7 @@ def glued(batches: Sequence[Batch]) -> Batch:
     return Batch(X, found["y"], found.get("sample_weight"), found.get("lengths"))
 
 
-def joined(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
+def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
     """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
     if len({is_sparse(batch.X) for batch in batches}) > 1:
         raise ValueError("X must be dense in all batches, or sparse in all of them")
@@ -419,7 +423,7 @@ def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
     return CsrArrays(data, indices, indptr, (len(indptr) - 1, width))
 
 
-def shifted(batch: Batch, facts: StreamFacts) -> Batch:
+def count_from_zero(batch: Batch, facts: StreamFacts) -> Batch:
     """Return the batch with the columns of all examples, counted from 0."""
     X = batch.X
     if not is_sparse(X):
@@ -454,7 +458,7 @@ class FirstPass:
         self.counts.append(np.bincount(index.reshape(-1), minlength=len(labels)))
         if self.n_rows and not is_sparse(batch.X):
             _same_width({self.width, batch.X.shape[1]})
-        self.n_rows += length(batch)
+        self.n_rows += batch_length(batch)
         self.width = max(self.width, batch.X.shape[1])
         if not is_sparse(batch.X):
             self.holds_zero = True

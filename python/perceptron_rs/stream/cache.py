@@ -27,9 +27,16 @@ from perceptron_rs.io.source import Batch, PathLike, Source, changed, refuse_cut
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.stream.blocks import csr, glued, joined, length, part, plain
+from perceptron_rs.stream.blocks import (
+    array_batch,
+    batch_length,
+    concatenate_batches,
+    concatenate_parts,
+    csr,
+    slice_batch,
+)
 
-__all__ = ["MAGIC", "cached", "compacted", "contents"]
+__all__ = ["MAGIC", "cache_contents", "cache_source", "compact_source"]
 
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
@@ -39,7 +46,7 @@ _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
 _KEPT = 256 << 20
 
 
-def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Source:
+def cache_source(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Source:
     """Return a cache of the source as a source.
 
     A cache that is there is taken if it is of the same files, read in the same way; a source that is no file
@@ -64,13 +71,13 @@ def cached(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) -> Sou
     return _Mapped(target, known, set()).source(source)
 
 
-def contents(path: PathLike) -> tuple[int, bool]:
+def cache_contents(path: PathLike) -> tuple[int, bool]:
     """Return the number of examples in a cache, and whether the source counted their columns from 0."""
     index = _index(path_of(path))
     return sum(batch["n"] for batch in index["batches"]), index["lowest"] == 0
 
 
-def compacted(source: Source) -> Source:
+def compact_source(source: Source) -> Source:
     """Return the same examples with values in the smallest type."""
     between = source.between
     return replace(
@@ -81,7 +88,7 @@ def compacted(source: Source) -> Source:
 
 
 def _compact(given: Any) -> Batch:
-    batch = plain(given)
+    batch = array_batch(given)
     X = batch.X
     if not is_sparse(X):
         return batch._replace(X=_smallest(X))
@@ -102,7 +109,7 @@ def _written(
     listed: list[dict[str, Any]] = []
     yield MAGIC
     for block in blocks:
-        arrays = joined(block)
+        arrays = concatenate_parts(block)
         places, check = {}, 0
         if lowest and source.is_shifted is None:
             lowest = int(not any((part == 0).any() for part in arrays.get("indices", [np.zeros(1)])))
@@ -118,7 +125,7 @@ def _written(
             padding = -at % _ALIGNED
             yield bytes(padding)
             at += padding
-        n = sum(map(length, block))
+        n = sum(map(batch_length, block))
         listed.append({"n": n, "arrays": places, "checksum": check, "lowest": lowest})
         width = max(width, *(batch.X.shape[1] for batch in block))
         del arrays, parts, array, shifted, data, block  # while the next block is read
@@ -188,9 +195,9 @@ class _Mapped:
             begin, end = self.ends[number], min(last, self.ends[number + 1])
             batch = self.batch(number)
             whole = (first, end) == (begin, self.ends[number + 1])
-            parts.append(batch if whole else part(batch, first - begin, end - begin))
+            parts.append(batch if whole else slice_batch(batch, first - begin, end - begin))
             first, number = end, number + 1
-        return glued(parts)
+        return concatenate_batches(parts)
 
     def batch(self, number: int) -> Batch:
         """Return a batch; its checksum is compared the first time."""

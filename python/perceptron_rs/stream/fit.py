@@ -18,7 +18,7 @@ from perceptron_rs.common.rows.examples import assert_width, read
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import Weighed
+from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
@@ -31,13 +31,13 @@ from perceptron_rs.stream.blocks import (
     FirstPass,
     Stream,
     StreamFacts,
-    ahead,
-    length,
+    array_batch,
+    batch_length,
     n_bytes,
     of_same_columns,
-    plain,
+    prefetch,
 )
-from perceptron_rs.stream.cache import cached, compacted
+from perceptron_rs.stream.cache import cache_source, compact_source
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Place, StreamRun
 
@@ -93,10 +93,10 @@ def open_stream(
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
     if options.cache is not None:
-        small, sample = _sampled(compacted(source), options)
+        small, sample = _sampled(compact_source(source), options)
         unread = Stream(small, _block_size(small, sample, options))
-        with ahead(unread.parts()) as parts:
-            source = cached(source, options.cache, parts)
+        with prefetch(unread.parts()) as parts:
+            source = cache_source(source, options.cache, parts)
     if options.shuffle and source.between is None:
         raise ArgumentError(
             "{shuffle} reads blocks in any order, for which this source must be kept",
@@ -116,7 +116,7 @@ def open_stream(
         return stream
     del sample  # while the blocks are read
     survey = FirstPass(source, classes, least)
-    with ahead(stream.raw()) as batches:
+    with prefetch(stream.raw()) as batches:
         for batch in batches:
             survey.add(batch)
     stream.facts = survey.facts()
@@ -134,9 +134,9 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
         return source, None
     if source.between is not None and source.n_rows is not None:
         n = min(source.n_rows, _USUAL if of_size else 1)
-        return source, plain(source.between(0, n)) if n else None
+        return source, array_batch(source.between(0, n)) if n else None
     batches = source.batches()
-    with ahead(islice(filter(length, map(plain, batches)), 1)) as first:
+    with prefetch(islice(filter(batch_length, map(array_batch, batches)), 1)) as first:
         sample = next(first, None)
     begun = [chain([] if sample is None else [sample], batches)]
     return replace(source, batches=lambda: begun.pop() if begun else source.batches()), sample
@@ -151,7 +151,7 @@ def _block_size(source: Source, sample: Batch | None, options: Options) -> int:
     is_stored = source.between is not None or bool(source.files)
     if options.shuffle or sample is None or not is_stored:  # no order may depend on how examples are stored
         return _USUAL
-    return max(1, _BYTES * length(sample) // max(1, n_bytes(sample)))
+    return max(1, _BYTES * batch_length(sample) // max(1, n_bytes(sample)))
 
 
 class Blocks(Feeder):
@@ -233,7 +233,7 @@ class Blocks(Feeder):
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples come with their blocks."""
         planes = self.model._class_weights(self, self.stream.facts.counts)
-        self.weighed = Weighed(None, planes, None)
+        self.weighed = CallWeights(None, planes, None)
 
     def task(self) -> FitTask | None:
         """Return the fit as scikit-learn's callbacks see it."""

@@ -24,7 +24,7 @@ from perceptron_rs.common.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings, State
-from perceptron_rs.stream.blocks import Stream, ahead
+from perceptron_rs.stream.blocks import Stream, prefetch
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import RunInPlace
@@ -141,7 +141,7 @@ class StreamRun:
         self.last = None
         skip = self.place.blocks
         self.n_before = self.place.examples
-        with ahead(self._blocks(self._order(number), skip)) as blocks:
+        with prefetch(self._blocks(self._order(number), skip)) as blocks:
             for block in blocks:
                 self.stream.source.assert_whole()
                 interrupted = self._learn(number, block)

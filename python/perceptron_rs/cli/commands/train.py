@@ -99,9 +99,9 @@ def _in_blocks(
     def learn() -> None:
         model.fit_stream(source, classes=classes, **of_stream(arguments))
         if cache is not None:
-            from perceptron_rs.stream.cache import contents
+            from perceptron_rs.stream.cache import cache_contents
 
-            rows, holds_zero = contents(cache)
+            rows, holds_zero = cache_contents(cache)
             files.came_from(rows, holds_zero=holds_zero)
 
     return learn

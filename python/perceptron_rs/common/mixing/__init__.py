@@ -1,19 +1,26 @@
 """Iterative parameter mixing: the rule (shares), and epochs that follow it (rounds)."""
 
-from perceptron_rs.common.mixing.rounds import Mixed, bounds, cuts, in_threads, is_whole, make_pass
+from perceptron_rs.common.mixing.rounds import (
+    Mixed,
+    in_threads,
+    is_whole,
+    make_pass,
+    partition_bounds,
+    visited_bounds,
+)
 from perceptron_rs.common.mixing.shares import (
     MIXINGS,
     Change,
     Share,
-    added,
-    changed,
-    joined,
+    add_shares,
+    apply_change,
+    combine_changes,
+    expand_share,
     mix,
     mixture,
-    of_all_columns,
-    of_columns,
-    share,
-    tree,
+    reduce_tree,
+    restrict_state,
+    share_of_pass,
 )
 
 __all__ = [
@@ -21,18 +28,18 @@ __all__ = [
     "Change",
     "Mixed",
     "Share",
-    "added",
-    "bounds",
-    "changed",
-    "cuts",
+    "add_shares",
+    "apply_change",
+    "combine_changes",
+    "expand_share",
     "in_threads",
     "is_whole",
-    "joined",
     "make_pass",
     "mix",
     "mixture",
-    "of_all_columns",
-    "of_columns",
-    "share",
-    "tree",
+    "partition_bounds",
+    "reduce_tree",
+    "restrict_state",
+    "share_of_pass",
+    "visited_bounds",
 ]

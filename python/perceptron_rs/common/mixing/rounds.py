@@ -12,11 +12,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.mixing.shares import Share, changed, mix, share
+from perceptron_rs.common.mixing.shares import Share, apply_change, mix, share_of_pass
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, State
 
-__all__ = ["Mixed", "PartitionPass", "RoundFunction", "bounds", "cuts", "in_threads", "is_whole", "make_pass"]
+__all__ = [
+    "Mixed",
+    "PartitionPass",
+    "RoundFunction",
+    "in_threads",
+    "is_whole",
+    "make_pass",
+    "partition_bounds",
+    "visited_bounds",
+]
 
 
 class PartitionPass(NamedTuple):
@@ -46,7 +55,7 @@ def make_pass(
     for decision in ended:
         run.end(decision)
     epoch = run.epoch(number)
-    found = share(state, run.state().state(), epoch, mixing, perf_counter() - begin)
+    found = share_of_pass(state, run.state().state(), epoch, mixing, perf_counter() - begin)
     return PartitionPass(found, run.tracked())
 
 
@@ -96,7 +105,7 @@ def in_threads(
             with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
                 passes = list(pool.map(learn, parts, numbered))
         change, epoch = mix(settings, state, [done.share for done in passes], number)
-        return changed(state, change), epoch, [done.tracked for done in passes]
+        return apply_change(state, change), epoch, [done.tracked for done in passes]
 
     return make_round
 
@@ -106,7 +115,7 @@ def is_whole(n_partitions: Any) -> bool:
     return n_partitions == 1 if np.ndim(n_partitions) == 0 else len(n_partitions) == 1
 
 
-def bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
+def partition_bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
     """Return where each of the partitions of n examples begins, and the end.
 
     A number cuts them into parts of equal length, the first ones longer by one where that does not go up;
@@ -126,14 +135,14 @@ def bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def cuts(n_partitions: Any, n: int, rows: NDArray[Any] | None) -> NDArray[np.int64]:
+def visited_bounds(n_partitions: Any, n: int, rows: NDArray[Any] | None) -> NDArray[np.int64]:
     """Return where each partition of n examples begins, and the end, if just these ``rows`` are learnt from.
 
     A number cuts the examples that are learnt from into equal parts, as if there were no others; lengths are
     those of parts of all examples.
     """
     if rows is None or np.ndim(n_partitions):
-        return bounds(n_partitions, n)
-    found = np.append(rows, n)[bounds(n_partitions, len(rows))].astype(np.int64)
+        return partition_bounds(n_partitions, n)
+    found = np.append(rows, n)[partition_bounds(n_partitions, len(rows))].astype(np.int64)
     found[0] = 0
     return found

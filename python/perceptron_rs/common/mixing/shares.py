@@ -37,16 +37,16 @@ __all__ = [
     "Change",
     "PassReport",
     "Share",
-    "added",
-    "changed",
-    "joined",
-    "mean",
+    "add_shares",
+    "apply_change",
+    "combine_changes",
+    "expand_share",
     "mix",
     "mixture",
-    "of_all_columns",
-    "of_columns",
-    "share",
-    "tree",
+    "reduce_tree",
+    "restrict_state",
+    "share_of_pass",
+    "weighted_mean",
 ]
 
 MIXINGS = ("uniform", "mistakes")
@@ -166,7 +166,7 @@ class AveragedArray:
 
 
 @standard()
-def share(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
+def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
     """Return what a pass has made of the state ``before``."""
     k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
     new = {
@@ -177,7 +177,7 @@ def share(before: State, after: State, epoch: Epoch, mixing: str, seconds: float
 
 
 @standard()
-def added(before: State, left: Share, right: Share) -> Share:
+def add_shares(before: State, left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
     numbers: dict[str, tuple[Entries, ...] | Sum] = {}
     for name in _names(before):
@@ -235,7 +235,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     if isinstance(settings, Chain):  # its losses count wrong labels
         losses = np.add.reduce([epoch.losses for epoch in epochs])
     else:
-        losses = mean([epoch.losses for epoch in epochs], [n[: len(mistakes)] for n in visits])
+        losses = weighted_mean([epoch.losses for epoch in epochs], [n[: len(mistakes)] for n in visits])
     return change, Epoch(mistakes, losses, losses, any(epoch.interrupted for epoch in epochs))
 
 
@@ -243,10 +243,10 @@ def mix(
     settings: Linear | Chain, before: State, shares: Sequence[Share], number: int
 ) -> tuple[Change, Epoch]:
     """Mix the shares of all partitions, given in their order; see `mixture`."""
-    return mixture(settings, before, tree(shares, partial(added, before)), number)
+    return mixture(settings, before, reduce_tree(shares, partial(add_shares, before)), number)
 
 
-def changed(state: State, change: Change) -> State:
+def apply_change(state: State, change: Change) -> State:
     """Return the state after a change; it shares the arrays that are the same.
 
     Each pass of an epoch has taken all penalties that were pending: none is left.
@@ -265,14 +265,14 @@ def changed(state: State, change: Change) -> State:
     return found
 
 
-def of_columns(state: State, columns: NDArray[np.int64]) -> State:
+def restrict_state(state: State, columns: NDArray[np.int64]) -> State:
     """Return the state of a linear learner for some columns."""
     return {
         name: np.take(array, columns, axis=1) if array.ndim == 2 else array for name, array in state.items()
     }
 
 
-def of_all_columns(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
+def expand_share(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
     """Return what a pass has made of the state ``before``, told of these columns of it, in terms of all."""
     array = AveragedArray(before, "coef")
     own = share.numbers["coef"][0]
@@ -285,7 +285,7 @@ def of_all_columns(share: Share, before: State, columns: NDArray[np.int64]) -> S
     return share._replace(numbers=share.numbers | {"coef": (own,)})
 
 
-def joined(state: State, changes: Sequence[Change]) -> Change:
+def combine_changes(state: State, changes: Sequence[Change]) -> Change:
     """Return what several changes, one after another, have made of a state that is now ``state``."""
     last = changes[-1]
     numbers = {}
@@ -297,7 +297,9 @@ def joined(state: State, changes: Sequence[Change]) -> Change:
     return Change(last.epoch, last.seen, numbers)
 
 
-def tree(items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item) -> T:
+def reduce_tree(
+    items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item
+) -> T:
     """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
 
     In other words: add the sum of the first 2^h, the largest power of two below their number, and that of the
@@ -306,10 +308,10 @@ def tree(items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T
     if len(items) == 1:
         return make(items[0])
     half = 1 << ((len(items) - 1).bit_length() - 1)
-    return add(tree(items[:half], add, make), tree(items[half:], add, make))
+    return add(reduce_tree(items[:half], add, make), reduce_tree(items[half:], add, make))
 
 
-def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Floats:
+def weighted_mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Floats:
     """Return the mean of vectors with a weight for each number. Weights that are all 0 count as ones.
 
     The mean of equal numbers is that number, which a rounded sum can miss. So what no pass has changed stays
@@ -321,7 +323,7 @@ def mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Float
         Sum(k, np.where(k == 0, 1, k) * term, term, none, None, None)
         for k, term in zip(weights, terms, strict=True)
     ]
-    total = tree(sums, lambda left, right: _add(left, right, array, None))
+    total = reduce_tree(sums, lambda left, right: _add(left, right, array, None))
     return _quotient(total, len(terms), array, None)
 
 
@@ -363,7 +365,11 @@ def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 def _mixed(
-    array: AveragedArray, share: Share, places: Places, T: NDArray[np.int64], T_after: NDArray[np.int64]
+    array: AveragedArray,
+    share: Share,
+    places: Places,
+    T: NDArray[np.int64],
+    T_after: NDArray[np.int64],
 ) -> Entries:
     """Return the weights and sums that a share of all partitions leads to."""
     P, total = len(share.told), _sum(share, array.name, array, places)
@@ -391,7 +397,7 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
     def add(left: Sum, right: Sum) -> Sum:
         return _add(left, right, array, places)
 
-    return tree(list(zip(found, share.told, strict=True)), add, term)
+    return reduce_tree(list(zip(found, share.told, strict=True)), add, term)
 
 
 def _add(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
@@ -441,7 +447,7 @@ def _sums(
 
 
 def _names(state: State) -> list[str]:
-    """Return the names of the weights of a state; what is pending of them passes take (see `changed`)."""
+    """Return the names of the weights of a state; `apply_change` takes what is pending of them."""
     matrices = [name for name in _SPARSE if f"{name}_data" in state]
     parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}
     return matrices + [

@@ -239,7 +239,7 @@ class MistakeParameters(EpochParameters):
 class JointParameters(Parameters):
     """Of all that can decide between the classes jointly."""
 
-    _lasting: ClassVar[tuple[str, ...]] = ("multi_class",)
+    _fixed: ClassVar[tuple[str, ...]] = ("multi_class",)
 
     multi_class: MultiClass = field(
         default="ovr",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.rows.selection import lasting
+from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored, without_index
 from perceptron_rs.engines import Engine, Rows
@@ -56,7 +56,7 @@ def _assert_finite(values: NDArray[Any], estimator: Any) -> None:
     from sklearn.utils import assert_all_finite
 
     with np.errstate(over="ignore", invalid="ignore"):
-        assert_all_finite(lasting(values), input_name="X", estimator_name=type(estimator).__name__)
+        assert_all_finite(portable_values(values), input_name="X", estimator_name=type(estimator).__name__)
 
 
 def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:

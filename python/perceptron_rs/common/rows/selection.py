@@ -11,15 +11,23 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import Engine, Rows
 
-__all__ = ["chosen", "chosen_columns", "joined", "matrix_of", "part", "read_only", "rows_of"]
+__all__ = [
+    "concatenate_rows",
+    "matrix_of",
+    "read_only",
+    "rows_of",
+    "select_columns",
+    "select_rows",
+    "slice_rows",
+]
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
+def select_rows(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
     """Return the rows with these numbers, as copies."""
     if "rows" in stored:
-        return {"rows": lasting(stored["rows"][numbers])}
+        return {"rows": portable_values(stored["rows"][numbers])}
     indptr = stored["rows_indptr"]
     starts = indptr[numbers].astype(np.int64)
     lengths = indptr[numbers + 1] - starts
@@ -30,17 +38,17 @@ def chosen(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
     return {
         "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
         "rows_indices": stored["rows_indices"][places],
-        "rows_values": lasting(stored["rows_values"][places]),
+        "rows_values": portable_values(stored["rows_values"][places]),
     }
 
 
-def lasting(values: NDArray[Any]) -> NDArray[Any]:
+def portable_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return values in a type that SciPy and model files have: numbers of 16 bits as float32."""
     is_half = values.dtype == np.float16 or values.dtype not in STORED
     return values.astype(np.float32) if is_half else values
 
 
-def part(stored: Arrays, begin: int, end: int) -> Arrays:
+def slice_rows(stored: Arrays, begin: int, end: int) -> Arrays:
     """Return the rows from ``begin`` to ``end``, as views where that is possible."""
     if "rows" in stored:
         return {"rows": stored["rows"][begin:end]}
@@ -75,12 +83,12 @@ def matrix_of(stored: Arrays, columns: int) -> Any:
         return read_only(stored["rows"])
     from scipy.sparse import csr_matrix
 
-    given = lasting(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
+    given = portable_values(stored["rows_values"]), stored["rows_indices"], stored["rows_indptr"]
     parts = tuple(map(read_only, given))
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 
-def chosen_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], columns: int) -> Rows:
+def select_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], columns: int) -> Rows:
     """Return the columns with these numbers of stored rows, as the engine has them."""
     if "rows" in stored:
         return engine.dense_rows(np.ascontiguousarray(stored["rows"][:, numbers]))
@@ -93,7 +101,7 @@ def chosen_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], column
     return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
 
-def joined(first: Arrays, *others: Arrays) -> Arrays:
+def concatenate_rows(first: Arrays, *others: Arrays) -> Arrays:
     """Return the rows of all, in the form of the first that has any and in a type that holds all."""
     while others and "rows" in first and len(first["rows"]) == 0:
         first, *others = others  # type: ignore[assignment]
@@ -136,5 +144,5 @@ def _sparse(stored: Arrays) -> Arrays:
         return stored
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(lasting(stored["rows"]))
+    matrix = csr_matrix(portable_values(stored["rows"]))
     return {"rows_indptr": matrix.indptr, "rows_indices": matrix.indices, "rows_values": matrix.data}
