@@ -37,7 +37,7 @@ METHODS = (
         "predict_proba",
         "sparsify",
     ),
-    *("to_sklearn", "to_onnx"),
+    *("predict_k", "predict_margins", "to_sklearn", "to_onnx"),
 )
 ARGUMENTS = ("sample_weight", "coef_init")
 PARAMETERS = (

@@ -24,6 +24,7 @@ use perceptron_rs::order::shuffle;
 use perceptron_rs::rows::{Arranged, Csr, Dense, Facts, Matrix, Rows, settled};
 use perceptron_rs::structured::{
     Chain, ChainRun, ChainSettings, ChainState, ChainWeights, Limits, Mending, Sequences, averages, decode,
+    margins,
 };
 
 #[derive(Default)]
@@ -273,6 +274,18 @@ fn a_search_in_one_long_sequence() {
     let asked = Asked::default();
     decode(&rows, &sequences, &weights, Limits::default(), 1, &asked).expect("nobody interrupts");
     assert!((40..60).contains(&asked.times()), "{}", asked.times());
+}
+
+/// The searches of all tokens, each from there on.
+#[test]
+fn margins_in_one_long_sequence() {
+    let ones = vec![1.0; 2000];
+    let rows = Dense::new(&ones, ones.len(), 1).expect("a matrix");
+    let sequences = Sequences::new(&[2000], ones.len()).expect("it fits");
+    let weights = ChainWeights::zero(1, 2, false).expect("little");
+    let asked = Asked::default();
+    margins(&rows, &sequences, &weights, Limits::default(), 1, &asked).expect("nobody interrupts");
+    assert!((25..60).contains(&asked.times()), "{}", asked.times());
 }
 
 /// Some times for half a million rows, and not for each row.

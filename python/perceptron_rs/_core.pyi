@@ -44,6 +44,8 @@ __all__ = [
     "separate",
     "sequence_average",
     "sequence_decode",
+    "sequence_k_best",
+    "sequence_margins",
     "settled",
     "smallest",
     "start",
@@ -205,6 +207,27 @@ def updates_until_right(
 ) -> int: ...
 def sequence_average(state: State) -> State: ...
 def sequence_decode(
+    rows: _AnyRows,
+    lengths: NDArray[np.int64],
+    *,
+    weights: State,
+    threads: int,
+    beam: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+def sequence_k_best(
+    rows: _AnyRows,
+    lengths: NDArray[np.int64],
+    *,
+    weights: State,
+    k: int,
+    threads: int,
+    beam: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    forbidden: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]: ...
+def sequence_margins(
     rows: _AnyRows,
     lengths: NDArray[np.int64],
     *,

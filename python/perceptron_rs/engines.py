@@ -308,6 +308,33 @@ class Engine(Protocol):
     ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
         """Best labels of every row, score of every sequence."""
 
+    def sequence_k_best(
+        self,
+        rows: Any,
+        lengths: NDArray[np.int64],
+        *,
+        weights: State,
+        k: int,
+        threads: int,
+        beam: int | None = None,
+        allowed: NDArray[np.bool_] | None = None,
+        forbidden: NDArray[np.bool_] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+        """Best label sequences of every sequence, one after another, their scores, and how many each has."""
+
+    def sequence_margins(
+        self,
+        rows: Any,
+        lengths: NDArray[np.int64],
+        *,
+        weights: State,
+        threads: int,
+        beam: int | None = None,
+        allowed: NDArray[np.bool_] | None = None,
+        forbidden: NDArray[np.bool_] | None = None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Best labels of every row, and how far the best ones with another label there are behind."""
+
     def structured_update(
         self,
         w: NDArray[np.float64],

@@ -15,9 +15,9 @@ use super::border::signals::Signals;
 use super::start::EngineRun;
 use crate::arith::environment::standard;
 use crate::error;
-use crate::memory::collected;
+use crate::memory::{Grow, collected};
 use crate::online::Epoch;
-use crate::rows::Chosen;
+use crate::rows::{Chosen, Matrix};
 use crate::structured::{self, Chain, ChainState, ChainWeights, Limits, Mending, Sequences, Sparse, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
@@ -255,7 +255,52 @@ fn mask(name: &str, given: &PyReadonlyArray2<bool>, needed: [usize; 2]) -> PyRes
     Ok(collected(bytes.as_array().iter().map(|byte| *byte != 0))?)
 }
 
-type Decoded<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+/// The arguments of a search, borrowed.
+struct Searched<'py> {
+    sequences: Sequences,
+    arrays: ChainArrays<'py>,
+    beam: Option<usize>,
+    allowed: Option<Vec<bool>>,
+    forbidden: Option<Vec<bool>>,
+}
+
+/// The labels that each row may have, and those that may not follow another one.
+type Masks<'py> = (Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, bool>>);
+
+impl<'py> Searched<'py> {
+    fn new(
+        rows: &Bound<'py, PyAny>,
+        lengths: &PyReadonlyArray1<'py, i64>,
+        weights: &Bound<'py, PyDict>,
+        beam: Option<usize>,
+        (allowed, forbidden): Masks<'py>,
+    ) -> PyResult<Self> {
+        let (n, _) = shape(rows)?;
+        let sequences = Sequences::new(lengths.as_slice()?, n)?;
+        let arrays = ChainArrays::of(weights, "")?;
+        let labels = arrays.start.as_array().len();
+        let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
+        let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
+        Ok(Self { sequences, arrays, beam, allowed, forbidden })
+    }
+
+    /// What a search of the core finds.
+    fn run<T: Send>(
+        &self,
+        rows: &Bound<'py, PyAny>,
+        search: impl FnOnce(&dyn Matrix, &Sequences, &ChainWeights, Limits, &Signals) -> error::Result<T> + Send,
+    ) -> PyResult<T> {
+        let (weights, sequences) = (self.arrays.weights()?, &self.sequences);
+        let (allowed, forbidden) = (self.allowed.as_deref(), self.forbidden.as_deref());
+        let limits = Limits { beam: self.beam, allowed, forbidden };
+        let signals = Signals::new();
+        let done = with_rows(rows, |rows| search(rows, sequences, &weights, limits, &signals))?;
+        signals.settle(done, rows.py(), false)
+    }
+}
+
+/// Numbers of all rows, and others.
+type LabelsAnd<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
 /// The best labels of every row, and the score of every sequence.
 #[pyfunction]
@@ -269,21 +314,62 @@ fn sequence_decode<'py>(
     beam: Option<usize>,
     allowed: Option<PyReadonlyArray2<'py, bool>>,
     forbidden: Option<PyReadonlyArray2<'py, bool>>,
-) -> PyResult<Decoded<'py>> {
+) -> PyResult<LabelsAnd<'py>> {
+    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
+    let (path, scores) = searched.run(rows, |rows, sequences, weights, limits, signals| {
+        structured::decode(rows, sequences, weights, limits, threads, signals)
+    })?;
+    Ok((PyArray1::from_vec(rows.py(), path), PyArray1::from_vec(rows.py(), scores)))
+}
+
+type PyBest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
+
+/// The k best label sequences of every sequence, one after another, their scores, and how many there are.
+#[pyfunction]
+#[pyo3(signature = (rows, lengths, *, weights, k, threads, beam=None, allowed=None, forbidden=None))]
+#[allow(clippy::too_many_arguments)]
+fn sequence_k_best<'py>(
+    rows: &Bound<'py, PyAny>,
+    lengths: PyReadonlyArray1<'py, i64>,
+    weights: &Bound<'py, PyDict>,
+    k: usize,
+    threads: usize,
+    beam: Option<usize>,
+    allowed: Option<PyReadonlyArray2<'py, bool>>,
+    forbidden: Option<PyReadonlyArray2<'py, bool>>,
+) -> PyResult<PyBest<'py>> {
+    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
+    let best = searched.run(rows, |rows, sequences, weights, limits, signals| {
+        structured::k_best(rows, sequences, weights, (k, limits), threads, signals)
+    })?;
     let py = rows.py();
-    let (n, _) = shape(rows)?;
-    let sequences = Sequences::new(lengths.as_slice()?, n)?;
-    let arrays = ChainArrays::of(weights, "")?;
-    let weights = arrays.weights()?;
-    let labels = weights.labels();
-    let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
-    let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
-    let limits = Limits { beam, allowed: allowed.as_deref(), forbidden: forbidden.as_deref() };
-    let signals = Signals::new();
-    let done =
-        with_rows(rows, |rows| structured::decode(rows, &sequences, &weights, limits, threads, &signals))?;
-    let (path, scores) = signals.settle(done, py, false)?;
-    Ok((PyArray1::from_vec(py, path), PyArray1::from_vec(py, scores)))
+    let counts = collected(best.iter().map(|best| best.scores.len() as i64))?;
+    let (mut labels, mut scores) = (Vec::new(), Vec::new());
+    for best in best {
+        labels.try_extend(best.labels.into_iter())?;
+        scores.try_extend(best.scores.into_iter())?;
+    }
+    Ok((PyArray1::from_vec(py, labels), PyArray1::from_vec(py, scores), PyArray1::from_vec(py, counts)))
+}
+
+/// The best labels of every row, and how far the best ones with another label there are behind.
+#[pyfunction]
+#[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
+#[allow(clippy::too_many_arguments)]
+fn sequence_margins<'py>(
+    rows: &Bound<'py, PyAny>,
+    lengths: PyReadonlyArray1<'py, i64>,
+    weights: &Bound<'py, PyDict>,
+    threads: usize,
+    beam: Option<usize>,
+    allowed: Option<PyReadonlyArray2<'py, bool>>,
+    forbidden: Option<PyReadonlyArray2<'py, bool>>,
+) -> PyResult<LabelsAnd<'py>> {
+    let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
+    let (path, margins) = searched.run(rows, |rows, sequences, weights, limits, signals| {
+        structured::margins(rows, sequences, weights, limits, threads, signals)
+    })?;
+    Ok((PyArray1::from_vec(rows.py(), path), PyArray1::from_vec(rows.py(), margins)))
 }
 
 type PyFeatures<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
@@ -308,5 +394,7 @@ fn structured_update<'py>(
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sequence_average, m)?)?;
     m.add_function(wrap_pyfunction!(sequence_decode, m)?)?;
+    m.add_function(wrap_pyfunction!(sequence_k_best, m)?)?;
+    m.add_function(wrap_pyfunction!(sequence_margins, m)?)?;
     m.add_function(wrap_pyfunction!(structured_update, m)?)
 }

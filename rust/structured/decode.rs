@@ -7,6 +7,7 @@ use super::chain::check_beam;
 use super::frame::{Frame, Shape};
 use super::lattice::{Columns, Lattice, Search, SearchModel};
 use super::sparse::Sparse;
+use super::terms::Terms;
 use super::{ChainWeights, Sequences};
 use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
@@ -35,31 +36,29 @@ pub fn decode(
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
-    standard(|| search(rows, sequences, weights, limits, threads, monitor))
+    standard(|| {
+        let prepared = Prepared::new(rows, weights, limits, monitor)?;
+        let (mut path, mut scores) = (filled(0, rows.len())?, filled(0.0, sequences.len())?);
+        let mut places = collected(by_sequence(&mut path, sequences).zip(&mut scores))?;
+        each_sequence(rows, sequences, &prepared, &mut places, threads, monitor, |found, (path, score)| {
+            found.trace(path);
+            **score = found.score();
+            Ok(())
+        })?;
+        Ok((path, scores))
+    })
 }
 
-fn search(
-    rows: &dyn Matrix,
+/// The numbers of each sequence among those of all rows.
+pub(super) fn by_sequence<'a, T>(
+    mut rest: &'a mut [T],
     sequences: &Sequences,
-    weights: &ChainWeights,
-    limits: Limits,
-    threads: usize,
-    monitor: &dyn Monitor,
-) -> Result<(Vec<u32>, Vec<f64>)> {
-    weights.check_for(rows, monitor)?;
-    check_beam(limits.beam)?;
-    let labels = weights.labels();
-    for (name, given, needed) in
-        [("allowed", limits.allowed, rows.len() * labels), ("forbidden", limits.forbidden, labels * labels)]
-    {
-        if given.is_some_and(|given| given.len() != needed) {
-            return Err(Error::Invalid(format!(
-                "{name} must hold {needed} booleans for these rows and labels"
-            )));
-        }
-    }
-    let parts = collected((0..sequences.len()).map(|i| sequences.rows(i)))?;
-    decode_all(rows, &parts, &Prepared::new(weights, limits)?, threads, monitor)
+) -> impl ExactSizeIterator<Item = &'a mut [T]> {
+    (0..sequences.len()).map(move |i| {
+        let (part, others) = std::mem::take(&mut rest).split_at_mut(sequences.rows(i).len());
+        rest = others;
+        part
+    })
 }
 
 /// Weights of columns where they are stored, and the places of their planes, if they are not the same.
@@ -101,7 +100,7 @@ impl Columns<f64> for StoredWeights<'_> {
 }
 
 /// What all searches read.
-struct Prepared<'a> {
+pub(super) struct Prepared<'a> {
     frame: Frame<f64>,
     emission: StoredWeights<'a>,
     pair: Option<StoredWeights<'a>>,
@@ -109,7 +108,27 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub fn new(weights: &'a ChainWeights<'a>, limits: Limits<'a>) -> Result<Self> {
+    /// Checks weights and limits.
+    pub fn new(
+        rows: &dyn Matrix,
+        weights: &'a ChainWeights<'a>,
+        limits: Limits<'a>,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        weights.check_for(rows, monitor)?;
+        check_beam(limits.beam)?;
+        let labels = weights.labels();
+        let masks = [
+            ("allowed", limits.allowed, rows.len() * labels),
+            ("forbidden", limits.forbidden, labels * labels),
+        ];
+        for (name, given, needed) in masks {
+            if given.is_some_and(|given| given.len() != needed) {
+                return Err(Error::Invalid(format!(
+                    "{name} must hold {needed} booleans for these rows and labels"
+                )));
+            }
+        }
         let mut frame = Frame::new(weights)?;
         if let Some(forbidden) = limits.forbidden {
             frame.forbid(forbidden);
@@ -126,79 +145,112 @@ impl<'a> Prepared<'a> {
 struct Searcher {
     lattice: Lattice<f64>,
     entries: Entries,
+    terms: Terms,
+}
+
+/// The table of one sequence, in which there are labels for all of its tokens.
+pub(super) struct Found<'a> {
+    pub lattice: &'a mut Lattice<f64>,
+    pub frame: &'a Frame<f64>,
+    /// Which sequence it is, and how many tokens it has.
+    pub number: usize,
+    pub tokens: usize,
+    /// The last of the best labels.
+    pub last: u32,
+    /// Whether some labels may not follow each other.
+    pub forbids: bool,
+    prepared: &'a Prepared<'a>,
+    entries: &'a Entries,
+    terms: &'a mut Terms,
+}
+
+impl Found<'_> {
+    pub fn trace(&self, path: &mut [u32]) {
+        self.lattice.trace(self.frame, self.last, path);
+    }
+
+    pub fn score(&self) -> f64 {
+        self.lattice.scores(self.tokens - 1)[self.last as usize]
+    }
+
+    /// The table, and the numbers that it is the sums of.
+    pub fn with_terms(&mut self) -> Result<(&Lattice<f64>, &Terms)> {
+        self.terms.make(self.lattice, self.prepared.model(), self.entries, self.forbids)?;
+        Ok((self.lattice, self.terms))
+    }
+
+    pub fn too_large(&self) -> Error {
+        too_large(self.number)
+    }
+}
+
+fn too_large(number: usize) -> Error {
+    Error::TooLarge(format!("a score of sequence {number} is not finite; scale the features"))
+}
+
+impl<'a> Prepared<'a> {
+    fn model(&self) -> SearchModel<'_, f64, StoredWeights<'a>> {
+        SearchModel { frame: &self.frame, emission: &self.emission, pair: self.pair.as_ref() }
+    }
 }
 
 impl Searcher {
     fn new(prepared: &Prepared) -> Result<Self> {
         let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some())?;
-        Ok(Self { lattice, entries: Entries::default() })
+        Ok(Self { lattice, entries: Entries::default(), terms: Terms::default() })
     }
 
-    /// Writes the labels of a sequence, the `number`-th, and returns their score.
-    fn search(
-        &mut self,
+    /// Fills the table of a sequence, the `number`-th.
+    fn search<'a>(
+        &'a mut self,
         rows: &dyn Matrix,
         (number, part): (usize, Range<usize>),
-        prepared: &Prepared,
-        path: &mut [u32],
+        prepared: &'a Prepared<'a>,
         monitor: &dyn Monitor,
-    ) -> Result<f64> {
-        let Prepared { frame, emission, pair, limits } = prepared;
-        let Self { lattice, entries } = self;
+    ) -> Result<Found<'a>> {
+        let Prepared { frame, limits, .. } = prepared;
+        let Self { lattice, entries, terms } = self;
         entries.clear();
         rows.gather(part.clone(), entries)?;
-        let labels = frame.shape.labels;
-        let search = Search {
-            beam: limits.beam,
-            allowed: limits.allowed.map(|allowed| &allowed[part.start * labels..part.end * labels]),
-            forbids: limits.forbidden.is_some(),
-        };
-        let model = SearchModel { frame, emission, pair: pair.as_ref() };
-        if !entries.is_finite() || !lattice.fill(model, entries, search, monitor)? {
-            return Err(Error::TooLarge(format!(
-                "a score of sequence {number} is not finite; scale the features"
-            )));
+        let (labels, forbids) = (frame.shape.labels, limits.forbidden.is_some());
+        let allowed = limits.allowed.map(|allowed| &allowed[part.start * labels..part.end * labels]);
+        let search = Search { beam: limits.beam, allowed, forbids };
+        if !entries.is_finite() || !lattice.fill(prepared.model(), entries, search, monitor)? {
+            return Err(too_large(number));
         }
-        let Some(best) = lattice.best(part.len() - 1) else {
+        let Some(last) = lattice.best(part.len() - 1) else {
             return Err(Error::Invalid(format!(
                 "allowed and forbidden leave no labels for sequence {number}; allow more, or widen the beam"
             )));
         };
-        lattice.trace(frame, best, path);
-        Ok(lattice.scores(part.len() - 1)[best as usize])
+        let tokens = part.len();
+        Ok(Found { lattice, frame, number, tokens, last, forbids, prepared, entries, terms })
     }
 }
 
 /// Sequences that a thread takes at once.
 const BLOCK: usize = 64;
 
-/// Writes the labels of some runs of rows, one after another, and the score of each. An error is that of the
-/// first sequence that has one.
-fn decode_all(
+/// Searches every sequence, and calls `work` on the table and on its place for what is to be found there. An
+/// error is that of the first sequence that has one.
+pub(super) fn each_sequence<T: Send>(
     rows: &dyn Matrix,
-    parts: &[Range<usize>],
+    sequences: &Sequences,
     prepared: &Prepared,
+    places: &mut [T],
     threads: usize,
     monitor: &dyn Monitor,
-) -> Result<(Vec<u32>, Vec<f64>)> {
-    let len = |parts: &[Range<usize>]| parts.iter().fold(0, |len, part| len + part.len());
-    let (mut path, mut scores) = (filled(0, len(parts))?, filled(0.0, parts.len())?);
-    let mut rest = &mut path[..];
-    let blocks = parts.chunks(BLOCK).zip(scores.chunks_mut(BLOCK)).enumerate().map(|(i, (parts, scores))| {
-        let (path, others) = std::mem::take(&mut rest).split_at_mut(len(parts));
-        rest = others;
-        (i * BLOCK, parts, path, scores)
-    });
+    work: impl Fn(Found, &mut T) -> Result<()> + Sync,
+) -> Result<()> {
+    let blocks = places.chunks_mut(BLOCK).enumerate().map(|(i, places)| (i * BLOCK, places));
     let threads = threads.min(blocks.len()).max(1);
     let idle = Mutex::new(vec![]);
-    each(blocks, threads, monitor, |(first, parts, mut path, scores)| {
+    each(blocks, threads, monitor, |(first, places)| {
         let mut searcher = lock(&idle).pop().map_or_else(|| Searcher::new(prepared), Ok)?;
-        for (k, (part, score)) in parts.iter().zip(scores).enumerate() {
-            let (labels, rest) = path.split_at_mut(part.len());
-            path = rest;
-            *score = searcher.search(rows, (first + k, part.clone()), prepared, labels, monitor)?;
+        for (number, place) in (first..).zip(places) {
+            let part = (number, sequences.rows(number));
+            work(searcher.search(rows, part, prepared, monitor)?, place)?;
         }
         lock(&idle).try_push(searcher)
-    })?;
-    Ok((path, scores))
+    })
 }

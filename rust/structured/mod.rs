@@ -5,9 +5,11 @@
 //!   has lost, and where
 //! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt,
 //!   [`column_weights`]
-//! - [`decode`]: the best label sequences of many sequences
+//! - [`decode`]: the best label sequences of many sequences; [`best`]: the k best of each; [`margins`]: how far
+//!   another label of a token is behind; [`terms`]: the numbers of one sequence that these two add up again
 //! - [`general`]: weights and averages for any other structure
 
+mod best;
 pub mod chain;
 mod column_weights;
 pub mod decode;
@@ -16,13 +18,17 @@ mod frame;
 pub mod general;
 mod lattice;
 mod learner;
+mod margins;
 mod prefix;
 mod sequences;
 mod sparse;
+mod terms;
 mod weights;
 
+pub use best::{Best, k_best};
 pub use chain::{Chain, ChainRun, ChainSettings, Mending};
 pub use decode::{Limits, decode};
+pub use margins::margins;
 pub use sequences::Sequences;
 pub use sparse::Sparse;
 pub use weights::{ChainState, ChainWeights, averages};

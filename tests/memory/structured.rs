@@ -6,7 +6,7 @@ use perceptron_rs::memory::collected;
 use perceptron_rs::rows::{Dense, Matrix};
 use perceptron_rs::structured::{
     Chain, ChainRun, ChainSettings, ChainState, ChainWeights, Limits, Mending, Sequences, averages, decode,
-    general,
+    general, k_best, margins,
 };
 
 use crate::every_request_refused;
@@ -40,7 +40,10 @@ fn fits(
         let means = averages(&run.state(&())?, &())?;
         let sequences = Sequences::new(&lengths, N)?;
         decode(rows, &sequences, &means, Limits { beam, ..Limits::default() }, 1, &())?;
-        decode(rows, &sequences, &means, Limits { forbidden: Some(&forbidden), ..Limits::default() }, 1, &())
+        let forbids = Limits { forbidden: Some(&forbidden), ..Limits::default() };
+        decode(rows, &sequences, &means, forbids, 1, &())?;
+        k_best(rows, &sequences, &means, (3, forbids), 1, &())?;
+        margins(rows, &sequences, &means, forbids, 1, &())
     });
     assert!(requests > 100, "{requests}");
 }

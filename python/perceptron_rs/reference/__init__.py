@@ -19,6 +19,8 @@ from perceptron_rs.reference.start import start
 from perceptron_rs.reference.structured import (
     sequence_average,
     sequence_decode,
+    sequence_k_best,
+    sequence_margins,
     structured_update,
 )
 
@@ -42,6 +44,8 @@ __all__ = [
     "separate",
     "sequence_average",
     "sequence_decode",
+    "sequence_k_best",
+    "sequence_margins",
     "settled",
     "start",
     "structured_update",

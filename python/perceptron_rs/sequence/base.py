@@ -28,7 +28,14 @@ from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.progress import SequenceObserver
 from perceptron_rs.sequence.schema import check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.source import encoded, source_of
-from perceptron_rs.sequence.weights import beam_of, cold_state, dense_matrix, predictor_weights
+from perceptron_rs.sequence.weights import (
+    beam_of,
+    cold_state,
+    dense_matrix,
+    names_of,
+    predictor_weights,
+    sparse_entries,
+)
 from perceptron_rs.settings import Chain
 from perceptron_rs.sklearn_base import ConvergenceWarning
 from perceptron_rs.stream.learner import StreamFit
@@ -173,6 +180,31 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
             raise AttributeError("transition_coef_ exists only with transition_features=True")
         labels = len(self.classes_)
         return dense_matrix(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
+
+    @Shown
+    def state_features_(self) -> dict[tuple[Any, Any], float]:
+        """Emission weights other than 0, by name and label."""
+        names, classes = names_of(self), self.classes_.tolist()
+        return {(names[j], classes[k]): w for j, k, w in sparse_entries(self._weights, "emission")}
+
+    @Shown
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+        """Transition weights other than 0, by label and next label."""
+        classes, weights = self.classes_.tolist(), self.transition_
+        places = np.argwhere(weights != 0).tolist()
+        return {(classes[a], classes[b]): float(weights[a, b]) for a, b in places}
+
+    @Shown
+    def bigram_features_(self) -> dict[tuple[Any, Any, Any], float]:
+        """Weights other than 0 of a token's features, by name, label before and label."""
+        if "pair_indptr" not in self._weights:
+            raise AttributeError("bigram_features_ exists only with transition_features=True")
+        names, classes = names_of(self), self.classes_.tolist()
+        labels = len(classes)
+        return {
+            (names[j], classes[pair // labels], classes[pair % labels]): w
+            for j, pair, w in sparse_entries(self._weights, "pair")
+        }
 
     def _forget(self) -> None:
         for name in ("encoder_", "template_"):

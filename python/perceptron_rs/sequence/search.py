@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +17,28 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of
 
-__all__ = ["decode"]
+__all__ = ["decode", "search_sequences"]
+
+Found: TypeAlias = tuple[NDArray[Any], ...]
 
 
-def decode(
-    model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
-) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the class indices of all tokens, score and length of each sequence; X is of `as_token_lists`."""
+def search_sequences(
+    model: Any, X: Any, lengths: Any, limits: tuple[Any, Any], search: Callable[..., Found], **options: Any
+) -> tuple[Found | None, NDArray[np.int64]]:
+    """Return what a function of the engine finds in all sequences with a token, and the length of each one.
+
+    X is as of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
+    """
     check_is_fitted(model)
     check_fixed_parameters(model)
     check_classes(model.classes_, len(model._weights["start"]), least=1)
     if is_nested(X) and not any(map(len, X)):
-        return np.zeros(0, dtype=np.uint32), np.zeros(len(X)), np.zeros(len(X), dtype=np.int64)
+        return None, np.zeros(len(X), dtype=np.int64)
     with standard():
         data, lengths = read_sequences(model, X, lengths, reset=False)
+        allowed, forbidden = limits
         try:
-            labels, found = get_engine(model.engine).sequence_decode(
+            found = search(
                 data.rows,
                 lengths[lengths > 0],
                 weights=model.predictor_,
@@ -40,12 +46,24 @@ def decode(
                 beam=beam_of(model),
                 allowed=allowed_labels(allowed, model.classes_, data.rows.shape[0]),
                 forbidden=forbidden_pairs(forbidden, model.classes_),
+                **options,
             )
         except OverflowError as error:
             data.assert_finite(model)
             raise ValueError(str(error)) from None
+    return found, lengths
+
+
+def decode(
+    model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the class indices of all tokens, score and length of each sequence; X is as of `as_token_lists`."""
+    found, lengths = search_sequences(
+        model, X, lengths, (allowed, forbidden), get_engine(model.engine).sequence_decode
+    )
+    labels, some = (np.zeros(0, dtype=np.uint32), np.zeros(0)) if found is None else found
     scores = np.zeros(len(lengths))  # of nothing 0
-    scores[lengths > 0] = found
+    scores[lengths > 0] = some
     return labels, scores, lengths
 
 

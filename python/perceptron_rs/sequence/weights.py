@@ -1,7 +1,8 @@
-"""The weights of a chain as arrays: at a cold start, those that predict, and a matrix in full."""
+"""The weights of a chain as arrays: at a cold start, those that predict; a matrix in full, or by name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import State
 
-__all__ = ["beam_of", "cold_state", "dense_matrix", "predictor_weights"]
+__all__ = ["beam_of", "cold_state", "dense_matrix", "names_of", "predictor_weights", "sparse_entries"]
 
 
 def beam_of(model: Any) -> int | None:
@@ -44,3 +45,22 @@ def dense_matrix(weights: State, name: str, planes: int) -> NDArray[np.float64]:
     out = np.zeros((len(indptr) - 1, planes))
     out[np.repeat(np.arange(len(out)), np.diff(indptr)), weights[f"{name}_indices"]] = weights[f"{name}_data"]
     return out
+
+
+def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]]:
+    """Give the column, the plane and the number of each sparse weight other than 0."""
+    indptr, data = weights[f"{name}_indptr"], weights[f"{name}_data"]
+    columns = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    some = np.flatnonzero(data)
+    found = (columns[some], weights[f"{name}_indices"][some], data[some])
+    return zip(*(part.tolist() for part in found), strict=True)
+
+
+def names_of(model: Any) -> Sequence[Any]:
+    """Return what each column is called: by its attribute, by a table's column, or else its number."""
+    vocabulary = getattr(getattr(model, "encoder_", None), "vocabulary_", None)
+    if vocabulary:
+        return list(vocabulary)
+    if hasattr(model, "feature_names_in_"):
+        return list(model.feature_names_in_.tolist())
+    return range(model.n_features_in_)

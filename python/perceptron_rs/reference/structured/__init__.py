@@ -4,8 +4,17 @@ The loop is in ``chain.py``, the search in ``lattice.py``, what a beam needs in 
 algorithm in ``run.py``.
 """
 
+from .best import sequence_k_best
 from .decode import sequence_decode
 from .general import structured_update
+from .margins import sequence_margins
 from .run import sequence_average, start_chain
 
-__all__ = ["sequence_average", "sequence_decode", "start_chain", "structured_update"]
+__all__ = [
+    "sequence_average",
+    "sequence_decode",
+    "sequence_k_best",
+    "sequence_margins",
+    "start_chain",
+    "structured_update",
+]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.structured.lattice import search
+from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
 from perceptron_rs.settings import State
 
-__all__ = ["sequence_decode"]
+__all__ = ["Table", "sequence_decode", "tables"]
+
+Array: TypeAlias = NDArray[np.float64]
 
 
 @standard()
@@ -52,25 +56,61 @@ def sequence_decode(
     OverflowError
         If a score is not finite.
     """
+    path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(lengths))
+    for i, found in enumerate(tables(rows, lengths, weights, beam, allowed, forbidden)):
+        path[found.numbers] = found.lattice.answer(len(found.e))
+        scores[i] = found.score
+    return path, scores
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of the search over one sequence, in which there are labels for all of its tokens."""
+
+    sequence: int
+    numbers: NDArray[np.intp]  # of its rows
+    e: Array
+    pair: Array
+    lattice: Lattice
+    forbidden: NDArray[np.bool_] | None
+
+    @property
+    def score(self) -> float:
+        """Return the score of the best label sequence."""
+        best = self.lattice.best(len(self.e) - 1)
+        return float(self.lattice.delta[-1, best])
+
+    def too_large(self) -> OverflowError:
+        """Return the error of a sum that is not finite."""
+        return OverflowError(f"a score of sequence {self.sequence} is not finite; scale the features")
+
+
+def tables(
+    rows: Any,
+    lengths: NDArray[np.int64],
+    weights: State,
+    beam: int | None,
+    allowed: NDArray[np.bool_] | None,
+    forbidden: NDArray[np.bool_] | None,
+) -> Iterator[Table]:
+    """Search all sequences."""
     x, w = sequences(rows, lengths), to_chain(weights, rows.shape[1])
     if beam == 0:
         raise ValueError("beam must be at least 1, got 0; None looks at all labels")
     K = len(w.start)
     may = _mask("allowed", allowed, (rows.shape[0], K))
     may_not = _mask("forbidden", forbidden, (K, K))
-    path, scores = np.zeros(rows.shape[0], dtype=np.uint32), np.zeros(len(x))
     for i, tokens in enumerate(x):
+        e, pair = w.scores(tokens)
         try:
-            lattice = search(*w.scores(tokens), beam, None if may is None else may[tokens.numbers], may_not)
+            lattice = search(e, pair, beam, None if may is None else may[tokens.numbers], may_not)
         except FloatingPointError:
             raise OverflowError(f"a score of sequence {i} is not finite; scale the features") from None
-        best = lattice.best(len(tokens) - 1)
-        if best is None:
+        if lattice.best(len(tokens) - 1) is None:
             raise ValueError(
                 f"allowed and forbidden leave no labels for sequence {i}; allow more, or widen the beam"
             )
-        path[tokens.numbers], scores[i] = lattice.answer(len(tokens)), lattice.delta[-1, best]
-    return path, scores
+        yield Table(i, tokens.numbers, e, pair, lattice, may_not)
 
 
 def _mask(name: str, given: NDArray[np.bool_] | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
