@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs.cli.figures import chunks, of_chunks
-from perceptron_rs.cli.figures import figures_of_chunks as figures
+from perceptron_rs.cli.chunks import SCHEMES, chunks, figures_of_chunks, parts_of
+
+
+def of(tags, scheme=None):
+    """The chunks of tags, among those of all examples here."""
+    return chunks([KNOWN[tag] for tag in tags], scheme)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +32,7 @@ from perceptron_rs.cli.figures import figures_of_chunks as figures
     ],
 )
 def test_by_hand(tags, expected):
-    assert chunks(tags.split()) == expected
+    assert of(tags.split()) == expected
 
 
 def by_pattern(tags):
@@ -43,13 +47,13 @@ SENTENCE = st.lists(st.sampled_from(["B-x", "I-x", "B-y", "I-y", "O"]), max_size
 
 @given(SENTENCE)
 def test_bio_by_pattern(tags):
-    assert chunks(tags) == by_pattern(tags)
+    assert of(tags) == by_pattern(tags)
 
 
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), max_size=4))
 def test_figures_by_sets(pairs):
     pairs = [(a[: len(b)], b[: len(a)]) for a, b in pairs]
-    found = figures([a for a, _ in pairs], [b for _, b in pairs])
+    found = figures_of_chunks([a for a, _ in pairs], [b for _, b in pairs], KNOWN)
     for name, entry in [(None, found), *((entry["kind"], entry) for entry in found["kinds"])]:
         true, guessed = (
             {(i, *c) for i, pair in enumerate(pairs) for c in by_pattern(pair[side]) if name in (None, c[2])}
@@ -63,16 +67,59 @@ def test_figures_by_sets(pairs):
 
 
 @pytest.mark.parametrize(
-    ("tags", "expected"),
+    ("tags", "parts"),
     [
-        (["O", "B-x"], True),
-        (["I-x", "O"], True),
-        (["O"], False),
-        (["N", "V", "O"], False),
-        (["B", "I", "O"], False),
-        (["O", "S-x"], False),
-        (["B-x", "x"], False),
+        (["O", "B-x"], [("O", ""), ("B", "x")]),
+        (["I-x", "O"], [("I", "x"), ("O", "")]),
+        (["B", "I", "O"], [("B", "_"), ("I", "_"), ("O", "")]),
+        (["B_PER", "I_PER", "O"], [("B", "PER"), ("I", "PER"), ("O", "")]),
+        (["PER-B", "PER-I", "O"], [("B", "PER"), ("I", "PER"), ("O", "")]),
+        (["first-name_B", "O"], [("B", "first-name"), ("O", "")]),
+        (["B-first-name", "B-first_name"], [("B", "first-name"), ("B", "first_name")]),
+        (["B-I", "O", "S-B"], [("B", "I"), ("O", ""), ("S", "B")]),
+        (["PER-B", "B", "E", "O"], [("B", "PER"), ("B", "_"), ("E", "_"), ("O", "")]),
+        (["O"], None),
+        (["N", "V", "O"], None),
+        (["O", "S-x"], None),
+        (["B-x", "x"], None),
+        (["B-x", "x-I", "O"], None),
+        (["B-", "O"], None),
+        (["-B", "O"], None),
     ],
 )
-def test_which_tags_are_of_chunks(tags, expected):
-    assert of_chunks(tags) == expected
+def test_which_tags_are_of_chunks(tags, parts):
+    assert parts_of(tags) == (None if parts is None else dict(zip(tags, parts, strict=True)))
+
+
+#: Chunks of strict schemes as regular expressions, of one kind.
+STRICT = {"iob2": "BI*", "iobes": "BI*E|S", "bilou": "BI*L|U"}
+
+
+@given(st.sampled_from(sorted(SCHEMES)), st.lists(st.sampled_from(["B", "I", "E", "S", "O"]), max_size=9))
+def test_strict_chunks_by_pattern(scheme, positions):
+    """Those of tags of one kind; what is between two of them, or is begun and not ended, is none."""
+    last, single = SCHEMES[scheme]
+    positions = [{"E": last or "O", "S": single or "O"}.get(position, position) for position in positions]
+    expected = {(m.start(), m.end(), "x") for m in re.finditer(STRICT[scheme], "".join(positions))}
+    assert (
+        of([position if position == "O" else f"{position}-x" for position in positions], scheme) == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "tags", "expected"),
+    [  # as seqeval's mode="strict" has them
+        ("iob2", "I-x B-x I-y O", {(1, 2, "x")}),
+        ("iob2", "B-x I-x I-y B-y", {(0, 2, "x"), (3, 4, "y")}),
+        ("iobes", "B-x E-y S-x", {(2, 3, "x")}),
+        ("iobes", "B-x I-y E-x", set()),
+        ("iobes", "B-x B-x E-x E-x", {(1, 3, "x")}),
+        ("iobes", "S-x I-x E-x", {(0, 1, "x")}),
+        ("bilou", "B-x I-x L-x U-y B-y", {(0, 3, "x"), (3, 4, "y")}),
+    ],
+)
+def test_strict_chunks_of_several_kinds(scheme, tags, expected):
+    assert of(tags.split(), scheme) == expected
+
+
+KNOWN = parts_of(["O", "B-x-y", "I-x-y", *(f"{position}-{kind}" for position in "BIESLU" for kind in "xy")])

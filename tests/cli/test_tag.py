@@ -189,6 +189,50 @@ def test_chunks_in_the_evaluation(call, tmp_path):
     assert out.splitlines()[-1].split() == ["all", "1.0000", "1.0000", "1.0000", "2"]
 
 
+def test_chunks_of_a_strict_scheme(call, refused, tagged, tagger, tmp_path):
+    train, other = tmp_path / "train.txt", tmp_path / "other.txt"
+    train.write_text("the B_NP\ndog I_NP\nbarks O\n", encoding="utf-8")
+    other.write_text("dog I_NP\nbarks O\n", encoding="utf-8")
+    model = tmp_path / "m"
+    assert call("tag-train", train, "--model", model, "--epochs", 100, "--no-average").status == 0
+    assert call("tag-evaluate", model, other, "--json").json["chunks"]["support"] == 1
+    assert call("tag-evaluate", model, other, "--json", "--scheme", "iob2").json["chunks"]["support"] == 0
+    message = refused("tag-evaluate", tagger, tagged, "--scheme", "bilou")
+    assert message.startswith(f"--scheme bilou: the tags of {tagged} and of the model are no positions")
+    other.write_text("dog S_NP\nbarks O\n", encoding="utf-8")
+    message = refused("tag-evaluate", model, other, "--scheme", "iob2")
+    assert message.startswith("--scheme iob2 has no such tag as 'S_NP'")
+
+
+def test_scores_are_margins(call, tagger, stdin):
+    model = perceptron_rs.load(tagger)
+    X = [column_attributes([["the"], ["cat"]]), column_attributes([["bark"]])]
+    margins = model.predict_margins(X)
+    (first, second), (third,) = margins
+    text = b"the\ncat\n\nbark\n"
+    stdin(text)
+    tags = model.predict(X)
+    expected = f"the\tD\t{first!r}\ncat\tN\t{second!r}\n\nbark\t{tags[1][0]}\t{third!r}\n\n"
+    assert call("tag", tagger, "--scores").out == expected
+    stdin(text)
+    expected = f"D\t{first!r}\nN\t{second!r}\n\n{tags[1][0]}\t{third!r}\n\n"
+    assert call("tag", tagger, "--scores", "--tags-only").out == expected
+    stdin(text)
+    records = [json.loads(line) for line in call("tag", tagger, "--scores", "--json").out.splitlines()]
+    assert [record["scores"] for record in records] == margins
+
+
+def test_scores_where_no_other_tag_is_possible(call, stdin, tmp_path):
+    (tmp_path / "one.txt").write_text("a N\nb N\n", encoding="utf-8")
+    assert call("tag-train", tmp_path / "one.txt", "--model", tmp_path / "m", "--quiet").status == 0
+    stdin(b"a\n")
+    assert call("tag", tmp_path / "m", "--scores").out == "a\tN\tinf\n\n"
+    stdin(b"a\n")
+    assert call("tag", tmp_path / "m", "--scores", "--json", "--tags-only").json == {
+        "tags": ["N"], "scores": [None]
+    }  # fmt: skip
+
+
 def test_inspect(call, tagger):
     out = call("inspect", tagger, "--top", 2).out
     assert "estimator   SequencePerceptron\nclasses     D N V\n" in out

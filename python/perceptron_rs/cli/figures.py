@@ -1,23 +1,14 @@
-"""Precision, recall and F1 of classes, tags and chunks, and the tables that show them.
-
-Chunks are those of tags such as B-NP I-NP O, as the CoNLL tasks count them.
-"""
+"""Precision, recall and F1 of classes and tags, and the tables that show them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["chunks", "figures_of_chunks", "measures", "of_chunks", "of_classes", "table"]
-
-_TAG = re.compile(r"(?:O|[BIESLU]-.+)", re.DOTALL)
-#: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.
-_BEGINS, _ENDS = "BSU", "ESLU"
+__all__ = ["measures", "of_classes", "table"]
 
 
 def measures(right: int, found: int, there: int) -> dict[str, Any]:
@@ -48,42 +39,3 @@ def table(what: str, unit: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> l
             for name, row in rows
         ),
     ]
-
-
-def of_chunks(tags: Iterable[str]) -> bool:
-    """Whether all tags are O or a position in a chunk and its kind, and some are of chunks."""
-    distinct = set(tags)
-    return all(map(_TAG.fullmatch, distinct)) and any(tag[0] in "BI" for tag in distinct)
-
-
-def chunks(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """Return the chunks of one sentence: first token, token behind the last, kind.
-
-    As conlleval does, an I- whose chunk has not begun, or is of another kind, begins one.
-    """
-    found = set()
-    begin, kind, before = 0, "", "O"
-    for i, tag in enumerate([*tags, "O"]):
-        position, name = tag[0], tag[2:]
-        inside = before != "O" and position not in _BEGINS + "O" and before not in _ENDS and name == kind
-        if not inside:
-            if before != "O":
-                found.add((begin, i, kind))
-            begin, kind = i, name
-        before = position
-    return found
-
-
-def figures_of_chunks(truth: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> dict[str, Any]:
-    """Return precision, recall and F1 of all chunks, and of each kind."""
-    counts: tuple[Counter[str], Counter[str], Counter[str]] = Counter(), Counter(), Counter()
-    for a, b in zip(truth, found, strict=True):
-        there, answers = chunks(a), chunks(b)
-        for count, some in zip(counts, (there & answers, answers, there), strict=True):
-            count.update(kind for *_, kind in some)
-    _, answered, _ = counts
-    kinds = [
-        {"kind": kind, **measures(*(count[kind] for count in counts)), "found": answered[kind]}
-        for kind in sorted(set().union(*counts))
-    ]
-    return measures(*(count.total() for count in counts)) | {"found": answered.total(), "kinds": kinds}

@@ -42,6 +42,8 @@ def _tag(command: argparse.ArgumentParser) -> None:
     text = "column of DATA to write the tag to, from 1 (as in the training; a new one if there is none such)"
     kinds.add_tag_column(command, text)
     add(command, "--tags-only", "print the tags without the columns")
+    text = "print behind each tag how far the best tags of the sentence with another one there are behind"
+    add(command, "--scores", text)
     kinds.add_threads(command)
 
 
@@ -50,6 +52,8 @@ def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     kinds.add_model(command, "a model file of tag-train")
     kinds.add_data(command, "tagged sentences")
     kinds.add_tag_column(command, "column that holds the true tag, from 1 (as in the training)")
+    text = "count only chunks that are tagged as this scheme says (as conlleval does, which is lenient)"
+    add(command, "--scheme", text, ("iob2", "iobes", "bilou"))
     kinds.add_threads(command)
 
 

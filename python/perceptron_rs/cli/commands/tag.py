@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
@@ -29,20 +30,41 @@ def run(arguments: Namespace) -> int:
 
 
 def _answers(model: Any, block: list[Sentence], arguments: Namespace, column: int | None) -> Iterator[str]:
-    some = [sentence for sentence in block if sentence.tokens]
-    answers = iter(
-        model.predict([attributes(sentence, model.template_) for sentence in some]) if some else ()
-    )
+    X = [attributes(sentence, model.template_) for sentence in block if sentence.tokens]
+    found = iter(model.predict(X) if X else ())
+    margins = iter(model.predict_margins(X) if X and arguments.scores else ())
     for sentence in block:
-        tags = next(answers) if sentence.tokens else []
+        tags = next(found) if sentence.tokens else []
+        scores = next(margins) if tags and arguments.scores else None
         if arguments.json:
-            if sentence.tokens:
-                shown = {"tags": tags} if arguments.tags_only else {"tokens": sentence.tokens, "tags": tags}
-                yield json.dumps(shown) + "\n"
-        elif arguments.tags_only:
-            yield "".join(f"{tag}\n" for tag in tags) + "\n" * bool(tags)
+            if tags:
+                yield json.dumps(_record(sentence, tags, scores, arguments)) + "\n"
+            continue
+        cells = iter([tag] for tag in tags) if scores is None else map(_cells, tags, scores)
+        if arguments.tags_only:
+            yield "".join("\t".join(cell) + "\n" for cell in cells) + "\n" * bool(tags)
         else:
-            rest = iter(tags)
             for line, is_token in sentence.lines:
-                yield (tagged(line, next(rest), column) if is_token else line) + "\n"
+                yield (_line(line, next(cells), column) if is_token else line) + "\n"
             yield "\n"
+
+
+def _cells(tag: str, score: float) -> list[str]:
+    return [tag, repr(score)]
+
+
+def _line(line: str, cells: list[str], column: int | None) -> str:
+    line = tagged(line, cells[0], column)
+    for cell in cells[1:]:
+        line = tagged(line, cell, None)
+    return line
+
+
+def _record(
+    sentence: Sentence, tags: list[str], scores: list[float] | None, arguments: Namespace
+) -> dict[str, Any]:
+    shown: dict[str, Any] = {} if arguments.tags_only else {"tokens": sentence.tokens}
+    shown["tags"] = tags
+    if scores is not None:  # JSON has no infinity: no other tag is possible
+        shown["scores"] = [score if math.isfinite(score) else None for score in scores]
+    return shown

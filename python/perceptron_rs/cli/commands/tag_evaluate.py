@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.cli.chunks import SCHEMES, Parts, figures_of_chunks, parts_of
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.figures import figures_of_chunks, of_chunks, of_classes, table
+from perceptron_rs.cli.figures import of_classes, table
 from perceptron_rs.cli.status import Status
 from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column
 from perceptron_rs.io.lines import names_of
@@ -36,6 +37,9 @@ def run(arguments: Namespace) -> int:
         truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
     if not truth:
         raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
+    parts = parts_of(known.union(*truth))
+    if arguments.scheme is not None:
+        _check_scheme(arguments.scheme, parts, names_of(arguments.data))
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if len(unknown) == sum(map(len, truth)):
         raise CommandError(
@@ -49,13 +53,30 @@ def run(arguments: Namespace) -> int:
             UserWarning,
             stacklevel=1,
         )
-    result = figures(truth, found, known)
+    result = figures(truth, found, known, parts, arguments.scheme)
     print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
     return Status.SUCCESS
 
 
-def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
-    """Return what there is to say about the tags ``found``."""
+def _check_scheme(scheme: str, parts: Parts | None, name: str) -> None:
+    """Refuse tags that are of no chunks, or of another scheme."""
+    if parts is None:
+        raise CommandError(
+            f"--scheme {scheme}: the tags of {name} and of the model are no positions in chunks, such as "
+            "B-NP, I-NP and O; leave --scheme out"
+        )
+    positions = {"O", "B", "I", *SCHEMES[scheme]}
+    other = next((tag for tag, (position, _) in parts.items() if position not in positions), None)
+    if other is not None:
+        raise CommandError(
+            f"--scheme {scheme} has no such tag as {other!r}; name another scheme, or leave --scheme out"
+        )
+
+
+def figures(
+    truth: Tags, found: Tags, known: set[str], chunked: Parts | None = None, scheme: str | None = None
+) -> dict[str, Any]:
+    """Return what there is to say about the tags ``found``; ``chunked``: of chunks, too."""
     y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
     tags = np.union1d(list(known), y)
     token_errors = int(np.count_nonzero(y != answers))
@@ -70,8 +91,8 @@ def figures(truth: Tags, found: Tags, known: set[str]) -> dict[str, Any]:
         "sentence_accuracy": (len(truth) - sentence_errors) / len(truth),
         "tags": [{"tag": tag, **part} for tag, part in zip(tags.tolist(), parts, strict=True)],
     }
-    if of_chunks(tags.tolist()):
-        result["chunks"] = figures_of_chunks(truth, found)
+    if chunked is not None:
+        result["chunks"] = figures_of_chunks(truth, found, chunked, scheme)
     return result
 
 
