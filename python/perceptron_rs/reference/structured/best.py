@@ -73,7 +73,7 @@ def sequence_k_best(
 
 def _best(found: Table, k: int) -> list[Prefix]:
     e, pair, kept, forbids = found.e, found.pair, found.lattice.kept, found.forbidden is not None
-    if forbids:
+    if found.forbidden is not None:
         pair = np.where(found.forbidden, -np.inf, pair)
     at: dict[int, list[Prefix]] = {y: [(float(e[0, y]), [y])] for y in np.flatnonzero(kept[0]).tolist()}
     for t in range(1, len(e)):
