@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from perceptron_rs.io.tables import open_arrow as open_arrow
     from perceptron_rs.io.tables import open_csv as open_csv
     from perceptron_rs.io.tables import open_parquet as open_parquet
+    from perceptron_rs.io.tensors import load_safetensors as load_safetensors
+    from perceptron_rs.io.tensors import open_safetensors as open_safetensors
 else:
     from perceptron_rs.lazy import attach
 
@@ -27,5 +29,6 @@ else:
             "io.source": ["Batch", "Source", "as_source", "open_arrays"],
             "io.svmlight": ["load_svmlight", "open_svmlight"],
             "io.tables": ["open_arrow", "open_csv", "open_parquet"],
+            "io.tensors": ["load_safetensors", "open_safetensors"],
         },
     )

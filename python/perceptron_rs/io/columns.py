@@ -195,12 +195,31 @@ def matrix(table: Any, features: Sequence[Feature]) -> NDArray[Any]:
             columns[name] = numbers(column, name)
         else:
             columns[name] = _lists(column, feature)
-    kind = np.result_type(*{column.dtype for column in columns.values()})
-    X = np.empty((table.num_rows, len(features)), dtype=kind)
-    for index, feature in enumerate(features):
-        column = columns[feature.column]
-        X[:, index] = column if feature.place is None else column[:, feature.place]
+    # Neighbouring places of a list are taken together; one column of lists alone is not copied.
+    parts: list[NDArray[Any]] = []
+    for run in _runs(features):
+        column, place = columns[run[0].column], run[0].place
+        parts.append(column[:, np.newaxis] if place is None else column[:, place : place + len(run)])
+    if len(parts) == 1:
+        return parts[0]
+    X = np.empty((table.num_rows, len(features)), dtype=np.result_type(*{part.dtype for part in parts}))
+    end = 0
+    for part in parts:
+        X[:, end : (end := end + part.shape[1])] = part
     return X
+
+
+def _runs(features: Sequence[Feature]) -> Iterator[list[Feature]]:
+    """Give the features in runs of places that follow each other in the lists of one column."""
+    run: list[Feature] = []
+    for feature in features:
+        follows = bool(run) and feature.place is not None and run[-1].place == feature.place - 1
+        if run and not (follows and run[0].column == feature.column):
+            yield run
+            run = []
+        run.append(feature)
+    if run:
+        yield run
 
 
 def _lists(column: Any, feature: Feature) -> NDArray[Any]:

@@ -58,7 +58,7 @@ class Problem:
     def check_finite(self) -> None:
         """Raise ValueError if there is a NaN or an infinity in X."""
         values = self.data.values
-        if values.dtype.kind != "f":
+        if values.dtype.kind in "biu":
             return
         with np.errstate(over="ignore", invalid="ignore"):
             bad = ~np.isfinite(values)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from perceptron_rs.common.labels import (
 )
 from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.common.rows.storage import checked_by, holds_numbers
 from perceptron_rs.common.turns import within_turns
 from perceptron_rs.common.weights import refuse_odd_weights
 from perceptron_rs.errors import ArgumentError
@@ -285,10 +287,11 @@ def array_batch(given: Any) -> Batch:
     batch = Batch(*given)
     with naming("X"):
         X = refuse_odd(batch.X)
-        if not (is_sparse(X) or (type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "biuf")):
+        if not (is_sparse(X) or (type(X) is np.ndarray and X.ndim == 2 and holds_numbers(X.dtype))):
             from sklearn.utils import check_array
 
-            X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=0)
+            options = {"accept_sparse": "csr", "ensure_all_finite": False, "ensure_min_samples": 0}
+            X = checked_by(partial(check_array, **options), X)
         if is_sparse(X):
             X = X.tocsr()
     y = label_array(None, batch.y, X.shape[0])

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32, smallest
 from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.common.rows.storage import type_name, type_of
 from perceptron_rs.io.source import Batch, PathLike, Source, changed, refuse_cut, stamps
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
@@ -121,7 +122,7 @@ def _written(
                 check = crc32(data, check)
                 yield data.data
                 at += len(data)
-            places[name] = [parts[0].dtype.str, [count, *parts[0].shape[1:]], start]
+            places[name] = [type_name(parts[0].dtype), [count, *parts[0].shape[1:]], start]
             padding = -at % _ALIGNED
             yield bytes(padding)
             at += padding
@@ -156,7 +157,7 @@ def _index(path: Path) -> dict[str, Any]:
 
 def _fits(place: list[Any], size: int) -> bool:
     kind, shape, at = place
-    return bool(at >= 0 and at + np.dtype(kind).itemsize * math.prod(shape) <= size)
+    return bool(at >= 0 and at + type_of(kind).itemsize * math.prod(shape) <= size)
 
 
 class _Mapped:
@@ -222,13 +223,13 @@ class _Mapped:
 
     def _array(self, kind: str, shape: list[int], at: int) -> NDArray[Any]:
         count = math.prod(shape)
-        return np.frombuffer(self.memory, dtype=kind, count=count, offset=at).reshape(shape)
+        return np.frombuffer(self.memory, dtype=type_of(kind), count=count, offset=at).reshape(shape)
 
     def advise(self, first: int, last: int, needed: bool) -> None:
         """Map the pages of these examples before they are read; or take them out of memory."""
         begin, end = bisect_right(self.ends, first) - 1, bisect_right(self.ends, last - 1)
         places = [place for batch in self.index["batches"][begin:end] for place in batch["arrays"].values()]
         start = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE
-        stop = max(at + np.dtype(kind).itemsize * math.prod(shape) for kind, shape, at in places)
+        stop = max(at + type_of(kind).itemsize * math.prod(shape) for kind, shape, at in places)
         with suppress(OSError):  # an older Linux maps each page when it is read
             self.memory.madvise(_POPULATE if needed else mmap.MADV_DONTNEED, start, stop - start)

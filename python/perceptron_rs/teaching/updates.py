@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptron_rs.choices import EngineName
+from perceptron_rs.common.rows.storage import holds_numbers
 from perceptron_rs.engines import get_engine
 
 __all__ = ["updates_until_right"]
@@ -94,7 +95,7 @@ def updates_until_right(
 
 def _vector(name: str, values: Any) -> NDArray[np.float64]:
     array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
+    if not holds_numbers(array.dtype):
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
     if array.ndim != 1:
         raise ValueError(f"{name} must be a vector, got shape {array.shape}; pass one example")

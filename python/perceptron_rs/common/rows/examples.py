@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from numpy.typing import NDArray
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
-from perceptron_rs.common.rows.storage import holds_numbers, is_masked, refuse_type, to_stored, without_index
+from perceptron_rs.common.rows.storage import (
+    checked_by,
+    holds_numbers,
+    is_masked,
+    refuse_type,
+    to_stored,
+    without_index,
+)
 from perceptron_rs.engines import Engine, Rows
 
 __all__ = ["ValidatedRows", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
@@ -41,7 +49,7 @@ class ValidatedRows:
 
     def assert_finite_in(self, selected: NDArray[np.bool_], estimator: Any) -> None:
         """Do so for the selected rows alone, a block at a time."""
-        if self.values.dtype.kind != "f":
+        if self.values.dtype.kind in "biu":
             return
         if self.indptr is not None:
             _assert_finite(self.values[np.repeat(selected, np.diff(self.indptr))], estimator)
@@ -73,14 +81,8 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Validate
         else:
             from sklearn.utils.validation import validate_data
 
-            X = validate_data(
-                estimator,
-                refuse_odd(X),
-                reset=reset,
-                accept_sparse="csr",
-                accept_large_sparse=True,
-                ensure_all_finite=False,
-            )
+            options = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
+            X = checked_by(partial(validate_data, estimator, reset=reset, **options), refuse_odd(X))
         return read(engine, X)
 
 

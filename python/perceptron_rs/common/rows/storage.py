@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 
 __all__ = [
     "STORED",
+    "checked_by",
     "holds_numbers",
     "index_columns",
     "is_masked",
     "is_stored",
     "refuse_type",
     "to_stored",
+    "type_name",
+    "type_of",
     "without_index",
 ]
 
@@ -65,6 +69,29 @@ def holds_numbers(dtype: np.dtype[Any]) -> bool:
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
     """Whether it is the type of ml_dtypes; that nobody need import it, it is known by its name."""
     return dtype.name == "bfloat16" and dtype.itemsize == 2 and dtype.isnative
+
+
+def type_name(dtype: np.dtype[Any]) -> str:
+    """Return what `type_of` makes the type of again."""
+    return "bfloat16" if _is_bfloat16(dtype) else dtype.str
+
+
+def type_of(name: str) -> np.dtype[Any]:
+    """Return a type of NumPy, or of ml_dtypes, which need not be imported yet."""
+    if name == "bfloat16":
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            raise ImportError("NumPy knows bfloat16 by the package ml_dtypes alone; install that") from None
+        return np.dtype(bfloat16)
+    return np.dtype(name)
+
+
+def checked_by(check: Callable[[Any], Any], X: Any) -> Any:
+    """Return what scikit-learn makes of X; of bfloat16, which it does not know, it sees the bytes alone."""
+    if isinstance(X, np.ndarray) and _is_bfloat16(X.dtype):
+        return np.asarray(check(X.view(np.uint16))).view(X.dtype)
+    return check(X)
 
 
 def refuse_type(dtype: np.dtype[Any], name: str) -> None:
