@@ -229,7 +229,7 @@ def _header(name: str) -> tuple[dict[str, Any], int]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(name, framework="numpy"):  # type: ignore[no-untyped-call]
+        with safe_open(name, framework="numpy"):
             pass
     except SafetensorError as error:
         raise ValueError(f"{name}: is no safetensors file, or was cut: {str(error)[:200]}") from None

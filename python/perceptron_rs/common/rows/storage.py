@@ -83,7 +83,8 @@ def type_of(name: str) -> np.dtype[Any]:
             from ml_dtypes import bfloat16
         except ImportError:
             raise ImportError("NumPy knows bfloat16 by the package ml_dtypes alone; install that") from None
-        return np.dtype(bfloat16)
+        found: np.dtype[Any] = np.dtype(bfloat16)
+        return found
     return np.dtype(name)
 
 
