@@ -78,7 +78,7 @@ def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[Any]:
     ...     save_file({"layer.0": X, "layer.1": 2 * X}, f"{folder}/activations.safetensors")
     ...     mapped = load_safetensors(f"{folder}/activations.safetensors", "layer.1")
     ...     Perceptron().fit(mapped, y).coef_
-    array([[1., 4.]])
+    array([[3. , 3.5]])
     """
     refuse_pipe(path, "tensors are mapped into memory, and read")
     name = os.fspath(path)
@@ -147,7 +147,7 @@ def open_safetensors(
     ...     save_file({"layer.0": X, "is_true": y}, f"{folder}/part-1.safetensors")
     ...     source = open_safetensors(f"{folder}/part-*.safetensors", "layer.0", target="is_true")
     ...     Perceptron().fit_stream(source).coef_
-    array([[0.5, 2. ]])
+    array([[1.5 , 1.75]])
     """
     if (target is None) == (labels is None):
         raise ValueError(
