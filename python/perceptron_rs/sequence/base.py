@@ -181,20 +181,20 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
         labels = len(self.classes_)
         return dense_matrix(self._weights, "pair", labels**2).T.reshape(labels, labels, -1)
 
-    @Shown
+    @LearntAttribute
     def state_features_(self) -> dict[tuple[Any, Any], float]:
         """Emission weights other than 0, by name and label."""
         names, classes = names_of(self), self.classes_.tolist()
         return {(names[j], classes[k]): w for j, k, w in sparse_entries(self._weights, "emission")}
 
-    @Shown
+    @LearntAttribute
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """Transition weights other than 0, by label and next label."""
         classes, weights = self.classes_.tolist(), self.transition_
         places = np.argwhere(weights != 0).tolist()
         return {(classes[a], classes[b]): float(weights[a, b]) for a, b in places}
 
-    @Shown
+    @LearntAttribute
     def bigram_features_(self) -> dict[tuple[Any, Any, Any], float]:
         """Weights other than 0 of a token's features, by name, label before and label."""
         if "pair_indptr" not in self._weights:

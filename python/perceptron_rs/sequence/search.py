@@ -27,7 +27,7 @@ def search_sequences(
 ) -> tuple[Found | None, NDArray[np.int64]]:
     """Return what a function of the engine finds in all sequences with a token, and the length of each one.
 
-    X is as of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
+    X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
     """
     check_is_fitted(model)
     check_fixed_parameters(model)
@@ -57,7 +57,7 @@ def search_sequences(
 def decode(
     model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the class indices of all tokens, score and length of each sequence; X is as of `as_token_lists`."""
+    """Return the class indices of all tokens, score and length of each sequence; X is of `as_token_lists`."""
     found, lengths = search_sequences(
         model, X, lengths, (allowed, forbidden), get_engine(model.engine).sequence_decode
     )
