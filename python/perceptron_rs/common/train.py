@@ -264,6 +264,54 @@ class Trainable(Owner):
                 ConvergenceWarning,
             )
 
+    def _learn(self, feeder: Feeder, turn: Turn) -> None:
+        """Take the steps of a call, in their order."""
+        if not feeder.is_pass:  # a pass has looked at them before: see `validated`
+            self._check_parameters()
+        is_fitted = "classes_" in vars(self)
+        feeder.goes_on = is_fitted and len(feeder.start) < 2 and (feeder.is_pass or bool(self.warm_start))
+        # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
+        feeder.model = model = self if feeder.goes_on and feeder.is_pass else turn.twin()
+        feeder.engine = get_engine(model.engine)
+        if not feeder.goes_on:
+            model._forget()
+        feeder.open()
+        if not feeder.goes_on:
+            model.classes_ = feeder.classes
+            vars(model).pop("_multilabel", None)
+            if feeder.multilabel is not None:
+                model._multilabel = feeder.multilabel
+        if not feeder.goes_on or feeder.start:
+            model._n_epochs = 0
+            begin_record(model)
+        if not feeder.goes_on:
+            model._fixed_values = fixed_parameters(model)
+        if feeder.is_pass and model._learn_at_once(feeder):
+            return
+        feeder.model = model = turn.twin()
+        if feeder.goes_on:
+            check_fixed_parameters(model)
+        feeder.weigh()
+        try:
+            state = model._start(feeder)
+            feeder.hold_out()
+            task = feeder.task()
+            settings, schedule = model._settings(feeder), model._schedule(feeder)
+            report = feeder.report = feeder.learn(state, settings, schedule, model._observer(feeder, task))
+        except OverflowError as error:
+            feeder.assert_finite()
+            raise overflow(error, model._rate) from None
+        note_end(model, report.stopped, int(report.n_iter.max()))
+        model._keep(feeder, report.state)
+        model._publish_report(feeder)
+        vars(model).pop("validation_scores_", None)
+        if feeder.scores is not None:
+            model.validation_scores_ = np.array(feeder.scores).reshape(len(feeder.scores), -1)
+        if not feeder.is_pass:
+            model._n_epochs += model.n_iter_
+        if task is not None:
+            task.end()
+
 
 def train(learner: Trainable, feeder: Feeder) -> None:
     """Let an estimator learn from examples; after an exception it is what it was before."""
@@ -272,58 +320,10 @@ def train(learner: Trainable, feeder: Feeder) -> None:
             _learn_with_callbacks(turn.twin(), feeder, turn)
         else:
             with standard():
-                _learn(learner if feeder.is_pass else turn.twin(), feeder, turn)
+                (learner if feeder.is_pass else turn.twin())._learn(feeder, turn)
         if turn.model is not None:
             turn.model._warn(feeder)
             turn.publish()
 
 
-def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
-    if not feeder.is_pass:  # a pass has looked at them before: see `validated`
-        learner._check_parameters()
-    is_fitted = hasattr(learner, "classes_")
-    feeder.goes_on = is_fitted and len(feeder.start) < 2 and (feeder.is_pass or bool(learner.warm_start))
-    # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
-    feeder.model = model = learner if feeder.goes_on and feeder.is_pass else turn.twin()
-    feeder.engine = get_engine(model.engine)
-    if not feeder.goes_on:
-        model._forget()
-    feeder.open()
-    if not feeder.goes_on:
-        model.classes_ = feeder.classes
-        vars(model).pop("_multilabel", None)
-        if feeder.multilabel is not None:
-            model._multilabel = feeder.multilabel
-    if not feeder.goes_on or feeder.start:
-        model._n_epochs = 0
-        begin_record(model)
-    if not feeder.goes_on:
-        model._fixed_values = fixed_parameters(model)
-    if feeder.is_pass and model._learn_at_once(feeder):
-        return
-    feeder.model = model = turn.twin()
-    if feeder.goes_on:
-        check_fixed_parameters(model)
-    feeder.weigh()
-    try:
-        state = model._start(feeder)
-        feeder.hold_out()
-        task = feeder.task()
-        settings, schedule = model._settings(feeder), model._schedule(feeder)
-        report = feeder.report = feeder.learn(state, settings, schedule, model._observer(feeder, task))
-    except OverflowError as error:
-        feeder.assert_finite()
-        raise overflow(error, model._rate) from None
-    note_end(model, report.stopped, int(report.n_iter.max()))
-    model._keep(feeder, report.state)
-    model._publish_report(feeder)
-    vars(model).pop("validation_scores_", None)
-    if feeder.scores is not None:
-        model.validation_scores_ = np.array(feeder.scores).reshape(len(feeder.scores), -1)
-    if not feeder.is_pass:
-        model._n_epochs += model.n_iter_
-    if task is not None:
-        task.end()
-
-
-_learn_with_callbacks = with_callbacks(standard()(_learn))
+_learn_with_callbacks = with_callbacks(standard()(Trainable._learn))

@@ -19,22 +19,24 @@ from perceptron_rs.common.owner import LearntAttribute
 from perceptron_rs.common.parameters import n_threads, noise_settings, validated
 from perceptron_rs.common.planes import is_joint, is_multilabel, joint_update
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
 from perceptron_rs.common.schema import History
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import CallWeights
-from perceptron_rs.engines import KernelSpec, State, get_engine
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
-from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.kernel.values import check_kernel, kernel_spec
+from perceptron_rs.kernel.values import callable_values, check_kernel, kernel_spec
 from perceptron_rs.kernel.vectors import OF_VECTORS, empty_log, state_of, stored, survival_counts
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.sklearn_base import check_is_fitted, fit_context
 
 __all__ = ["KernelLearner"]
+
+#: Values of a callable that are asked for at a time, unless a single row has more.
+_VALUES = 1 << 20
 
 
 class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
@@ -183,7 +185,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
         then = copy.copy(self)
         then._keep(feeder, state)
-        return answers(then, feeder.engine, examples, then._answer())
+        return then._answers(feeder.engine, examples, then._answer())
 
     @property
     @consistent
@@ -229,7 +231,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             data = examples(self, engine, X, reset=False)
             data.assert_finite(self)
             answer = self._answer()
-            scores = answers(self, engine, data, answer)
+            scores = self._answers(engine, data, answer)
             if answer in ("vote", "joint vote"):
                 number = np.array([count.sum() for count in survival_counts(self._vectors, self.n_seen_)])
                 scores = scores / np.maximum(number, 1)
@@ -240,6 +242,40 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
                 difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
                 return difference
             return scores
+
+    def _answers(self, engine: Engine, data: ValidatedRows, answer: str) -> NDArray[np.float64]:
+        """Return one kind of answer (n, K).
+
+        The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
+        """
+        state = state_of(self._vectors, self.n_seen_, self._seed)
+        support, columns = len(self._vectors["origin"]), self.n_features_in_
+        if callable(self.kernel) or self.kernel == "precomputed":
+            stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
+        else:
+            stored_rows = rows_of(engine, stored(self._vectors), columns)
+        if callable(self.kernel):
+            X, others = matrix_of(data.stored, columns), matrix_of(stored(self._vectors), columns)
+            step = max(1, _VALUES // max(1, support))
+            blocks = (
+                engine.dense_rows(callable_values(self.kernel, X[start : start + step], others))
+                for start in range(0, X.shape[0], step)
+            )
+        else:
+            rows = data.rows
+            if self.kernel == "precomputed":
+                rows = select_columns(engine, data.stored, self._vectors["origin"], rows.shape[1])
+            blocks = (block for block in [rows])
+        found = []
+        for rows in blocks:
+            try:
+                scores = engine.kernel_scores(
+                    rows, stored_rows, state, kernel=self._spec, answers=[answer], threads=n_threads(self)
+                )
+            except OverflowError as error:
+                raise overflow(error) from None
+            found.append(scores[:, 0])
+        return np.concatenate(found)
 
     def _prediction_parameters(self) -> dict[str, Any]:
         spec = self._spec

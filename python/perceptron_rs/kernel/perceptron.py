@@ -16,7 +16,6 @@ from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.kernel.answers import answers
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.schema import KERNEL, check_log
@@ -289,7 +288,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
         """Return S (K, n) of the examples under the vectors so far."""
         if len(self._vectors["origin"]) == 0:
             return np.zeros((len(self.n_seen_), data.rows.shape[0]))
-        return np.ascontiguousarray(answers(self, engine, data, "sum").T)
+        return np.ascontiguousarray(self._answers(engine, data, "sum").T)
 
     def _prediction_parameters(self) -> dict[str, Any]:
         own = {"prediction": self.prediction, "normalize": bool(self.normalize)}

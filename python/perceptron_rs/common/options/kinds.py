@@ -9,7 +9,7 @@ import argparse
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from perceptron_rs.common.options.ranges import LARGEST, Range, Switch, Values
 
@@ -49,6 +49,9 @@ __all__ = [
     "sizes",
     "threads",
 ]
+
+#: What options are added to: a parser of arguments, or a group of one.
+Parser: TypeAlias = argparse._ActionsContainer
 
 #: Of examples.
 FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet")
@@ -98,7 +101,7 @@ class Option:
         """The option as messages write it."""
         return self.flags[0]
 
-    def add_to(self, place: argparse._ActionsContainer) -> None:
+    def add_to(self, place: Parser) -> None:
         """Add it; without it on the command line, the learner's default is left."""
         place.add_argument(
             *self.flags,
@@ -122,7 +125,7 @@ class Command:
     json: str = JSON
 
 
-def add(place: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **how: Any) -> None:
+def add(place: Parser, words: str, text: str, kind: Any = None, **how: Any) -> None:
     """Add an option of a command, or an argument.
 
     Parameters
@@ -148,12 +151,12 @@ def add(place: argparse._ActionsContainer, words: str, text: str, kind: Any = No
     place.add_argument(*(flags or [how.pop("dest")]), help=text, **how)
 
 
-def add_model(place: argparse._ActionsContainer, text: str = "a model file") -> None:
+def add_model(place: Parser, text: str = "a model file") -> None:
     """Add MODEL."""
     add(place, "MODEL", text, dest="model")
 
 
-def add_data(place: argparse._ActionsContainer, text: str, *, piped: bool = False) -> None:
+def add_data(place: Parser, text: str, *, piped: bool = False) -> None:
     """Add DATA, one or more words; if it is ``piped``, standard input without any."""
     if piped:
         add(place, "DATA", f"{text} (standard input)", dest="data", nargs="*", default=["-"])
@@ -161,18 +164,18 @@ def add_data(place: argparse._ActionsContainer, text: str, *, piped: bool = Fals
         add(place, "DATA", text, dest="data", nargs="+")
 
 
-def add_threads(place: argparse._ActionsContainer) -> None:
+def add_threads(place: Parser) -> None:
     """Add the option --threads."""
     add(place, "--threads --n-jobs N", "number of threads; -1 for all processors (1)", threads)
 
 
-def add_engine(place: argparse._ActionsContainer) -> None:
+def add_engine(place: Parser) -> None:
     """Add the option --engine."""
     text = "the compiled engine, or the readable reference (rust)"
     add(place, "--engine", text, ("rust", "reference"), default="rust")
 
 
-def add_training(place: argparse._ActionsContainer, kept: str) -> None:
+def add_training(place: Parser, kept: str) -> None:
     """Add what every command takes that trains a model; ``kept`` is what --continue keeps of another one."""
     add(place, "--model OUT", "the model file to write", required=True)
     text = f"go on learning from the model file MODEL, with {kept}"
@@ -181,19 +184,19 @@ def add_training(place: argparse._ActionsContainer, kept: str) -> None:
     add(place, "--keep-on-interrupt", text)
 
 
-def add_tag_column(place: argparse._ActionsContainer, text: str) -> None:
+def add_tag_column(place: Parser, text: str) -> None:
     """Add the option --tag-column."""
     add(place, "--tag-column N", text, POSITIVE)
 
 
-def add_audit(command: argparse._ActionsContainer) -> None:
+def add_audit(command: Parser) -> None:
     """Add whether a model keeps digests of its examples, and with which key."""
     group = command.add_argument_group("audit")
     add(group, "--no-audit", "keep no digests of the examples in the model file")
     add_audit_key(group)
 
 
-def add_audit_key(group: argparse._ActionsContainer) -> None:
+def add_audit_key(group: Parser) -> None:
     """Add the key of digests."""
     text = "key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits"
     add(group, "--audit-key FILE", text)
