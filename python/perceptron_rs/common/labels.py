@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.label_sets import LabelSets, is_indicator
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
     "check_classes",
@@ -49,7 +52,9 @@ def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | L
     return label_array(estimator, y, n_samples)
 
 
-def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") -> NDArray[Any]:
+def label_array(
+    estimator: BaseEstimator | None, y: Any, n_samples: int | None, name: str = "y"
+) -> NDArray[Any]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
     if y is None and estimator is None:
         raise ValueError(f"{name} must hold class labels, got None")
@@ -87,7 +92,7 @@ def label_array(estimator: Any, y: Any, n_samples: int | None, name: str = "y") 
     return cast("NDArray[Any]", y)
 
 
-def _refuse_many(estimator: Any, y: Any, name: str) -> None:
+def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
     """Refuse several labels for an example: a matrix, or a list of lists."""
     if is_indicator(y):
         learner = "this call" if estimator is None else type(estimator).__name__
@@ -301,7 +306,7 @@ def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     return np.asarray(y.astype(np.int64) - low)
 
 
-def new_classes(classes: Any, estimator: Any, *, least: int = 2) -> NDArray[Any]:
+def new_classes(classes: Any, estimator: BaseEstimator | None, *, least: int = 2) -> NDArray[Any]:
     """Return the sorted distinct classes for a call of partial_fit."""
     known = getattr(estimator, "classes_", None)
     if classes is None:

@@ -7,11 +7,14 @@ step. What a fit did stands in the attributes of the estimator.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.audit.record import RECORD
+
+if TYPE_CHECKING:
+    from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["OF_PASS", "CallAttribute", "canonical_strides", "own_attributes"]
 
@@ -36,7 +39,7 @@ class CallAttribute:
     def __init__(self, name: str) -> None:
         self.name, self.of_pass = name, OF_PASS[name]
 
-    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+    def __get__(self, estimator: BaseEstimator, kind: Any = None) -> Any:
         if estimator is None:
             return self
         known, name = estimator.__dict__, self.name
@@ -48,17 +51,17 @@ class CallAttribute:
             return value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
 
-    def __set__(self, estimator: Any, value: Any) -> None:
+    def __set__(self, estimator: BaseEstimator, value: Any) -> None:
         estimator.__dict__[self.name] = value
 
-    def __delete__(self, estimator: Any) -> None:
+    def __delete__(self, estimator: BaseEstimator) -> None:
         try:
             del estimator.__dict__[self.name]
         except KeyError:
             raise AttributeError(self.name) from None
 
 
-def own_attributes(estimator: Any) -> dict[str, Any]:
+def own_attributes(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the attributes for another estimator: with a model of its own that has nothing to tell."""
     known: dict[str, Any] = vars(estimator).copy()
     model = known.get("_model")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sklearn import get_config
 
@@ -15,6 +15,9 @@ from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
+
+if TYPE_CHECKING:
+    from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
     "are_accepted",
@@ -44,7 +47,7 @@ _NOISE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def check_values(estimator: Any) -> None:
+def check_values(estimator: BaseEstimator) -> None:
     """Raise ValueError for a parameter that is not what it may be.
 
     scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
@@ -78,7 +81,7 @@ def refuse_balanced(class_weight: Any) -> None:
         )
 
 
-def noise_settings(estimator: Any) -> dict[str, Any]:
+def noise_settings(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the settings of a run for those of the parameters about noise that the learner has."""
     given = {name: getattr(estimator, name) for name in _NOISE if hasattr(estimator, name)}
     return {name: value if value is None else _NOISE[name](value) for name, value in given.items()}
@@ -187,17 +190,17 @@ def validated(method: Method) -> Method:
     return cast("Method", call)
 
 
-def are_accepted(estimator: Any) -> bool:
+def are_accepted(estimator: BaseEstimator) -> bool:
     """Whether the parameters are valid for a pass; False also if that cannot be remembered."""
     return "_skl_callbacks" not in vars(estimator) and _remembered(_accept, estimator)
 
 
-def are_valid(estimator: Any) -> bool:
+def are_valid(estimator: BaseEstimator) -> bool:
     """Whether all parameters are what they may be; False also if that cannot be remembered."""
     return _remembered(_validate, estimator)
 
 
-def _remembered(check: Callable[..., bool], estimator: Any) -> bool:
+def _remembered(check: Callable[..., bool], estimator: BaseEstimator) -> bool:
     if vars(estimator).get("callback") is not None:
         return False  # it would be kept alive
     kind: Any = type(estimator)

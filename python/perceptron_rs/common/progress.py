@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Run, State
 from perceptron_rs.float_mode import foreign, standard
+
+if TYPE_CHECKING:
+    from perceptron_rs.common.train import Trainable
 
 __all__ = ["Callback", "EpochRecord", "Learnable", "Observer"]
 
@@ -109,7 +112,7 @@ Callback: TypeAlias = Callable[[EpochRecord], Any]
 class _Learnt:
     """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""
 
-    def __init__(self, estimator: Any, publish: Callable[[Any, State], None], run: Run) -> None:
+    def __init__(self, estimator: Trainable, publish: Callable[[Any, State], None], run: Run) -> None:
         self.estimator, self.publish = estimator, publish
         self.run: Run | None = run
 
@@ -133,7 +136,7 @@ class Observer:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Trainable,
         n_examples: int,
         task: FitTask | None = None,
         publish: Callable[[Any, State], None] | None = None,

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.float_mode import foreign, standard
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["FitTask"]
 

@@ -17,7 +17,7 @@ _SHOWN = 20  # numbers of a line
 class Family(Protocol):
     """The module ``story`` of a family."""
 
-    def shown(self, model: Any, top: int) -> dict[str, Any]:
+    def shown(self, model: SchemaMixin, top: int) -> dict[str, Any]:
         """Return what is shown beside parameters and history; ``top``: how many weights or examples."""
 
     def lines(self, story: dict[str, Any]) -> tuple[str, list[str], list[str]]:

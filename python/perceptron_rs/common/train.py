@@ -147,6 +147,8 @@ class Trainable(Owner):
     max_iter: int
     n_iter_no_change: int
     warm_start: bool
+    callback: Any  # a function of a record of the family, or None
+    verbose: int
     shuffle: bool
     random_state: int | np.random.RandomState | None
     class_weight: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from perceptron_rs.engines import Engine
 from perceptron_rs.kernel.vectors import stored
 from perceptron_rs.settings import Data, State
 from perceptron_rs.stream.run import Block, Carrier
+
+if TYPE_CHECKING:
+    from perceptron_rs.kernel.base import KernelLearner
 
 __all__ = ["BudgetCarrier", "empty_sets", "log_of", "unique_members", "updated_sets"]
 
@@ -55,7 +58,7 @@ def updated_sets(
 class BudgetCarrier(Carrier):
     """What is kept of a stream: in the state of its run, with the rows, and their places in the stream."""
 
-    def __init__(self, model: Any, engine: Engine) -> None:
+    def __init__(self, model: KernelLearner, engine: Engine) -> None:
         self.model, self.engine = model, engine
 
     def begin(self, block: Block, state: State) -> tuple[Data, State]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 from perceptron_rs.engines import State
 from perceptron_rs.settings import check_kept
+
+if TYPE_CHECKING:
+    from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
 
 __all__ = ["BUDGETED", "KERNEL", "check_log", "check_members"]
 
@@ -90,7 +93,7 @@ def check_log(arrays: State) -> None:
             raise ValueError("the tensors log_... do not lead to the intercept and norm of the file")
 
 
-def check_members(model: Any, arrays: State) -> None:
+def check_members(model: BudgetedKernelPerceptron, arrays: State) -> None:
     """Raise ValueError unless the members are those of sets on a budget."""
     width = len(arrays["seen"]) if is_joint(model) else 1
     sets, rows = len(arrays["seen"]) // width, len(arrays["origin"])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.kernel.perceptron import KernelPerceptron
 
+if TYPE_CHECKING:
+    from perceptron_rs.kernel.base import KernelLearner
+
 __all__ = ["lines", "shown"]
 
 
-def shown(model: Any, top: int) -> dict[str, Any]:
+def shown(model: KernelLearner, top: int) -> dict[str, Any]:
     """Return the kernel, and for each class the examples with the most mistakes."""
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
     classes = model.classes_[1:] if len(steps) == 1 else model.classes_

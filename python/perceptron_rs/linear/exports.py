@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,13 @@ from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
+if TYPE_CHECKING:
+    from perceptron_rs.linear.base import LinearLearner
+
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> ExportedNetwork:
+def network(model: LinearLearner) -> ExportedNetwork:
     """Return what a classifier computes."""
     return ExportedNetwork([_weights(model)], model.classes_, positive_at_zero=model.tie == "positive")
 

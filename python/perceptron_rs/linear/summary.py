@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["lines", "shown"]
 

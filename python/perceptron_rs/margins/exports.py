@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,18 @@ from sklearn.svm import LinearSVC
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
+if TYPE_CHECKING:
+    from perceptron_rs.margins.classifier import MaxMarginClassifier
+
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> ExportedNetwork:
+def network(model: MaxMarginClassifier) -> ExportedNetwork:
     """Return what the classifier computes."""
     return ExportedNetwork([_planes(model)], model.classes_)
 
 
-def to_sklearn(model: Any) -> Any:
+def to_sklearn(model: MaxMarginClassifier) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     coef, intercept = _planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
@@ -31,7 +34,7 @@ def to_sklearn(model: Any) -> Any:
     return found
 
 
-def _planes(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _planes(model: MaxMarginClassifier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     found = hyperplanes(model)
     if found is None:
         raise ValueError(f"a hyperplane of kernel={model.kernel!r} cannot be exported; save it, or pickle it")

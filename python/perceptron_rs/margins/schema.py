@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamp
 from perceptron_rs.engines import KernelSpec, State
 from perceptron_rs.margins.problem import BIASES
 from perceptron_rs.margins.result import STATUSES, MarginResult
+
+if TYPE_CHECKING:
+    from perceptron_rs.margins.classifier import MaxMarginClassifier
 
 __all__ = ["MAX_MARGIN", "check_planes", "results_of", "results_to_json"]
 
@@ -28,7 +31,7 @@ def _numbers(results: list[MarginResult]) -> list[list[float]]:
     return [[getattr(result, name) for name in _NUMBERS] for result in results]
 
 
-def _planes(model: Any) -> Iterator[Part]:
+def _planes(model: MaxMarginClassifier) -> Iterator[Part]:
     """Give weights of the features, or of the support vectors in the space of a kernel."""
     is_linear = model.kernel == "linear"
     yield Array("support", "s", COUNTS, "support_", predicts=False)
@@ -41,7 +44,7 @@ def _planes(model: Any) -> Iterator[Part]:
         yield StoredExamples("sd", prefix="support_", attribute="_stored_support", label="rows")
 
 
-def _results(model: Any) -> Iterator[Array]:
+def _results(model: MaxMarginClassifier) -> Iterator[Array]:
     """Give the arrays of the result of each plane."""
     for k in range(n_planes(model, model.classes_)):
 
@@ -84,7 +87,7 @@ MAX_MARGIN = Schema(
 )  # fmt: skip
 
 
-def check_planes(model: Any, arrays: State, columns: int) -> None:
+def check_planes(model: MaxMarginClassifier, arrays: State, columns: int) -> None:
     """Raise ValueError unless support vectors, margins and the kernel are those of a fit."""
     support, interval = arrays["support"], arrays["margin_interval"]
     if (np.diff(support) < 1).any():

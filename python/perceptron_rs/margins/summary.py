@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
 
+if TYPE_CHECKING:
+    from perceptron_rs.margins.classifier import MaxMarginClassifier
+
 __all__ = ["lines", "shown"]
 
 
-def shown(model: Any, top: int) -> dict[str, Any]:
+def shown(model: MaxMarginClassifier, top: int) -> dict[str, Any]:
     """Return the margin of each class, and its largest weights, if any."""
     names = getattr(model, "feature_names_in_", None)
     classes = model.classes_[1:] if len(model.results_) == 1 else model.classes_

@@ -24,7 +24,7 @@ __all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt_arrays"
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
-def digest(model: Any) -> str:
+def digest(model: SchemaMixin) -> str:
     """Return the SHA-256 of all that the predictions of a model depend on.
 
     Digested are names, types, shapes and bits of all that was learnt: weights, intercepts, averages, the
@@ -96,7 +96,7 @@ class Learnt:
         return content_digest(settings, {name: _stored(array) for name, array in self.numbers.items()})
 
 
-def learnt_arrays(model: Any) -> Learnt:
+def learnt_arrays(model: SchemaMixin) -> Learnt:
     """Return what the predictions of a fitted estimator depend on."""
     if not isinstance(model, SchemaMixin):
         raise TypeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacke
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
+
+if TYPE_CHECKING:
+    from perceptron_rs.common.schema import SchemaMixin
 
 __all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record"]
 
@@ -27,7 +30,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _KEY = re.compile("[0-9a-f]{16}")
 
 
-def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
+def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
     """Return the tensors and the part of the description; nothing if there is no record."""
     calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     if calls is None:
@@ -44,7 +47,7 @@ def collect_record(estimator: Any) -> tuple[Tensors, dict[str, Any]]:
     return tensors, found
 
 
-def publish_record(estimator: Any, tensors: Tensors, document: dict[str, Any]) -> None:
+def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect_record`` returned on an estimator, and take its tensors; ValueError if unsound."""
     start = {
         name.removeprefix(_PREFIX): tensors.pop(name) for name in list(tensors) if name.startswith(_PREFIX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
@@ -10,17 +10,20 @@ from sklearn.preprocessing import LabelBinarizer
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 from perceptron_rs.multilayer.network import sizes_of
 
+if TYPE_CHECKING:
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+
 __all__ = ["network", "to_sklearn"]
 
 
-def network(model: Any) -> ExportedNetwork:
+def network(model: MultilayerPerceptron) -> ExportedNetwork:
     """Return what the classifier computes."""
     state = model.predictor_
     layers = [(state[f"coef_{i}"], state[f"intercept_{i}"]) for i in range(len(state) // 2)]
     return ExportedNetwork(layers, model.classes_, model.activation, has_probabilities=True)
 
 
-def to_sklearn(model: Any) -> Any:
+def to_sklearn(model: MultilayerPerceptron) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     options = {"solver": "sgd", "momentum": 0.0, "nesterovs_momentum": False, "learning_rate": "constant"}
     found = take_over(model, MLPClassifier(**options))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
 __all__ = ["n_outputs", "sizes_of"]
 
 _LARGEST = 2**31 - 1
 
 
-def sizes_of(model: Any) -> tuple[int, ...]:
+def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     """Return the number of neurons of each hidden layer."""
     given = model.hidden_layer_sizes
     sizes = [given] if isinstance(given, Integral) else list(given)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from perceptron_rs.common.schema import EPOCHS, RUN_COUNTS, Array, Schema
 from perceptron_rs.multilayer.network import n_outputs, sizes_of
 
+if TYPE_CHECKING:
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
+
 __all__ = ["MULTILAYER"]
 
 
-def _layers(model: Any) -> Iterator[Array]:
+def _layers(model: MultilayerPerceptron) -> Iterator[Array]:
     """Give the weights and intercepts of each layer: as many as the parameters and classes say."""
     inputs: str | int = "d"
     for layer, outputs in enumerate((*sizes_of(model), n_outputs(model.classes_))):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
 __all__ = ["lines", "shown"]
 
 
-def shown(model: Any, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight stands for a feature
+def shown(model: MultilayerPerceptron, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight stands for a feature
     """Return the sizes and largest numbers of each layer."""
     layers = [
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
+
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
 
 __all__ = [
     "Answers",
@@ -28,7 +31,7 @@ __all__ = [
 
 
 def read_sequences(
-    model: Any, X: Any, lengths: Any, *, reset: bool
+    model: SequenceLearner, X: Any, lengths: Any, *, reset: bool
 ) -> tuple[ValidatedRows, NDArray[np.int64]]:
     """Return the tokens of all sequences as rows, and the length of each sequence.
 
@@ -58,7 +61,7 @@ def read_sequences(
     return data, check_lengths(lengths, data.rows.shape[0])
 
 
-def check_encoder(model: Any, encoder: Any) -> None:
+def check_encoder(model: SequenceLearner, encoder: Any) -> None:
     """Refuse what is no fitted encoder with the model's parameters."""
     if not isinstance(encoder, AttributeEncoder):
         raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.progress import Learnable, Observer
 from perceptron_rs.engines import State
+
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
 
 __all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
 
@@ -63,7 +66,7 @@ class SequenceObserver(Observer):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: SequenceLearner,
         n_sequences: int,
         scores: list[float] | None,
         publish: Callable[[Any, State], None],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,21 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of
 
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
+
 __all__ = ["decode", "search_sequences"]
 
 Found: TypeAlias = tuple[NDArray[Any], ...]
 
 
 def search_sequences(
-    model: Any, X: Any, lengths: Any, limits: tuple[Any, Any], search: Callable[..., Found], **options: Any
+    model: SequenceLearner,
+    X: Any,
+    lengths: Any,
+    limits: tuple[Any, Any],
+    search: Callable[..., Found],
+    **options: Any,
 ) -> tuple[Found | None, NDArray[np.int64]]:
     """Return what a function of the engine finds in all sequences with a token, and the length of each one.
 
@@ -55,7 +63,7 @@ def search_sequences(
 
 
 def decode(
-    model: Any, X: Any, lengths: Any, allowed: Any, forbidden: Any
+    model: SequenceLearner, X: Any, lengths: Any, allowed: Any, forbidden: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
     """Return the class indices of all tokens, score and length of each sequence; X is of `as_token_lists`."""
     found, lengths = search_sequences(

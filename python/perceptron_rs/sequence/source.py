@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
+
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
 
 __all__ = ["encoded", "source_of"]
 
@@ -22,7 +25,7 @@ def source_of(given: Any) -> Source:
     return as_source(given)
 
 
-def encoded(model: Any, source: Source, *, goes_on: bool) -> Source:
+def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     """Return a source of matrices; attributes are encoded by the encoder of the model, fitted if need be."""
     batches = source.batches()
     first = next((batch for batch in batches if not _holds_nothing(batch)), None)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
 
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
+
 __all__ = ["lines", "shown"]
 
 
-def shown(model: Any, top: int) -> dict[str, Any]:
+def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
     """Return the largest weights of each tag, and of a tag after another."""
     encoder = getattr(model, "encoder_", None)
     names = list(encoder.vocabulary_) if encoder is not None and encoder.vocabulary_ else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import State
 
+if TYPE_CHECKING:
+    from perceptron_rs.sequence.base import SequenceLearner
+
 __all__ = ["beam_of", "cold_state", "dense_matrix", "names_of", "predictor_weights", "sparse_entries"]
 
 
-def beam_of(model: Any) -> int | None:
+def beam_of(model: SequenceLearner) -> int | None:
     """Return how many labels of a token a search keeps; None: all."""
     return int(model.beam_width) if model.decode == "beam" else None
 
@@ -56,7 +59,7 @@ def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]
     return zip(*(part.tolist() for part in found), strict=True)
 
 
-def names_of(model: Any) -> Sequence[Any]:
+def names_of(model: SequenceLearner) -> Sequence[Any]:
     """Return what each column is called: by its attribute, by a table's column, or else its number."""
     vocabulary = getattr(getattr(model, "encoder_", None), "vocabulary_", None)
     if vocabulary:

@@ -28,6 +28,7 @@ from perceptron_rs.stream.blocks import Stream, prefetch
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import RunInPlace
+    from perceptron_rs.stream.learner import StreamFit
 
 __all__ = ["Block", "Carrier", "Place", "StreamRun"]
 
@@ -100,7 +101,7 @@ class StreamRun:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: StreamFit,
         engine: Engine,
         stream: Stream,
         settings: Settings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from perceptron_rs.common.rows.storage import (
     without_index,
 )
 from perceptron_rs.engines import Engine, Rows
+
+if TYPE_CHECKING:
+    from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["ValidatedRows", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
 
@@ -43,11 +46,11 @@ class ValidatedRows:
         read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
         return all(a is b and not a.flags.owndata for a, b in zip(given, read, strict=True))
 
-    def assert_finite(self, estimator: Any) -> None:
+    def assert_finite(self, estimator: BaseEstimator) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""
         _assert_finite(self.values, estimator)
 
-    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: Any) -> None:
+    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: BaseEstimator) -> None:
         """Do so for the selected rows alone, a block at a time."""
         if self.values.dtype.kind in "biu":
             return
@@ -60,14 +63,14 @@ class ValidatedRows:
             _assert_finite(self.values[chosen[start : start + step]], estimator)
 
 
-def _assert_finite(values: NDArray[Any], estimator: Any) -> None:
+def _assert_finite(values: NDArray[Any], estimator: BaseEstimator) -> None:
     from sklearn.utils import assert_all_finite
 
     with np.errstate(over="ignore", invalid="ignore"):
         assert_all_finite(portable_values(values), input_name="X", estimator_name=type(estimator).__name__)
 
 
-def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
+def examples(estimator: BaseEstimator, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
     """Validate X (``reset`` as in scikit-learn's ``validate_data``) and hand it to the engine.
 
     Whether all values are finite is not looked at here: the engine notices it while it works.
@@ -101,7 +104,7 @@ def read(engine: Engine, X: Any) -> ValidatedRows:
     return ValidatedRows(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
-def unchecked(estimator: Any, engine: Engine, X: Any) -> ValidatedRows:
+def unchecked(estimator: BaseEstimator, engine: Engine, X: Any) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
         rows, arrays = engine.dense_rows(X), {"rows": X}
@@ -117,7 +120,7 @@ def unchecked(estimator: Any, engine: Engine, X: Any) -> ValidatedRows:
     return ValidatedRows(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
 
 
-def assert_width(estimator: Any, n_features: int) -> None:
+def assert_width(estimator: BaseEstimator, n_features: int) -> None:
     """Raise if examples have another width than those that a fitted estimator has seen."""
     needed = estimator.n_features_in_
     if n_features != needed:
@@ -146,7 +149,7 @@ def _is_plain_csr(X: Any) -> bool:
     )
 
 
-def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
+def _has_known_columns(X: Any, estimator: BaseEstimator, reset: bool) -> bool:
     """Whether scikit-learn would find nothing: nobody names columns, and there are as many as before.
 
     For a small batch its search for names takes longer than learning.
