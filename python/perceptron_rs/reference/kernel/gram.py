@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.kernels import finish, needs_squares
-from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import KernelSpec
 
 __all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "wide"]
@@ -19,7 +17,7 @@ __all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "w
 class Gram:
     """Kernel values of the rows with others; rows that are precomputed hold them."""
 
-    def __init__(self, kernel: KernelSpec, rows: Any, others: Any) -> None:
+    def __init__(self, kernel: KernelSpec, rows: Rows, others: Rows) -> None:
         self.kernel, self.rows, self.others = kernel, rows, others
         self.numbers = np.arange(rows.shape[0])
         self.squares = squares(kernel, rows)
@@ -36,19 +34,19 @@ class Gram:
         return finish(self.kernel, dots, float(self.other_squares[other]), self.squares)
 
 
-def wide(rows: Any, number: int) -> NDArray[np.float64]:
+def wide(rows: Rows, number: int) -> NDArray[np.float64]:
     """Return one row as float64."""
     w = np.zeros(rows.shape[1])
     rows.axpy(number, 1.0, w)
     return w
 
 
-def squares(kernel: KernelSpec, rows: Any) -> NDArray[np.float64]:
+def squares(kernel: KernelSpec, rows: Rows) -> NDArray[np.float64]:
     """Return the dot product of each row with itself, or 0 for a kernel that does not need it."""
     return _all_squares(rows) if needs_squares(kernel) else np.zeros(rows.shape[0])
 
 
-def _all_squares(rows: Any) -> NDArray[np.float64]:
+def _all_squares(rows: Rows) -> NDArray[np.float64]:
     found = np.zeros(rows.shape[0])
     for i in range(len(found)):
         found[i] = rows.dots(np.array([i]), wide(rows, i))[0]
@@ -56,14 +54,14 @@ def _all_squares(rows: Any) -> NDArray[np.float64]:
 
 
 @standard()
-def scale_gamma(rows: Any) -> float:
+def scale_gamma(rows: Rows) -> float:
     """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
     check_canonical(rows)
     n, columns = rows.shape
     return arith.scale(rows.dots(np.arange(n), np.ones(columns)), _all_squares(rows), columns)
 
 
-def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:
+def same_columns(kernel: KernelSpec, rows: Rows, others: Rows) -> None:
     """Raise ValueError for rows and others that have no kernel values with each other."""
     for side in (rows, others):
         check_canonical(side)
@@ -76,8 +74,8 @@ def same_columns(kernel: KernelSpec, rows: Any, others: Any) -> None:
 
 @standard()
 def kernel_matrix(
-    rows: Any,
-    others: Any,
+    rows: Rows,
+    others: Rows,
     *,
     kernel: KernelSpec,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number

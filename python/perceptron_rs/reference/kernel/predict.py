@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec, State
 
 __all__ = ["ANSWERS", "kernel_scores"]
@@ -31,8 +31,8 @@ ANSWERS = (
 
 @standard()
 def kernel_scores(
-    rows: Any,
-    stored_rows: Any,
+    rows: Rows,
+    stored_rows: Rows,
     state: State,
     *,
     kernel: KernelSpec,
@@ -146,7 +146,7 @@ def _joint_votes(values: NDArray[np.float64], state: State) -> NDArray[np.float6
     return votes.astype(np.float64)
 
 
-def _check_log(stored_rows: Any, state: State) -> None:
+def _check_log(stored_rows: Rows, state: State) -> None:
     """Raise ValueError for a log whose arrays do not agree, or that names rows that are not there."""
     start, row, entries = state["log_start"], state["log_row"], len(state["log_row"])
     if len(start) < 2 or start[0] != 0 or start[-1] != entries or (start[1:] < start[:-1]).any():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.penalty import settled
 from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
-from perceptron_rs.reference.rows import csr_rows, dense_rows, scores
+from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, Linear, State
 
 __all__ = ["Model", "Rule", "start_linear"]
@@ -141,7 +141,7 @@ class Model:
         model.numbers, model.due, model.told = self.numbers, self.due, self.told if told else None
         return model
 
-    def scores(self, rows: Any, *, threads: int) -> NDArray[np.float64]:
+    def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:
         """Activations (n, K) of every row under what predicts."""
         return scores(rows, *self._answer(), threads=threads)
 
@@ -149,7 +149,7 @@ class Model:
     def learn(
         self,
         rule: Rule,
-        rows: Any,
+        rows: Rows,
         y: NDArray[Any],
         sample_weight: Any = None,
         *,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
-from perceptron_rs.reference.rows import activations, check_canonical
+from perceptron_rs.reference.rows import Rows, activations, check_canonical
 from perceptron_rs.settings import State
 
 __all__ = ["Voted", "replay", "votes"]
@@ -51,8 +51,8 @@ class Voted(Learner):
 
 @standard()
 def votes(
-    rows: Any,
-    stored_rows: Any,
+    rows: Rows,
+    stored_rows: Rows,
     state: State,
     *,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
@@ -112,7 +112,7 @@ def votes(
 
 
 @standard()
-def replay(stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
+def replay(stored_rows: Rows, state: State, *, upto: NDArray[np.int64]) -> State:
     """Make the first ``upto[k]`` updates of each plane again, with the bits of training.
 
     Parameters
@@ -176,7 +176,7 @@ def log_arrays(logs: list[Log]) -> State:
     }
 
 
-def check_log(stored_rows: Any, state: State) -> None:
+def check_log(stored_rows: Rows, state: State) -> None:
     """Raise ValueError for a log that names rows that are not there, or whose arrays do not agree."""
     start, row, entries = state["log_start"], state["log_row"], len(state["log_row"])
     if len(start) < 2 or start[0] != 0 or start[-1] != entries or (start[1:] < start[:-1]).any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +18,14 @@ from perceptron_rs.reference.margin.certificate import (
     quotient,
 )
 from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.reference.rows import Rows
 
 __all__ = ["check_labels", "margin"]
 
 Vector = NDArray[np.float64]
 
 
-def check_labels(rows: Any, labels: NDArray[np.uint32]) -> None:
+def check_labels(rows: Rows, labels: NDArray[np.uint32]) -> None:
     """Refuse labels that are not one 0 or 1 for each row, and no rows at all."""
     n = rows.shape[0]
     if labels.shape != (n,):
@@ -38,7 +38,7 @@ def check_labels(rows: Any, labels: NDArray[np.uint32]) -> None:
 
 @standard()
 def margin(
-    rows: Any,
+    rows: Rows,
     labels: NDArray[np.uint32],
     coef: Vector,
     intercept: float | None,

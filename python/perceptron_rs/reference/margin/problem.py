@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.reference.rows import Rows, check_canonical
 
 __all__ = ["BIASES", "Problem", "Survey", "scale_of"]
 
@@ -29,7 +29,7 @@ Vector = NDArray[np.float64]
 class Survey:
     """What one look at all values finds: the largest absolute value, and how many are not 0."""
 
-    def __init__(self, rows: Any) -> None:
+    def __init__(self, rows: Rows) -> None:
         check_canonical(rows)
         values = arith.widen(rows.values)
         if not np.isfinite(values).all():
@@ -52,7 +52,7 @@ class Problem:
 
     def __init__(
         self,
-        rows: Any,
+        rows: Rows,
         labels: NDArray[np.uint32],
         bias: str,
         found: Survey | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from perceptron_rs.reference.margin.other_scales import decide, plane, powered, 
 from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import Solution
 
 __all__ = ["separate"]
@@ -32,7 +32,7 @@ SOLVERS, GOALS = ("auto", "wolfe", "descent"), ("margin", "separable")
 
 @standard()
 def separate(
-    rows: Any,
+    rows: Rows,
     labels: NDArray[np.uint32],
     *,
     bias: str,

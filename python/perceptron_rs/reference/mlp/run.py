@@ -13,7 +13,7 @@ from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.mlp.train import Floats, learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
-from perceptron_rs.reference.rows import check_canonical
+from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import Data, Epoch, Network, State
 
 __all__ = ["Run", "mlp_start", "start_network"]
@@ -124,7 +124,7 @@ def check_activation(activation: str) -> None:
         raise ValueError(f"activation must be 'logistic', 'relu' or 'tanh', got '{activation}'")
 
 
-def from_state(state: State, rows: Any) -> tuple[list[Floats], list[Floats]]:
+def from_state(state: State, rows: Rows) -> tuple[list[Floats], list[Floats]]:
     """Return copies of the layers; ValueError if they do not follow each other, from these rows on."""
     check_canonical(rows)
     W, b, before = list[Floats](), list[Floats](), rows.shape[1]

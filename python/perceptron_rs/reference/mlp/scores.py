@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron
 from perceptron_rs.reference.mlp.run import check_activation, from_state
 from perceptron_rs.reference.mlp.train import forward
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import State
 
 __all__ = ["mlp_scores"]
@@ -18,7 +17,7 @@ __all__ = ["mlp_scores"]
 
 @standard()
 def mlp_scores(
-    rows: Any,
+    rows: Rows,
     state: State,
     *,
     activation: str,

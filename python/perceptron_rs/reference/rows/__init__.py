@@ -1,6 +1,6 @@
 """Examples as they are stored; the only folder that knows how."""
 
-from .csr import Csr, csr_rows
+from .csr import Csr, Rows, csr_rows
 from .dense import Dense, Row, check_canonical, dense_rows
 from .scores import activations, scores
 
@@ -8,6 +8,7 @@ __all__ = [
     "Csr",
     "Dense",
     "Row",
+    "Rows",
     "activations",
     "check_canonical",
     "csr_rows",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.rows.dense import Row, check_layout, check_storage
+from perceptron_rs.reference.rows.dense import Dense, Row, check_layout, check_storage
 
-__all__ = ["Csr", "csr_rows"]
+__all__ = ["Csr", "Rows", "csr_rows"]
 
 
 @dataclass(frozen=True)
@@ -111,3 +111,7 @@ def csr_rows(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], 
     row_starts = indptr[1:-1]
     rising[row_starts[(row_starts > 0) & (row_starts < len(indices))] - 1] = True
     return Csr(indptr, indices, values, n_columns, canonical=bool(rising.all()))
+
+
+#: Examples in any storage.
+Rows: TypeAlias = Dense | Csr

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows.csr import Rows
 from perceptron_rs.reference.rows.dense import check_canonical
 
 __all__ = ["activations", "scores"]
@@ -17,7 +16,7 @@ BLOCK = 128
 
 @standard()
 def scores(
-    rows: Any,
+    rows: Rows,
     coef: NDArray[np.float64],
     intercept: NDArray[np.float64],
     *,
@@ -54,7 +53,7 @@ def scores(
     return out
 
 
-def activations(rows: Any, w: NDArray[np.float64], b: float) -> NDArray[np.float64]:
+def activations(rows: Rows, w: NDArray[np.float64], b: float) -> NDArray[np.float64]:
     """Return ``w . x + b`` for all rows; a few at a time, because the products of each take memory."""
     n: int = rows.shape[0]
     parts = [rows.dots(np.arange(i, min(i + BLOCK, n)), w) for i in range(0, n, BLOCK)]

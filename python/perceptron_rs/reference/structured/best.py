@@ -17,12 +17,12 @@ Paper
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.decode import Table, tables
 from perceptron_rs.settings import State
 
@@ -33,7 +33,7 @@ Prefix = tuple[float, list[int]]
 
 @standard()
 def sequence_k_best(
-    rows: Any,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
@@ -22,7 +23,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 @standard()
 def sequence_decode(
-    rows: Any,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,
@@ -86,7 +87,7 @@ class Table:
 
 
 def tables(
-    rows: Any,
+    rows: Rows,
     lengths: NDArray[np.int64],
     weights: State,
     beam: int | None,

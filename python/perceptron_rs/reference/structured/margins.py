@@ -12,12 +12,12 @@ Result
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
+from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.decode import Table, tables
 from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.settings import State
@@ -27,7 +27,7 @@ __all__ = ["sequence_margins"]
 
 @standard()
 def sequence_margins(
-    rows: Any,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,

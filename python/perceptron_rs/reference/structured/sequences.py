@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.rows import Row, check_canonical
+from perceptron_rs.reference.rows import Row, Rows, check_canonical
 
 __all__ = ["Tokens", "sequences"]
 
@@ -18,7 +17,7 @@ __all__ = ["Tokens", "sequences"]
 class Tokens:
     """The rows of a sequence: x[t] is that of token t."""
 
-    rows: Any
+    rows: Rows
     numbers: NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -34,7 +33,7 @@ class Tokens:
         return dots
 
 
-def sequences(rows: Any, lengths: NDArray[np.int64]) -> list[Tokens]:
+def sequences(rows: Rows, lengths: NDArray[np.int64]) -> list[Tokens]:
     """Return the sequences of these lengths, which lie one after another.
 
     Raises
