@@ -16,7 +16,7 @@ from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.io import open_csv, tables
+from perceptron_rs.io import open_csv
 from perceptron_rs.io.delimited import Records
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
@@ -26,16 +26,10 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SIZES = (1, 7, 64, 1 << 20)
 
 
-def by_source(path, monkeypatch, size, **options):
-    monkeypatch.setattr(tables, "_BLOCK", size)
-    batches = list(open_csv(path, target="label", **options).batches())
-    return np.concatenate([batch.X for batch in batches]), np.concatenate([batch.y for batch in batches])
-
-
 def by_stream(path, monkeypatch, size, **options):
     monkeypatch.setattr(text_blocks, "__defaults__", (size,))
-    files = list(map(str, path if isinstance(path, tuple) else [path]))
-    batches = list(ExampleFiles(files, Reading(target="label", **options)).source().batches())
+    files = list(path) if isinstance(path, tuple) else path
+    batches = list(open_csv(files, target="label", **options).batches())
     return np.concatenate([batch.X for batch in batches]), np.concatenate([batch.y for batch in batches])
 
 
@@ -47,11 +41,8 @@ def by_command(path, **options):
 def every_answer(path, monkeypatch, **options):
     """Give the bytes and types that each path and size leads to."""
     for size in SIZES:
-        for read in (by_source, by_stream):
-            X, y = read(path, monkeypatch, size, **options)
+        for X, y in (by_stream(path, monkeypatch, size, **options), by_command(path, **options)):
             yield X.tobytes(), X.shape, y.tolist(), y.dtype.kind
-        X, y = by_command(path, **options)
-        yield X.tobytes(), X.shape, y.tolist(), y.dtype.kind
 
 
 def quoted(cell, rng):
@@ -88,7 +79,7 @@ def test_drawn_files_give_one_answer(tmp_path, monkeypatch, seed):
     y = [int(label) for label in labels] if whole else labels
     expected = np.array(X).tobytes(), (60, 3), y, "i" if whole else "U"
     answers = list(every_answer(path, monkeypatch))
-    assert len(answers) == 12
+    assert len(answers) == 8
     for answer in answers:
         assert answer == expected
 
@@ -140,11 +131,11 @@ def test_what_a_cell_stands_for_as_a_feature(tmp_path, monkeypatch, cell, beside
     if value is None and NUMBER.fullmatch(plain) and np.isfinite(float(plain)):
         value = float(plain)
     if value is None:
-        for read in (lambda: by_source(path, monkeypatch, 5), lambda: by_command(path)):
+        for read in (lambda: by_stream(path, monkeypatch, 5), lambda: by_command(path)):
             with pytest.raises(Exception, match=re.escape(f"row 2: column 'x' holds {cell!r}")):
                 read()
     else:
-        for read in (by_source(path, monkeypatch, 5), by_command(path)):
+        for read in (by_stream(path, monkeypatch, 5), by_command(path)):
             assert read[0].tolist()[1] == [value]
 
 
@@ -214,7 +205,6 @@ def test_what_is_refused(tmp_path, monkeypatch, text, message):
     path = tmp_path / "a.csv"
     path.write_text(text)
     for read in (
-        lambda: by_source(path, monkeypatch, 5),
         lambda: by_command(path),
         lambda: by_stream(path, monkeypatch, 5),
     ):
@@ -233,7 +223,6 @@ def test_a_missing_value_is_what_the_caller_says(tmp_path, monkeypatch):
     for answer in every_answer(path, monkeypatch):
         assert answer[2] == ["a", "NA"]
     for read in (
-        lambda: by_source(path, monkeypatch, 5, missing=["NA"]),
         lambda: by_command(path, missing=("NA",)),
         lambda: by_stream(path, monkeypatch, 5, missing=("NA",)),
     ):
@@ -351,7 +340,7 @@ def test_a_quote_that_is_never_closed_ends_early(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "_LONGEST", 1000)
     path = tmp_path / "a.csv"
     path.write_text('x,label\n1,"a\n' + "2,b\n" * 100_000)
-    for read in (lambda: by_source(path, monkeypatch, 512), lambda: by_command(path)):
+    for read in (lambda: by_stream(path, monkeypatch, 512), lambda: by_command(path)):
         with pytest.raises(Exception, match=r"a\.csv: the record that begins '1,\"a.*not closed within"):
             read()
 
@@ -360,7 +349,6 @@ def test_lines_end_within_quotes_beyond_a_megabyte(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("x,y,label\n" + '1,2,"one\nline"\n3,4,"other"\n' * 60_000)
     for read in (
-        lambda: by_source(path, monkeypatch, 1 << 20),
         lambda: by_command(path),
         lambda: by_stream(path, monkeypatch, 1 << 20),
     ):
@@ -384,9 +372,8 @@ def test_labels_of_several_files_are_of_one_kind(tmp_path, monkeypatch, last):
     expected = (["1", "3", "01"], "U") if last == "01" else ([1, 3, 2], "i")
     data = ExampleFiles(paths, Reading(target="label")).whole()
     assert (data.y.tolist(), data.y.dtype.kind, data.X.tolist()) == (*expected, [[1], [2], [4]])
-    for read in (by_source, by_stream):
-        X, y = read(paths, monkeypatch, 7)
-        assert (y.tolist(), y.dtype.kind, X.tolist()) == (*expected, [[1], [2], [4]])
+    X, y = by_stream(paths, monkeypatch, 7)
+    assert (y.tolist(), y.dtype.kind, X.tolist()) == (*expected, [[1], [2], [4]])
 
 
 @pytest.mark.parametrize(

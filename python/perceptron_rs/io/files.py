@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -166,9 +167,7 @@ def open_examples(
     files = ExampleFiles(paths_of(path), reading_of(vars(options)))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
-    source = files.source()
-    first = next(files.parts()) if files.form in TABLES else None
-    return source if first is None else replace(source, feature_names=first.names)
+    return files.opened()
 
 
 class ExampleFiles:
@@ -307,7 +306,7 @@ class ExampleFiles:
 
     def parts(
         self, *, may_wait: bool = False, check: Check | None = None, bad: Bad | None = None
-    ) -> Iterator[Examples]:
+    ) -> Generator[Examples]:
         """Give the examples of text as soon as their lines are read; of Parquet some, of arrays all.
 
         A model says how wide they are. If nothing says whether columns count from 0, all must be read to
@@ -408,12 +407,17 @@ class ExampleFiles:
         is_checked = self.form != "svmlight" and bad is None
         blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
         if bad is not None:
-            return (data for block in blocks for data in without_bad(*block))
-        if may_wait and reading.with_labels and self.form == "svmlight":  # others learn from the first lines
+            found: Iterator[Examples] = (data for block in blocks for data in without_bad(*block))
+        elif (
+            may_wait and reading.with_labels and self.form == "svmlight"
+        ):  # others learn from the first lines
             from perceptron_rs.io.threads import in_order
 
-            return in_order(part, blocks)
-        return map(part, blocks)
+            found = in_order(part, blocks)
+        else:
+            found = map(part, blocks)
+        with closing(blocks):
+            yield from found
 
     def _taken(self, data: Examples, name: str, check: Check | None) -> Examples:
         data = self._checked(data, name)
@@ -491,6 +495,16 @@ class ExampleFiles:
             reading=f"{replace(self.reading, **_OF_NO_MATTER)}{self.holdout}",
             name=self.name,
         )
+
+    def opened(self) -> Source:
+        """Return the examples for ``fit_stream``, with the names of the columns of the first file."""
+        if self.form not in TABLES:
+            return self.source()
+        with closing(self.parts()) as parts:
+            names = next(parts).names
+        if names is not None:  # those of other files may come in another order
+            self.reading = replace(self.reading, columns=names, drop=())
+        return replace(self.source(), feature_names=names)
 
     def takes_own_pass(self, *, scales: bool) -> bool:
         """Whether something must be known of all examples before any is learnt from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -75,7 +75,7 @@ def text_blocks(
     max_ratio: float | None = None,
     is_checked: bool = True,
     records: Records | None = None,
-) -> Iterator[tuple[int, bytes]]:
+) -> Generator[tuple[int, bytes]]:
     """Give whole lines of a file, and the number of the first of them, from 1.
 
     With ``records``, whole records: lines may end within quotes. Of a pipe, as many as have come: a program

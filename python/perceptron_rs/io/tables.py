@@ -13,8 +13,7 @@ from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, room_for_arrow
 from perceptron_rs.io.delimited import CsvText
 from perceptron_rs.io.layout import Layout, located
-from perceptron_rs.io.lines import BLOCK, text_blocks
-from perceptron_rs.io.reading import check_bits, check_delimiter, check_names
+from perceptron_rs.io.reading import Reading, check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
 
@@ -27,8 +26,6 @@ __all__ = [
     "open_parquet",
     "parquet_table",
 ]
-
-_BLOCK = BLOCK
 
 
 def open_csv(
@@ -111,46 +108,26 @@ def open_csv(
     if header not in (None, True, False):
         raise ValueError(f"header must be True, False or None, got {header!r:.80}")
     check_delimiter(delimiter)
-    check_names("missing", missing)
+    for name, names in (("columns", columns), ("drop", drop), ("missing", missing)):
+        check_names(name, names)
     if hash_bits is not None:
         check_bits(hash_bits)
 
-    def lines_of(file: str, features: Sequence[str] | None, without: Sequence[str], kind: Any) -> CsvLines:
-        def layout(text: CsvText) -> Layout:
-            text.refuse_example(target)
-            return Layout(
-                text.schema, file, target=target, weight=sample_weight, columns=features, drop=without
-            )
+    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
 
-        text = CsvText(file, delimiter, header=header, missing=missing)
-        return CsvLines(text, layout, hash_bits=hash_bits, kind=kind)
-
-    def records(file: str, lines: CsvLines) -> Iterator[bytes]:
-        blocks = text_blocks(file, _BLOCK, max_ratio=max_ratio, records=lines.text.records)
-        return (text for _, text in blocks)
-
-    first = lines_of(files[0], columns, drop, None)
-    next((text for part in records(files[0], first) if (text := first.begun(part)) is not None), None)
-    if first.layout is None:
-        raise ValueError(f"{files[0]} contains no examples; check that it is the right one")
-    known = first.layout
-    found: list[tuple[LabelKind | None, tuple[str, ...] | None]] = []
-
-    def batches() -> Iterator[Batch]:
-        if not found:
-            every = [lines_of(file, known.columns, (), None) for file in files]
-            found.append(kinds_of(every, records, files))
-        for file in files:
-            lines = lines_of(file, known.columns, (), found[0][0])
-            lines.texts = found[0][1]
-            yield from lines.batches(records(file, lines))
-
-    how = f"csv, delimiter={delimiter!r}, header={header}, missing={list(missing)}, hash_bits={hash_bits}"
-    names = None if header is False or hash_bits is not None else known.names
-    width = {} if hash_bits is None else {"n_features": 1 << hash_bits}
-    return known.source(
-        batches, files=tuple(map(Path, files)), reading=f"{how}, {known}", feature_names=names, **width
+    reading = Reading(
+        format="csv",
+        target=target,
+        sample_weight=sample_weight,
+        columns=None if columns is None else tuple(columns),
+        drop=tuple(drop),
+        delimiter=delimiter,
+        header=header,
+        missing=tuple(missing),
+        hash_bits=hash_bits,
+        max_ratio=max_ratio,
     )
+    return ExampleFiles(files, reading).opened()
 
 
 class CsvLines:
