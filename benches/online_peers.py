@@ -111,7 +111,7 @@ def main():
         start = time.perf_counter()
         wrong = run()
         spent = (time.perf_counter() - start) / N * 1e6
-        results.append({"case": case, "mistakes": wrong, "microseconds": spent})
+        results.append({"case": case, "mistakes": int(wrong), "microseconds": spent})
         print(f"{case:40}{wrong:8} mistakes {100 * wrong / N:7.2f} %{spent:10.2f} us a row", flush=True)
     assert len({result["mistakes"] for result in results if "perceptrons" in result["case"]}) == 1
     if options.write:

@@ -329,6 +329,9 @@ def test_beside_others():
     )
     assert f"{theirs['seconds'] / ours['seconds']:.1f} times as long" in page
     assert f"{100 * theirs['accuracy']:.1f} % there and {100 * ours['accuracy']:.1f} % here" in page
+    for loop in json.loads((results / "online_peers.json").read_text(encoding="utf-8"))["results"]:
+        cells = loop["case"], f"{loop['mistakes'] / 200:.1f} %", f"{loop['microseconds']:.1f}"
+        assert " - ".join(["*", *cells]) in page
     programs = json.loads((results / "programs.json").read_text(encoding="utf-8"))["results"]
     assert len(programs) == 4
     for case in programs:
