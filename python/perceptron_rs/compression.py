@@ -135,16 +135,20 @@ class _Counted(io.RawIOBase):
 class Unpacked(io.RawIOBase):
     """The bytes of a file, unpacked and looked at on their way."""
 
+    #: Nothing to close, until the file has been looked at: one that could not be made is closed, too.
+    packing: Packing | None = None
+    owns = False
+
     def __init__(self, file: IO[bytes], name: str, max_ratio: float, *, owns: bool) -> None:
-        self.name, self.max_ratio, self.owns = name, max_ratio, owns
+        self.name, self.max_ratio = name, max_ratio
         self.packed = _Counted(file, name)
         begin = self.packed.begin
-        self.packing = packing_of(begin)
+        packing = packing_of(begin)
         self.count = 0  # where it stands
-        if self.packing is None:
+        if packing is None:
             if file.seekable():
                 self.count = file.tell() - len(begin)
-            named = next((packing for packing in PACKINGS if name.lower().endswith(packing.suffix)), None)
+            named = next((other for other in PACKINGS if name.lower().endswith(other.suffix)), None)
             if named is not None:
                 if named.begin.startswith(begin):
                     raise ValueError(_cut(name, named))
@@ -152,9 +156,10 @@ class Unpacked(io.RawIOBase):
             self.file: Any = self.packed
             self.read_some: Any = self.packed.read
         else:
-            reader = getattr(import_module(self.packing.module), self.packing.reader)
+            reader = getattr(import_module(packing.module), packing.reader)
             self.file = reader(**{"fileobj" if reader.__name__ == "GzipFile" else "filename": self.packed})
             self.read_some = self.file.read1
+        self.packing, self.owns = packing, owns
 
     @property
     def consumed(self) -> int:

@@ -117,3 +117,18 @@ def test_damage_is_said_in_words_that_name_the_file(tmp_path, data):
     path.write_bytes(data)
     with pytest.raises(ValueError, match=r"a\.csv\.gz: the gzip data (ends early|is damaged)"):
         open_csv(path, target="y")
+
+
+def test_one_that_cannot_be_made_can_be_closed():
+    """As the interpreter does, which since Python 3.13 tells of errors there."""
+
+    class Broken(io.BytesIO):
+        def read1(self, size=-1, /):
+            raise OSError(5, "a broken disk")
+
+    for file, error in ((Broken(), OSError), (io.BytesIO(b"1 1:1\n"), ValueError)):
+        half = compression.Unpacked.__new__(compression.Unpacked)
+        with pytest.raises(error):
+            half.__init__(file, "a.svm.gz", 250.0, owns=True)
+        half.close()
+        assert not file.closed  # which is for who has opened it
