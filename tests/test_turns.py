@@ -118,6 +118,7 @@ def interrupted_at(number, work, within):
         name = frame.f_code.co_filename
         if name != turns.__file__ and (within == "turns" or not name.startswith(PACKAGE)):
             return None
+        frame.f_trace = step  # before the next line, which since Python 3.13 does nothing without it
         frame.f_trace_opcodes = within == "turns"
         return step
 
