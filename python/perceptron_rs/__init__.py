@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION as ARITHMETIC_VERSION
+    from perceptron_rs.common.prediction import Predictor as Predictor
     from perceptron_rs.common.progress import EpochRecord as EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron as BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron as KernelPerceptron
     from perceptron_rs.learners import load as load
+    from perceptron_rs.learners import load_predictor as load_predictor
     from perceptron_rs.linear.averaged import AveragedPerceptron as AveragedPerceptron
     from perceptron_rs.linear.perceptron import Perceptron as Perceptron
     from perceptron_rs.linear.pocket import PocketPerceptron as PocketPerceptron
@@ -61,7 +63,8 @@ else:
             **CLASSES,
             "_core": ["ARITHMETIC_VERSION", "__version__"],
             "common.progress": ["EpochRecord"],
-            "learners": ["load"],
+            "common.prediction": ["Predictor"],
+            "learners": ["load", "load_predictor"],
             "margins.joint": ["JointMargin", "joint_margin"],
             "margins.kernel": ["kernel_matrix"],
             "margins.maximum": ["is_separable", "max_margin"],

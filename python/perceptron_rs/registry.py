@@ -1,10 +1,10 @@
 """All learners, by the names that model files and the command line give them: one line a learner.
 
 A learner belongs to a family, which is a folder of the package. Files and commands know families by this
-table and by the modules that each of them has: ``summary`` (what ``inspect`` adds to the schema) and
-``parameters`` (of its learners, of which the options of commands are made). Some have ``options`` (commands
-of their own) and ``exports`` (models of other libraries). Nothing is imported before it is asked for, so that
-``--help`` is quick.
+table and by the modules that each of them has: ``summary`` (what ``inspect`` adds to the schema),
+``parameters`` (of its learners, of which the options of commands are made) and ``predictor`` (what predicts
+alone). Some have ``options`` (commands of their own) and ``exports`` (models of other libraries). Nothing is
+imported before it is asked for, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 __all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
-Part: TypeAlias = Literal["summary", "options", "parameters", "exports"]
+Part: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,11 @@ class Entry:
     def kind(self) -> Any:
         """The class of the estimator."""
         return getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
+
+    @property
+    def predictor(self) -> Any:
+        """The class of what predicts alone, which imports neither scikit-learn nor SciPy."""
+        return getattr(self.part("predictor"), f"{self.class_name}Predictor")
 
     def part(self, name: Part) -> ModuleType:
         """Return the module of the family for one purpose."""

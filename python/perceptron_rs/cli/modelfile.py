@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from perceptron_rs.audit.record import RECORD, Call
@@ -59,13 +60,22 @@ def save_model(model: Any, path: Path) -> None:
 
 def load_model(path: Path, *, sequences: bool | None = False) -> Any:
     """Read an estimator from a model file; ``sequences``: whether it must label them, None if it may."""
+    return _checked(path, lambda learners: learners.load(path), sequences)
+
+
+def load_predictor(path: Path, threads: int | None, *, sequences: bool = False) -> Any:
+    """Read what predicts of a model file."""
+    return _checked(path, lambda learners: learners.load_predictor(path, n_jobs=threads), sequences)
+
+
+def _checked(path: Path, load: Callable[[ModuleType], Any], sequences: bool | None) -> Any:
     if path.is_dir():
         raise CommandError(f"{path}: is a folder; name a model file in it")
     with path.open("rb") as file:
         if path.is_file() and not file.read(1):
             raise CommandError(f"{path}: the file is empty, so it is not a model")
     with about(path):
-        model = import_module("perceptron_rs.learners").load(path)
+        model = load(import_module("perceptron_rs.learners"))
     learner = learner_of(model)
     kind, is_tagger = learner.class_name, learner.data == "sequences"
     if sequences is False and is_tagger:
@@ -78,27 +88,6 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
             f"use predict and evaluate"
         )
     return model
-
-
-def load_predictor(path: Path) -> Any:
-    """Return what a linear model predicts with, read without scikit-learn; None if that cannot be."""
-    from perceptron_rs.models.container import unpack
-
-    try:
-        document, tensors = unpack(path)
-        learner = LEARNERS.get(str(document.get("estimator")))
-        if learner is None or not learner.is_linear or "feature_names" in document:
-            return None
-        found = import_module("perceptron_rs.linear.predictor").predictor(document, tensors)
-        if found is not None and document.get("column_base") in (0, 1):
-            found._column_base = document["column_base"]
-        return found if "input" not in document or _is_plain(document["input"]) else None
-    except (OSError, ValueError, MemoryError):
-        return None  # reading it as a model says what is wrong
-
-
-def _is_plain(how: Any) -> bool:
-    return isinstance(how, dict) and how.get("format") == "svmlight" and how.get("scale") is None
 
 
 def keep_base(model: Any, zero_based: bool | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.modelfile import load_model, load_predictor
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import check_files, names_of
 
@@ -28,15 +28,18 @@ __all__ = [
 ]
 
 
-def load_tagger(path: Path, threads: int | None) -> Any:
-    """Read a model that tag-train has written."""
-    model = load_model(path, sequences=True)
+def load_tagger(path: Path, threads: int | None, *, learns: bool = False) -> Any:
+    """Read a model that tag-train has written: what predicts of it, or the estimator."""
+    if learns:
+        model = load_model(path, sequences=True)
+        model.n_jobs = threads
+    else:
+        model = load_predictor(path, threads, sequences=True)
     if not hasattr(model, "template_"):
         raise CommandError(
             f"{path}: was not written by tag-train, so the attributes to make of the columns are unknown; "
             "use it from Python"
         )
-    model.n_jobs = threads
     return model
 
 

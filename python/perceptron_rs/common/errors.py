@@ -8,7 +8,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.sklearn_base import NotFittedError
 
 __all__ = ["FittedAttributes", "naming", "warn_caller"]
 
@@ -53,6 +52,8 @@ class FittedAttributes:
             known = vars(self).copy()
             is_public = name.endswith("_") and not name.startswith("_")
             if is_public and not any(key.endswith("_") and not key.startswith("_") for key in known):
+                from sklearn.exceptions import NotFittedError
+
                 kind = type(self).__name__
                 raise NotFittedError(
                     f"this {kind} instance is not fitted yet and has no {name}; call fit before you read it"

@@ -22,11 +22,11 @@ from perceptron_rs.common.labels import (
     target_of,
 )
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
-from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import as_array, examples, unchecked
 from perceptron_rs.common.rows.selection import rows_of, slice_rows
 from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.settings import Data, Linear, Settings

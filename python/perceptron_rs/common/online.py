@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +10,16 @@ from numpy.typing import NDArray
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.train import Feeder, Trainable, train
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["OnlineClassifier"]
 
 
-class OnlineClassifier(MistakeParameters, Scoring, Trainable):
+class OnlineClassifier(MistakeParameters, Scoring, Trainable, Classifier):
     """A classifier that a pass over examples makes better."""
-
-    _learns_many: ClassVar[bool] = True
 
     classes_: NDArray[Any]
     n_iter_: int
@@ -34,30 +29,6 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
     mistakes_per_example_: NDArray[np.int64]
     converged_: bool
     loss_curve_: list[float]
-
-    @abstractmethod
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the score of each example."""
-
-    @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples, as for ``decision_function``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,), or {ndarray, sparse matrix} of shape (n_samples, n_labels)
-            For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive (or 0, with
-            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one. Of many
-            labels, 1 for each label whose score is positive, and 0 else: a CSR matrix if ``fit`` was given
-            a sparse one.
-        """
-        scores = self.decision_function(X)
-        return self._predicted(scores.reshape(len(scores), -1))
 
     @validated
     def predict_then_learn(
@@ -112,31 +83,6 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable):
         wrong = self._decide(feeder.activations) != feeder.labels_as_decided()
         n_errors = np.count_nonzero(wrong.reshape(len(wrong), -1).any(axis=1))
         return self._predicted(feeder.activations), int(n_errors)
-
-    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Return the class, or the labels, that the scores (n, 1) or (n, K) speak for."""
-        found = self._decide(scores)
-        if not self.multilabel_:
-            return self.classes_[found]
-        if self._multilabel == "sparse":
-            from scipy.sparse import csr_matrix
-
-            return cast("NDArray[Any]", csr_matrix(found))
-        return found
-
-    @property
-    def multilabel_(self) -> bool:
-        """Whether the examples had any number of labels."""
-        check_is_fitted(self, "classes_")
-        return is_multilabel(self)
-
-    def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the index of the class that the scores (n, 1) or (n, K) speak for; of labels, 0 or 1."""
-        if is_multilabel(self):
-            return (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
-        if scores.shape[1] > 1:
-            return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
-        return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)
 
     def _publish_report(self, feeder: Feeder) -> None:
         report = feeder.report

@@ -5,57 +5,38 @@ Nobody writes to the arrays of a model: those that a caller holds never change.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from perceptron_rs.audit.record import RECORD
-from perceptron_rs.common.columns import unpacked
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
-from perceptron_rs.common.schema import Array, SchemaMixin
+from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.fitted import check_is_fitted
 from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["LearntAttribute", "Owner", "learnt_attribute"]
+__all__ = ["Fitted", "Owner"]
 
 
-class LearntAttribute(property):
-    """An attribute that shows what has been learnt, and cannot be set."""
+class Fitted(Predictor):
+    """An estimator as a predictor: it may not be fitted, and scikit-learn validates what it predicts."""
 
-    def __set__(self, estimator: Any, value: Any) -> NoReturn:
-        name = getattr(self.fget, "__name__", "it")
-        raise AttributeError(
-            f"{name} shows what this {type(estimator).__name__} has learnt and cannot be set; "
-            "fit it again, or change a copy of the array"
-        )
+    __repr__ = BaseEstimator.__repr__
 
+    def _assert_ready(self) -> None:
+        check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
+        check_fixed_parameters(self)
 
-def learnt_attribute(attribute: str, name: str) -> LearntAttribute:
-    """Return an attribute that shows the numbers of this name in a model."""
-
-    def read(estimator: Any) -> Any:
-        try:
-            return vars(estimator)["_model"][name]
-        except KeyError:
-            kind = type(estimator).__name__
-            raise AttributeError(f"{kind!r} object has no attribute {attribute!r}; fit it first") from None
-
-    read.__name__ = attribute
-    return LearntAttribute(read)
+    def _examples(self, engine: Engine, X: Any) -> ValidatedRows:
+        return examples(self, engine, X, reset=False)
 
 
-class Owner(SchemaMixin, BaseEstimator):
+class Owner(Fitted, BaseEstimator):
     """An estimator of which ``_model`` is all that it has learnt.
 
     Its schema says which attributes show the arrays of the model.
     """
-
-    engine: Any
-    _model: Any
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for part in cls._schema.parts if hasattr(cls, "_schema") else ():
-            if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
-                setattr(cls, part.shown, learnt_attribute(part.shown, part.name))
 
     def _state(self) -> State:
         return dict(self._model.state())
@@ -87,17 +68,6 @@ class Owner(SchemaMixin, BaseEstimator):
         found = object.__new__(type(self))
         vars(found).update(own_attributes(self))
         return found
-
-    def _model_of(self, engine: Engine) -> Any:
-        """Return the model; one of this engine."""
-        model = self._model
-        if type(model) is engine.Model:
-            return model
-        return self._model_from(engine, model.state())
-
-    def _model_from(self, engine: Engine, state: State) -> Any:
-        """Return a model of the arrays of its state, which may be packed."""
-        return engine.Model.from_state(self._schema.algorithm, unpacked(state))
 
     def _owned(self, engine: Engine, state: Any) -> Any:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""

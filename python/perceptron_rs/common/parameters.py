@@ -26,7 +26,6 @@ __all__ = [
     "check_values",
     "draw_seed",
     "look_at",
-    "n_threads",
     "noise_settings",
     "refuse_balanced",
     "refuse_early_stopping",
@@ -37,7 +36,6 @@ __all__ = [
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _LARGEST = 2**31 - 1
-_MOST_THREADS = 256
 _MOST = int(sys.float_info.max)
 
 _NOISE: dict[str, Callable[[Any], Any]] = {
@@ -145,17 +143,6 @@ def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
                 values={name: value, "n_partitions": estimator.n_partitions},
                 settings={name: without, "n_partitions": 1},
             )
-
-
-def n_threads(estimator: Any, tasks: int | None = None) -> int:
-    """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
-    if tasks == 1 and estimator.n_jobs is None:
-        return 1  # joblib is not asked: for a small batch that takes longer than learning
-    if estimator.n_jobs is None and "joblib" not in sys.modules:
-        return 1  # nobody can have set a context
-    from joblib import effective_n_jobs
-
-    return min(max(1, int(effective_n_jobs(estimator.n_jobs))), _MOST_THREADS)
 
 
 def draw_seed(random_state: Any) -> int:

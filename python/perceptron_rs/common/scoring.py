@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -21,9 +20,10 @@ class Scoring(ClassifierMixin):
 
     classes_: NDArray[Any]
 
-    @abstractmethod
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example."""
+    if TYPE_CHECKING:
+
+        def predict(self, X: Any) -> NDArray[Any]:
+            """Predict the class of each example."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the given examples and labels.

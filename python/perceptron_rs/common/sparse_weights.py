@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.sklearn_base import check_is_fitted
+from perceptron_rs.fitted import check_is_fitted
 
 __all__ = ["SparseWeights", "as_sparse", "dense"]
 

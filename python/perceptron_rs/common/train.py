@@ -163,9 +163,6 @@ class Trainable(Owner):
     _rate: ClassVar[str] = "eta0"
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
-    #: Whether y may be a matrix of labels.
-    _learns_many: ClassVar[bool] = False
-    _multilabel: str | None = None  # as what matrix they were given: "dense" or "sparse"
 
     def _forget(self) -> None:
         """Forget what a cold start must not find."""

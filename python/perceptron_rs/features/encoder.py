@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import chain, compress, count, islice, repeat
+from collections.abc import Iterable
+from itertools import compress, count
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.features.entries import chunks, collect
+from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
 __all__ = ["AttributeEncoder"]
@@ -141,14 +141,20 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
             The encoded tokens: int8, or float64 if there are values other than 1.
         """
         check_is_fitted(self)
-        if self.n_columns is not None:
-            return self._hashed(tokens)
-        columns, values, ends = collect(tokens, lambda names: map(self.vocabulary_.get, names, repeat(-1)))
-        known = columns >= 0
-        if not known.all():
-            ends = np.concatenate([[0], np.cumsum(known)])[ends]
-            columns, values = columns[known], None if values is None else values[known]
+        columns, values, ends = self._vocabulary().entries(tokens)
+        if self.n_columns is not None and values is None:
+            values = np.ones(len(columns))  # the hasher's type
         return _matrix(columns, values, ends, self.n_columns_)
+
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.vocabulary_, self.n_columns_, self.n_columns is not None)
+
+    @classmethod
+    def _of(cls, vocabulary: Vocabulary, min_count: int) -> Self:
+        """Return an encoder that has learnt this vocabulary."""
+        encoder = cls(min_count, vocabulary.n_columns if vocabulary.is_hashed else None)
+        encoder.vocabulary_, encoder.n_columns_ = vocabulary.names, vocabulary.n_columns
+        return encoder
 
     def _check(self) -> None:
         if not isinstance(self.min_count, Integral) or self.min_count < 1:
@@ -163,20 +169,6 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"min_count must be 1 with n_columns, which keeps no counts, got {self.min_count}"
             )
-
-    def _hashed(self, tokens: Iterable[Any]) -> Any:
-        hasher = FeatureHasher(self.n_columns, input_type="pair", alternate_sign=False)
-
-        def pairs() -> Iterator[Any]:
-            for names, values, lengths in chunks(tokens):
-                left = zip(names, repeat(1.0) if values is None else values, strict=False)
-                yield from (list(islice(left, length)) for length in lengths)
-
-        every = pairs()
-        first = next(every, None)
-        if first is None:  # which the hasher refuses
-            return csr_matrix((0, self.n_columns))
-        return hasher.transform(chain([first], every))
 
 
 def _matrix(

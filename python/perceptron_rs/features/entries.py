@@ -49,11 +49,31 @@ def collect(
         lengths.frombytes(array("q", sizes).tobytes())
     ends = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(np.frombuffer(lengths, dtype=np.int64), out=ends[1:])
+    found = np.frombuffer(columns, dtype=np.int32)
     return (
-        np.frombuffer(columns, dtype=np.int32),
-        np.frombuffer(values, dtype=np.float64) if with_values else None,
-        ends,
+        _summed(found, np.frombuffer(values, dtype=np.float64), ends) if with_values else (found, None, ends)
     )
+
+
+def _summed(
+    columns: NDArray[np.int32], values: NDArray[np.float64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the entries with one for each column of a token: values are added in the order they come in.
+
+    SciPy adds them in an order of its own, and sums of floats depend on it.
+    """
+    tokens = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    order = np.lexsort((columns, tokens))
+    tokens, sorted_columns = tokens[order], columns[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (tokens[1:] != tokens[:-1]) | (sorted_columns[1:] != sorted_columns[:-1])
+    if first.all():
+        return columns, values, ends
+    sums = np.zeros(np.count_nonzero(first))
+    np.add.at(sums, np.cumsum(first) - 1, values[order])
+    kept = np.zeros(len(ends), dtype=np.int64)
+    np.cumsum(np.bincount(tokens[first], minlength=len(ends) - 1), out=kept[1:])
+    return sorted_columns[first], sums, kept
 
 
 def _entries(tokens: list[Any], first: int) -> Chunk:

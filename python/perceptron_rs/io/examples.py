@@ -54,9 +54,7 @@ class Examples:
         """The examples as estimators take them."""
         if not isinstance(self.rows, CsrArrays):
             return self.rows
-        X = self.rows.matrix()
-        X.has_sorted_indices = X.has_canonical_format = True
-        return X
+        return self.rows.canonical_matrix()
 
     @property
     def labels(self) -> NDArray[Any]:

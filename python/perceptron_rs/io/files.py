@@ -213,7 +213,7 @@ class ExampleFiles:
             if 0 in data.shape:
                 raise ValueError(f"{self.name}: contains no examples")
             data = self._checked(data, self.name)
-            n = data.X.shape[0]
+            n = data.shape[0]
             if data.y is not None and len(data.y) != n:
                 raise ValueError(
                     f"{reading.labels or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"

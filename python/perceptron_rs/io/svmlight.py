@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
+from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.common.threads import thread_count
 from perceptron_rs.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.lines import BLOCK, name_of, text_blocks, whole_lines
@@ -39,7 +41,6 @@ Arrays: TypeAlias = tuple[
 ]
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
-_MOST_THREADS = 1024
 _CHUNK = BLOCK
 
 
@@ -130,7 +131,7 @@ def load_svmlight(
         max_ratio=max_ratio,
         n_jobs=n_jobs,
     )
-    return X, y
+    return X.canonical_matrix(), y
 
 
 def load_with_base(
@@ -154,9 +155,7 @@ def load_with_base(
         raise ValueError(f"offset must be at least 0, got {offset}")
     if (offset > 0 or length > 0) and len(files) > 1:
         raise ValueError(f"offset and length are places in one file, got {len(files)} files")
-    from joblib import effective_n_jobs
-
-    threads = min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)
+    threads = thread_count(n_jobs)
     options: dict[str, Any] = {
         "zero_based": base,
         "refuse_query_ids": query_id == "refuse",
@@ -260,7 +259,7 @@ def open_svmlight(
             # The first line of all may tell whether there are labels.
             parts = starmap(text.part, blocks) if labelled == "auto" else in_order(_of_block(text), blocks)
             for rows, y, _ in parts:
-                yield Batch(_csr(rows.data, rows.indices, rows.indptr, rows.shape), y)
+                yield Batch(_csr(rows.data, rows.indices, rows.indptr, rows.shape).canonical_matrix(), y)
 
     return Source(
         batches=batches,
@@ -292,7 +291,7 @@ def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[
 def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
     if not ranges:
         values, columns, starts, y, *_ = _joined([], True)
-        return Batch(_csr(values, columns, starts, (0, options["n_features"])), y)
+        return Batch(_csr(values, columns, starts, (0, options["n_features"])).canonical_matrix(), y)
     return joined(
         [
             Batch(*load_svmlight(file, offset=begin, length=end - begin, **options))
@@ -361,17 +360,10 @@ def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
 
 def _csr(
     values: NDArray[np.float64], columns: NDArray[np.int32], starts: NDArray[np.int64], shape: tuple[int, int]
-) -> Any:
-    from scipy.sparse import csr_matrix
-
+) -> CsrArrays:
     fits = max(*shape, len(values)) <= _INT32_MAX
     index = np.int32 if fits else np.int64
-    X = csr_matrix(
-        (values, columns.astype(index, copy=False), starts.astype(index, copy=False)), shape=shape, copy=False
-    )
-    X.has_sorted_indices = True
-    X.has_canonical_format = True
-    return X
+    return CsrArrays(values, columns.astype(index, copy=False), starts.astype(index, copy=False), shape)
 
 
 def _files(path: Any) -> list[Any]:

@@ -11,27 +11,24 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import OF_KERNEL, check_fixed_parameters
-from perceptron_rs.common.kernel_array import spec_of
-from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import LearntAttribute
-from perceptron_rs.common.parameters import n_threads, noise_settings, validated
-from perceptron_rs.common.planes import is_joint, is_multilabel, joint_update
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
-from perceptron_rs.common.schema import History
+from perceptron_rs.common.parameters import noise_settings, validated
+from perceptron_rs.common.planes import joint_update
+from perceptron_rs.common.prediction import LearntAttribute
+from perceptron_rs.common.rows.examples import ValidatedRows
+from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder, train
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import CallWeights
-from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
-from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.float_mode import standard
+from perceptron_rs.engines import KernelSpec, State
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.kernel.values import callable_values, check_kernel, kernel_spec
-from perceptron_rs.kernel.vectors import OF_VECTORS, empty_log, state_of, stored, survival_counts
+from perceptron_rs.kernel.predictor import KernelLearnerPredictor
+from perceptron_rs.kernel.values import check_kernel, kernel_spec
+from perceptron_rs.kernel.vectors import empty_log, stored
 from perceptron_rs.models.saving import Saved
-from perceptron_rs.sklearn_base import check_is_fitted, fit_context
+from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["KernelLearner"]
 
@@ -39,7 +36,7 @@ __all__ = ["KernelLearner"]
 _VALUES = 1 << 20
 
 
-class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
+class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPredictor, Saved):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass gives its parameters (``__init__``), what it has at the vector 0 (``_nothing``), what an engine
@@ -62,10 +59,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
     @abstractmethod
     def _begin(self, feeder: Feeder) -> Any:
         """Return what the engine starts with."""
-
-    @abstractmethod
-    def _answer(self) -> str:
-        """Return what predicts, as the engines call it."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -187,96 +180,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
         then._keep(feeder, state)
         return then._answers(feeder.engine, examples, then._answer())
 
-    @property
-    @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
-        return (
-            state_of(self._vectors, self.n_seen_, self._seed)
-            | stored(self._vectors)
-            | {"origin": self._vectors["origin"], "gamma": np.array(self._spec.gamma)}
-        )
-
-    @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the normalized vote on each example, or the activation of the vector that predicts.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of a vote, the votes for minus the votes against, divided by their number, in [-1, 1]; in a
-            joint decision, the votes for each class, divided by their number. Otherwise the activation of
-            the weight vector that predicts, which `KernelPerceptron` can normalize. For two classes, it
-            is that of ``classes_[1]`` (in a joint decision, minus that of ``classes_[0]``); otherwise,
-            there is one column for each class. The bits do not depend on the storage of X, the batch or
-            ``n_jobs``.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
-        """
-        check_is_fitted(self, "classes_")
-        with standard():
-            self._check_parameters()
-            check_fixed_parameters(self)
-            engine = get_engine(self.engine)
-            data = examples(self, engine, X, reset=False)
-            data.assert_finite(self)
-            answer = self._answer()
-            scores = self._answers(engine, data, answer)
-            if answer in ("vote", "joint vote"):
-                number = np.array([count.sum() for count in survival_counts(self._vectors, self.n_seen_)])
-                scores = scores / np.maximum(number, 1)
-            check_classes(self.classes_, scores.shape[1])
-            if scores.shape[1] == 1:
-                return scores.reshape(-1)
-            if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
-                difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
-                return difference
-            return scores
-
-    def _answers(self, engine: Engine, data: ValidatedRows, answer: str) -> NDArray[np.float64]:
-        """Return one kind of answer (n, K).
-
-        The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
-        """
-        state = state_of(self._vectors, self.n_seen_, self._seed)
-        support, columns = len(self._vectors["origin"]), self.n_features_in_
-        if callable(self.kernel) or self.kernel == "precomputed":
-            stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
-        else:
-            stored_rows = rows_of(engine, stored(self._vectors), columns)
-        if callable(self.kernel):
-            X, others = matrix_of(data.stored, columns), matrix_of(stored(self._vectors), columns)
-            step = max(1, _VALUES // max(1, support))
-            blocks = (
-                engine.dense_rows(callable_values(self.kernel, X[start : start + step], others))
-                for start in range(0, X.shape[0], step)
-            )
-        else:
-            rows = data.rows
-            if self.kernel == "precomputed":
-                rows = select_columns(engine, data.stored, self._vectors["origin"], rows.shape[1])
-            blocks = (block for block in [rows])
-        found = []
-        for rows in blocks:
-            try:
-                scores = engine.kernel_scores(
-                    rows, stored_rows, state, kernel=self._spec, answers=[answer], threads=n_threads(self)
-                )
-            except OverflowError as error:
-                raise overflow(error) from None
-            found.append(scores[:, 0])
-        return np.concatenate(found)
-
     def _prediction_parameters(self) -> dict[str, Any]:
         spec = self._spec
         return {
@@ -295,26 +198,14 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
             found["origin"] = origin[row]
         return found
 
-    def _sizes(self, history: History) -> dict[str, int]:
-        sizes = super()._sizes(history)
-        # With precomputed kernel values no rows are stored: one column stands for them.
-        return sizes | {"c": 1 if self.kernel == "precomputed" else sizes["d"]}
-
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        super()._check_arrays(arrays, history)
-        seen, columns = arrays["seen"], history["n_features"]
-        if is_joint(self) and (seen != seen[0]).any():
-            raise ValueError("the tensor seen must hold one number for all classes of a joint decision")
-        if self.kernel == "precomputed" and arrays["origin"].max(initial=-1) >= columns:
-            raise ValueError(f"the tensor origin must name columns below {columns}")
-        spec_of(self, arrays)
-
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
-        self._spec = spec_of(self, arrays)
+    def _assert_ready(self) -> None:
+        super()._assert_ready()
+        self._check_parameters()
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)
         check_kernel(self)
+        self._check_prediction()
         if for_partial_fit and self.kernel == "precomputed":
             raise ArgumentError(
                 "{kernel} is not available with {partial_fit}",
@@ -322,11 +213,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, Saved):
                 cause="single pass",
                 values={"kernel": "precomputed"},
             )
-
-    @property
-    def _vectors(self) -> State:
-        """The log of mistakes, and the rows that it names."""
-        return {name: array for name, array in self._model.state().items() if name.startswith(OF_VECTORS)}
 
     @LearntAttribute
     def support_vectors_(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from perceptron_rs.stream.run import Block, Carrier
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner
 
-__all__ = ["BudgetCarrier", "empty_sets", "log_of", "unique_members", "updated_sets"]
+__all__ = ["BudgetCarrier", "empty_sets", "unique_members", "updated_sets"]
 
 #: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
 Stored: TypeAlias = dict[str, NDArray[Any]]
@@ -82,26 +81,3 @@ def unique_members(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
     kept = {name: w for name, w in state.items() if name.startswith("kept")}
     kept["kept_row"] = place.reshape(-1).astype(np.int64)[kept["kept_row"]]
     return kept, select_rows(stored(state), index), origin
-
-
-def log_of(kept: State, classes: int) -> State:
-    """Return what is kept as a log of mistakes, which is what predicts.
-
-    The mistakes have their numbers in the place of t, and their vectors no norms.
-    """
-    start, steps = kept["kept_start"], kept["kept_step"]
-    if steps.shape[1] == 1:
-        members = [np.arange(begin, end) for begin, end in pairwise(start)]
-        log_step = steps[:, 0]
-    else:
-        members = [np.flatnonzero(steps[:, k]) for k in range(classes)]
-        log_step = np.concatenate([steps[entries, k] for k, entries in enumerate(members)])
-    every = np.concatenate(members)
-    return {
-        "log_start": np.cumsum([0, *map(len, members)], dtype=np.int64),
-        "log_row": kept["kept_row"][every],
-        "log_t": kept["kept_number"][every],
-        "log_step": log_step,
-        "log_bias": np.zeros(len(every)),
-        "log_norm": np.zeros(len(every)),
-    }

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
-from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, log_of, unique_members, updated_sets
+from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, unique_members, updated_sets
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
-from perceptron_rs.kernel.schema import BUDGETED, check_members
-from perceptron_rs.kernel.vectors import stored
+from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
+from perceptron_rs.kernel.schema import BUDGETED
+from perceptron_rs.kernel.vectors import log_of, stored
 from perceptron_rs.settings import Budget
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
@@ -28,7 +29,9 @@ __all__ = ["BudgetedKernelPerceptron"]
 _LARGEST = 2**31 - 1
 
 
-class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner, StreamFit):
+class BudgetedKernelPerceptron(
+    BudgetedKernelPerceptronParameters, KernelLearner, BudgetedKernelPerceptronPredictor, StreamFit
+):
     r"""Kernel perceptron that keeps a bounded number of mistakes, for endless streams.
 
     It learns like `KernelPerceptron`: a mistake on an example :math:`x_k`, with the step :math:`c_k`, adds
@@ -285,21 +288,6 @@ class BudgetedKernelPerceptron(BudgetedKernelPerceptronParameters, KernelLearner
             policy_seed=self._policy_seed,
             distance=float(self.projection_distance),
         )
-
-    def _sizes(self, history: History) -> dict[str, int]:
-        sizes = super()._sizes(history)
-        width = sizes["K"] if is_joint(self) else 1
-        return sizes | {"w": width, "g": sizes["K"] // width, "s": sizes["K"] // width + 1}
-
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        super()._check_arrays(arrays, history)
-        check_members(self, arrays)
-
-    def _set_state(self, state: State) -> None:
-        super()._set_state(state | log_of(state, len(state["seen"])))
-
-    def _answer(self) -> str:
-        return "last"
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         if callable(self.kernel):

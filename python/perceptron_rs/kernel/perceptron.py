@@ -7,18 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.owner import LearntAttribute
-from perceptron_rs.common.planes import is_joint
+from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State
-from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
-from perceptron_rs.kernel.schema import KERNEL, check_log
+from perceptron_rs.kernel.predictor import PREDICTIONS, KernelPerceptronPredictor
+from perceptron_rs.kernel.schema import KERNEL
 from perceptron_rs.kernel.values import rows_of_callable
 from perceptron_rs.kernel.vectors import extended_log, survival_counts
 from perceptron_rs.settings import Kernel
@@ -26,12 +25,9 @@ from perceptron_rs.settings import Kernel
 __all__ = ["KernelPerceptron"]
 
 _MEGABYTE = 1 << 20
-#: What may predict, and what the engines call it.
-_ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "drawn"}
-PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
+class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptronPredictor):
     r"""Kernel perceptron: the perceptron in the feature space of a kernel.
 
     The model is the log of its mistakes: each mistake on an example :math:`x_k`, with the step :math:`c_k`,
@@ -293,24 +289,3 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner):
     def _prediction_parameters(self) -> dict[str, Any]:
         own = {"prediction": self.prediction, "normalize": bool(self.normalize)}
         return super()._prediction_parameters() | own
-
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        super()._check_arrays(arrays, history)
-        check_log(arrays)
-
-    def _answer(self) -> str:
-        answer = _ANSWERS[self.prediction]
-        if answer == "vote":
-            return "joint vote" if is_joint(self) else answer
-        return f"normalised {answer}" if self.normalize else answer
-
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        super()._check_parameters(for_partial_fit=for_partial_fit)
-        if self.normalize and self.prediction == "vote" and is_joint(self):
-            raise ArgumentError(
-                "{normalize} is not available with {prediction} and {multi_class}, where each vector votes "
-                "by its activations",
-                "set {normalize} or another {prediction}",
-                values={"normalize": True, "prediction": "vote", "multi_class": "joint"},
-                settings={"normalize": False},
-            )

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.settings import LARGEST_DEGREE
@@ -53,7 +53,7 @@ def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> N
     """Return the values of a callable for all rows of X with all others."""
     with foreign():
         found = kernel(X, others)
-        values = np.asarray(found.toarray() if issparse(found) else found)
+        values = np.asarray(found.toarray() if is_sparse(found) else found)
     needed = (X.shape[0], others.shape[0])
     if values.shape != needed:
         raise ValueError(

@@ -11,6 +11,7 @@ They are a dict of arrays, and none of these is ever changed in place. For K pla
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import State
 
-__all__ = ["OF_VECTORS", "empty_log", "extended_log", "state_of", "stored", "survival_counts"]
+__all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of", "stored", "survival_counts"]
 
 #: How the names of these arrays begin.
 OF_VECTORS = ("log", "origin", "rows")
@@ -93,6 +94,29 @@ def survival_counts(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.
         np.diff(np.concatenate([[1], log, [last + 1]])).astype(np.int64)
         for log, last in zip(logs, seen, strict=True)
     ]
+
+
+def log_of(kept: State, classes: int) -> State:
+    """Return what is kept on a budget as a log of mistakes, which is what predicts.
+
+    The mistakes have their numbers in the place of t, and their vectors no norms.
+    """
+    start, steps = kept["kept_start"], kept["kept_step"]
+    if steps.shape[1] == 1:
+        members = [np.arange(begin, end) for begin, end in pairwise(start)]
+        log_step = steps[:, 0]
+    else:
+        members = [np.flatnonzero(steps[:, k]) for k in range(classes)]
+        log_step = np.concatenate([steps[entries, k] for k, entries in enumerate(members)])
+    every = np.concatenate(members)
+    return {
+        "log_start": np.cumsum([0, *map(len, members)], dtype=np.int64),
+        "log_row": kept["kept_row"][every],
+        "log_t": kept["kept_number"][every],
+        "log_step": log_step,
+        "log_bias": np.zeros(len(every)),
+        "log_norm": np.zeros(len(every)),
+    }
 
 
 def stored(vectors: State) -> dict[str, NDArray[Any]]:

@@ -11,41 +11,40 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.columns import COLUMNS
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import are_accepted, n_threads, noise_settings, validated
-from perceptron_rs.common.planes import is_multilabel, joint_update, positive_labels
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
+from perceptron_rs.common.parameters import are_accepted, noise_settings, validated
+from perceptron_rs.common.planes import joint_update, positive_labels
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder, train
-from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes, start_value
-from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.float_mode import standard
+from perceptron_rs.common.weights import start_value
+from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed import PackedModel
 from perceptron_rs.linear.parameters import LinearParameters
+from perceptron_rs.linear.predictor import LinearPredictor
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.settings import Linear
-from perceptron_rs.sklearn_base import CallbackSupportMixin, check_is_fitted, fit_context
+from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
 from perceptron_rs.stream.learner import StreamFit
 
 __all__ = ["LinearLearner"]
 
 
-class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, StreamFit, Exported, Saved):
+class LinearLearner(
+    LinearParameters, CallbackSupportMixin, OnlineClassifier, LinearPredictor, StreamFit, Exported, Saved
+):
     """A linear classifier that one pass of an engine over examples makes better.
 
     A subclass gives its parameters (a dataclass) and its schema.
     """
 
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
-    _takes_packed: ClassVar[bool] = True
 
     n_seen_: NDArray[np.int64]
 
@@ -204,104 +203,15 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, OnlineClassifier, St
         """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
         return False
 
-    @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        r"""Return the activation :math:`w \cdot x + b` of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, the activation of ``classes_[1]`` (of a joint decision, minus that of
-            ``classes_[0]``). Otherwise, one column for each class, and so for each of many labels. The bits
-            do not depend on the storage of X, the batch or ``n_jobs``.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
-        """
-        check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
-        with standard():
-            check_fixed_parameters(self)
-            engine = get_engine(self.engine)
-            data = examples(self, engine, X, reset=False)
-            try:
-                scores = self._judge(engine, data)
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise overflow(error) from None
-            if not np.isfinite(scores).all():
-                data.assert_finite(self)
-                assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
-        check_classes(self.classes_, scores.shape[1])
-        return self._scores(scores)
-
-    def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what ``decision_function`` shows of the activations (n, K)."""
-        if activations.shape[1] == 1:
-            return activations.reshape(-1)
-        if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
-            return activations[:, 1] - activations[:, 0]
-        return activations
-
-    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
-        """Return what every example gets, (n, K)."""
-        model, (n, columns) = self._model, data.rows.shape
-        if columns != model.shape[1]:
-            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
-        if isinstance(model, PackedModel) and engine is model.engine is get_engine("rust"):
-            scores = model.scores(data.stored, n_threads(self, n))
-            if scores is not None:
-                return scores
-        model = self._model_of(engine)
-        return self._scores_under(model, data.rows, n_threads(self, n))
-
-    def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = model.scores(rows, threads=threads)
-        return scores
-
-    @property
-    @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts."""
-        return {"coef": dense(self.coef_), "intercept": self.intercept_}
-
     def _prediction_parameters(self) -> dict[str, Any]:
         return {"learner": self._schema.learner, "tie": self.tie}
 
     def _prediction_arrays(self) -> State:
         return {f"{name}_": array for name, array in self.predictor_.items()}
 
-    def _model_of(self, engine: Engine) -> Any:
-        model = self._model
-        if isinstance(model, PackedModel):
-            return model.of_engine(engine)
-        return super()._model_of(engine)
-
-    def _model_from(self, engine: Engine, state: State) -> Any:
-        if COLUMNS in state:
-            return PackedModel(engine, self._schema.algorithm, state)
-        return super()._model_from(engine, state)
-
     def _packed(self) -> State:
         model = self._model
         return model.packed() if isinstance(model, PackedModel) else super()._packed()
-
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
-        # An average is computed when it is first read: here, where an error can name the file.
-        model = self._model
-        numbers = model.few if isinstance(model, PackedModel) else (model.coef, model.intercept)
-        if not all(np.isfinite(array).all() for array in numbers):
-            raise ValueError(
-                "its weights are so large that their average is not finite; save the model again"
-            )
 
     @property
     def t_(self) -> int:

@@ -1,102 +1,239 @@
-"""What a linear model file predicts with, read without scikit-learn, whose import takes seconds."""
+"""What linear models predict with, and how."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.common.columns import COLUMNS, Places, check_columns, spread
-from perceptron_rs.common.planes import n_planes
-from perceptron_rs.common.schema import is_count
-from perceptron_rs.engines import get_engine
-from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET
-from perceptron_rs.models.classes import classes_from_json
-from perceptron_rs.models.values import Tensors
+from perceptron_rs.choices import LinearPrediction
+from perceptron_rs.common.columns import COLUMNS, unpacked
+from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.rows.examples import ValidatedRows
+from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.threads import n_threads
+from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes
+from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.errors import ArgumentError, overflow
+from perceptron_rs.float_mode import standard
+from perceptron_rs.linear.packed import PackedModel
+from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
+from perceptron_rs.linear.vectors import PREFIX, Hyperplanes, Vectors, VotedModel, check_vectors
 
-__all__ = ["Predictor", "predictor"]
+__all__ = [
+    "PREDICTIONS",
+    "AveragedPerceptronPredictor",
+    "LinearPredictor",
+    "PerceptronPredictor",
+    "PocketPerceptronPredictor",
+    "VotedPerceptronPredictor",
+]
+
+PREDICTIONS = ("vote", "average", "last", "random", "longest")
 
 _CSR = ("rows_indptr", "rows_indices", "rows_values")
 
 
-@dataclass(frozen=True)
-class _Parameters:
-    multi_class: str
+class LinearPredictor(Classifier):
+    """Planes, one for each class, or one for two."""
+
+    _takes_packed: ClassVar[bool] = True
+
+    @property
+    def coef_(self) -> Any:
+        """Weights that predict."""
+        return self._model.coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Intercepts that predict."""
+        intercept: NDArray[np.float64] = self._model.intercept
+        return intercept
+
+    @consistent
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Return the activation :math:`w \cdot x + b` of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, the activation of ``classes_[1]`` (of a joint decision, minus that of
+            ``classes_[0]``). Otherwise, one column for each class, and so for each of many labels. The bits
+            do not depend on the storage of X, the batch or ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
+        """
+        with standard():
+            self._assert_ready()
+            engine = get_engine(self.engine)
+            data = self._examples(engine, X)
+            try:
+                scores = self._judge(engine, data)
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise overflow(error) from None
+            if not np.isfinite(scores).all():
+                data.assert_finite(self)
+                assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
+        check_classes(self.classes_, scores.shape[1])
+        return self._scores(scores)
+
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
+        """Return what every example gets, (n, K)."""
+        model, (n, columns) = self._model, data.rows.shape
+        if columns != model.shape[1]:
+            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
+        if isinstance(model, PackedModel) and engine is model.engine is get_engine("rust"):
+            scores = model.scores(data.stored, n_threads(self, n))
+            if scores is not None:
+                return scores
+        model = self._model_of(engine)
+        return self._scores_under(model, data.rows, n_threads(self, n))
+
+    def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = model.scores(rows, threads=threads)
+        return scores
+
+    @property
+    @consistent
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts."""
+        return {"coef": dense(self.coef_), "intercept": self.intercept_}
+
+    def _model_of(self, engine: Engine) -> Any:
+        model = self._model
+        if isinstance(model, PackedModel):
+            return model.of_engine(engine)
+        return super()._model_of(engine)
+
+    def _model_from(self, engine: Engine, state: State) -> Any:
+        if COLUMNS in state:
+            return PackedModel(engine, self._schema.algorithm, state)
+        return super()._model_from(engine, state)
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+        # An average is computed when it is first read: here, where an error can name the file.
+        model = self._model
+        numbers = model.few if isinstance(model, PackedModel) else (model.coef, model.intercept)
+        if not all(np.isfinite(array).all() for array in numbers):
+            raise ValueError(
+                "its weights are so large that their average is not finite; save the model again"
+            )
 
 
-class Predictor:
-    """Weights that judge rows of CSR, as the estimator does: the same scores and classes, to the last bit."""
+class PerceptronPredictor(LinearPredictor):
+    """The last weights of a perceptron."""
 
-    def __init__(
-        self,
-        classes: NDArray[Any],
-        coef: NDArray[np.float64],
-        intercept: NDArray[np.float64],
-        tie: str,
-        places: Places | None = None,
-    ) -> None:
-        self.classes_, self._tie, self._places = classes, tie, places
-        self.n_features_in_ = coef.shape[1] if places is None else places.n_columns
-        self._coef, self._intercept = coef if places is None else places.weights(coef), intercept
-
-    def judge(self, rows: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Return the index of the class of each row, and what ``decision_function`` returns."""
-        engine = get_engine("rust")
-        arrays, coef, places = (rows.indptr, rows.indices, rows.data), self._coef, self._places
-        few = None
-        if places is not None:
-            few = places.rows(dict(zip(_CSR, arrays, strict=True)))
-            if few is None:
-                coef = spread(coef[:, places.places], places.columns, places.n_columns)
-        if few is not None:
-            arrays = (few[_CSR[0]], few[_CSR[1]], few[_CSR[2]])
-        found = engine.csr_rows(*arrays, coef.shape[1])
-        scores = engine.scores(found, coef, self._intercept, threads=1)
-        if len(self.classes_) > 2:
-            return np.argmax(scores, axis=1), scores
-        # One plane; or two of a joint decision.
-        scores = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
-        return (scores >= 0 if self._tie == "positive" else scores > 0).astype(np.intp), scores
+    _schema: ClassVar[Schema] = PERCEPTRON
 
 
-def predictor(document: dict[str, Any], tensors: Tensors) -> Predictor | None:
-    """Return it; None if the file needs the estimator: to be read, or to say what is wrong with it."""
-    name, given, history = (document.get(part) for part in ("estimator", "parameters", "history"))
-    schemas = {schema.learner: schema for schema in (PERCEPTRON, AVERAGED, POCKET)}
-    if (
-        name not in schemas
-        or not isinstance(given, dict)
-        or not isinstance(history, dict)
-        or not is_count(history.get("n_features"))
-        or document.get("arithmetic_version") != ARITHMETIC_VERSION
-        or given.get("engine") != "rust"
-        or given.get("tie") not in ("mistake", "positive")
-        or given.get("multi_class", "ovr") not in ("ovr", "joint")
-    ):
-        return None
-    try:
-        classes = classes_from_json(document.get("classes"))
-        planes = n_planes(_Parameters(given.get("multi_class", "ovr")), classes)
-        left, sizes = dict(tensors), {"K": planes, "d": history["n_features"]}
-        columns = left.pop(COLUMNS, None)
-        if columns is not None:
-            if check_columns(columns) != sizes["d"]:
-                return None
-            sizes[COLUMNS] = len(columns) - 1
-        state: Tensors = {}
-        for part in schemas[name].parts_of(None):
-            if not part.attribute:
-                state |= part.take(left, sizes)
-    except ValueError:
-        return None
-    if "ages" in state or "strengths" in state:  # penalties are pending
-        return None
-    coef, intercept = state["coef"], state["intercept"]
-    if name == "averaged":
-        coef, intercept = get_engine("rust").average(state)
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-            return None
-    return Predictor(classes, coef, intercept, given["tie"], None if columns is None else Places(columns))
+class AveragedPerceptronPredictor(LinearPredictor):
+    """The average of all weight vectors of a run."""
+
+    _schema: ClassVar[Schema] = AVERAGED
+
+
+class PocketPerceptronPredictor(LinearPredictor):
+    """The weights with the fewest training errors."""
+
+    _schema: ClassVar[Schema] = POCKET
+
+
+class VotedPerceptronPredictor(LinearPredictor):
+    """All weight vectors of a run."""
+
+    _takes_packed: ClassVar[bool] = False
+
+    prediction: LinearPrediction
+    n_seen_: NDArray[np.int64]
+    _schema: ClassVar[Schema] = VOTED
+    _model: VotedModel
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Return the normalized vote on each example, or the activation of the vector that predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With ``prediction="vote"``, the votes for minus the votes against, divided by the number of
+            votes, in [-1, 1]; a vector with :math:`w \cdot x + b = 0` votes for. Otherwise, the activation.
+            For two classes, the score is that of ``classes_[1]``; otherwise, there is one column for each
+            class. The bits do not depend on the storage of X, the batch or ``n_jobs``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape, contains NaN or infinity, or makes a vote overflow.
+        """
+        return super().decision_function(X)
+
+    @property
+    def _vectors(self) -> Vectors:
+        """All vectors of the run."""
+        try:
+            return self._model.vectors
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__!r} object has no vectors; fit it first") from None
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        super()._check_arrays(arrays, history)
+        check_vectors(arrays)
+
+    def _model_of(self, engine: Engine) -> VotedModel:
+        model = self._model
+        return model if model.engine is engine else self._model_from(engine, model.state())
+
+    def _model_from(self, engine: Engine, state: State) -> VotedModel:
+        return VotedModel.from_state(engine, unpacked(state))
+
+    def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
+        return model.scores(rows, self.prediction, threads)
+
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
+        if self.prediction not in PREDICTIONS:
+            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
+        if self.prediction != "vote":
+            self._predicting()
+        return super()._judge(engine, data)
+
+    @property
+    @consistent
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
+        if self.prediction == "vote":
+            return {f"{PREFIX}{name}": array for name, array in self._vectors.items()} | {
+                "n_seen": self.n_seen_
+            }
+        return dict(zip(("coef", "intercept"), self._predicting(), strict=True))
+
+    def _predicting(self) -> Hyperplanes:
+        """Return the weights and intercepts of a kind of prediction that is no vote."""
+        weights = self._model.weights(self.prediction)
+        if not all(np.isfinite(numbers).all() for numbers in weights):
+            raise ArgumentError(
+                "{prediction} needs weights that are not finite",
+                "scale the features",
+                values={"prediction": self.prediction},
+            )
+        return weights

@@ -24,24 +24,23 @@ from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.settings import Data, zeros
-from perceptron_rs.stream.run import Block, Carrier
+from perceptron_rs.settings import zeros
 
 __all__ = [
+    "LAST",
     "PREFIX",
-    "Hyperplanes",
     "MistakeLog",
-    "VectorCarrier",
     "Vectors",
     "VotedModel",
     "check_vectors",
     "cold_vectors",
     "each_vector",
+    "extended_vectors",
     "last_model",
+    "newest_vectors",
     "rows_of",
-    "stream_state",
+    "stored",
     "survival_counts",
-    "unique_rows",
 ]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
@@ -50,8 +49,7 @@ Hyperplanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 #: What their names begin with in the state of a model, and in that of a run over a stream.
 PREFIX = "vectors_"
-_OF_STREAM = "stream_"
-_LAST = ("coef", "intercept", "seen")
+LAST = ("coef", "intercept", "seen")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
 
 
@@ -115,7 +113,7 @@ def extended_vectors(vectors: Vectors, *runs: MistakeLog) -> Vectors:
     logs = [vectors, *(run.log for run in runs)]
     order = np.argsort(np.concatenate([_planes(log) for log in logs]), kind="stable")
     entries = {name: np.concatenate([part[name] for part in added])[order] for name in _ENTRIES}
-    rows = concatenate_rows(_stored(vectors), *(run.rows for run in runs))
+    rows = concatenate_rows(stored(vectors), *(run.rows for run in runs))
     kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
     start = np.add.reduce([log["log_start"] for log in logs])
     return kept | entries | rows | {"log_start": start}
@@ -137,47 +135,7 @@ def newest_vectors(vectors: Vectors, engine: Engine, most: int | None) -> Vector
     used, place = np.unique(entries["log_row"], return_inverse=True)
     entries["log_row"] = place.reshape(-1).astype(np.int64)
     start = np.concatenate([[0], np.cumsum(lengths - gone)]).astype(np.int64)
-    return new | entries | select_rows(_stored(vectors), used) | {"log_start": start}
-
-
-class VectorCarrier(Carrier):
-    """The vectors of a run over a stream: in its state under names of their own, with the rows so far."""
-
-    def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:
-        self.engine, self.most, self.fit_intercept = engine, most, fit_intercept
-
-    def begin(self, block: Block, state: State) -> tuple[Data, State]:
-        """Return what an engine starts with: a run begins with an empty log."""
-        return super().begin(block, {name: state[name] for name in _LAST})
-
-    def end(self, block: Block, before: State, after: State) -> State:
-        """Return the state with the mistakes of a block added to the log."""
-        made = MistakeLog.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
-        vectors = extended_vectors(stream_vectors(before), made)
-        vectors = newest_vectors(vectors, self.engine, self.most)
-        state = {name: w for name, w in after.items() if not name.startswith("log_")}
-        return state | stream_state(vectors)
-
-
-def stream_state(vectors: Vectors) -> State:
-    """Return the vectors as they stand in the state of a run over a stream."""
-    return {f"{_OF_STREAM}{name}": w for name, w in vectors.items()}
-
-
-def stream_vectors(state: State) -> Vectors:
-    """Return the vectors in the state of a run over a stream."""
-    return {name.removeprefix(_OF_STREAM): w for name, w in state.items() if name.startswith(_OF_STREAM)}
-
-
-def unique_rows(state: State) -> Vectors:
-    """Return these vectors with each row stored once, as a run in memory leaves them; or nothing."""
-    vectors = stream_vectors(state)
-    if not vectors or len(vectors["log_row"]) == 0:
-        return vectors
-    _, entry, place = np.unique(vectors["log_origin"], return_index=True, return_inverse=True)
-    rows = select_rows(_stored(vectors), vectors["log_row"][entry])
-    kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
-    return kept | rows | {"log_row": place.reshape(-1).astype(np.int64)}
+    return new | entries | select_rows(stored(vectors), used) | {"log_start": start}
 
 
 def survival_counts(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -260,20 +218,20 @@ class VotedModel:
     def state(self) -> State:
         """Return all that it takes to go on."""
         vectors = self.vectors | {"seed": np.array([self.seed], dtype=np.int64)}
-        return {name: self.last[name] for name in _LAST} | {
+        return {name: self.last[name] for name in LAST} | {
             f"{PREFIX}{name}": w for name, w in vectors.items()
         }
 
     def keys(self) -> list[str]:
         """Return the names of the numbers of the last vector."""
-        return list(_LAST)
+        return list(LAST)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         array: NDArray[Any] = self.last[name]
         return array
 
     def __contains__(self, name: object) -> bool:
-        return name in _LAST
+        return name in LAST
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -332,7 +290,7 @@ class VotedModel:
 
 def last_model(engine: Engine, state: Any) -> Any:
     """Return a model of the engine with the last vector of a state or a model."""
-    return engine.Model.from_state("voted", {name: state[name] for name in _LAST})
+    return engine.Model.from_state("voted", {name: state[name] for name in LAST})
 
 
 def ballots(
@@ -349,10 +307,10 @@ def ballots(
 
 def rows_of(vectors: Vectors, engine: Engine) -> Rows:
     """Return the stored rows as those of an engine."""
-    stored = _stored(vectors)
-    if "rows" in stored:
-        return engine.dense_rows(np.require(stored["rows"], requirements=["C", "A"]))
-    parts = [np.require(stored[name], requirements=["C", "A"]) for name in sorted(stored)]
+    known = stored(vectors)
+    if "rows" in known:
+        return engine.dense_rows(np.require(known["rows"], requirements=["C", "A"]))
+    parts = [np.require(known[name], requirements=["C", "A"]) for name in sorted(known)]
     indices, indptr, values = parts
     return engine.csr_rows(indptr, indices, values, vectors["coef"].shape[1])
 
@@ -361,7 +319,7 @@ def check_vectors(arrays: State) -> None:
     """Raise ValueError unless the vectors in a state are those of a run that ended at its weights."""
     vectors = {name.removeprefix(PREFIX): w for name, w in arrays.items() if name.startswith(PREFIX)}
     if COLUMNS in arrays:
-        vectors |= within(_stored(vectors), arrays[COLUMNS])
+        vectors |= within(stored(vectors), arrays[COLUMNS])
     engine = get_engine("rust")
     try:
         last = engine.replay(rows_of(vectors, engine), vectors, upto=np.diff(vectors["log_start"]))
@@ -376,7 +334,8 @@ def check_vectors(arrays: State) -> None:
         raise ValueError(f"the tensors {PREFIX}... do not lead to the weights of the file")
 
 
-def _stored(vectors: Vectors) -> Vectors:
+def stored(vectors: Vectors) -> Vectors:
+    """Return the arrays of the stored rows."""
     return {name: array for name, array in vectors.items() if name.startswith("rows")}
 
 

@@ -9,40 +9,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.columns import unpacked
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
+from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
 from perceptron_rs.linear.schema import VOTED
+from perceptron_rs.linear.stream import VectorCarrier, stream_state, unique_rows
 from perceptron_rs.linear.vectors import (
-    PREFIX,
-    Hyperplanes,
     MistakeLog,
-    VectorCarrier,
-    Vectors,
     VotedModel,
-    check_vectors,
     cold_vectors,
     each_vector,
     last_model,
-    stream_state,
     survival_counts,
-    unique_rows,
 )
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.stream.run import Carrier
 
-__all__ = ["PREDICTIONS", "VotedPerceptron"]
-
-PREDICTIONS = ("vote", "average", "last", "random", "longest")
+__all__ = ["VotedPerceptron"]
 
 
-class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
+class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronPredictor):
     r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.
 
     Training makes the same updates as `Perceptron`. Each mistake makes a new weight vector. The survival
@@ -226,19 +216,10 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     """
 
     _continues_in_streams: ClassVar[bool] = False
-    _takes_packed: ClassVar[bool] = False
     _schema: ClassVar[Schema] = VOTED
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
 
     _model: VotedModel
-
-    @property
-    def _vectors(self) -> Vectors:
-        """All vectors of the run."""
-        try:
-            return self._model.vectors
-        except AttributeError:
-            raise AttributeError(f"{type(self).__name__!r} object has no vectors; fit it first") from None
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -308,31 +289,6 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
         votes = self.survival_[class_index].tolist()
         return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        r"""Return the normalized vote on each example, or the activation of the vector that predicts.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With ``prediction="vote"``, the votes for minus the votes against, divided by the number of
-            votes, in [-1, 1]; a vector with :math:`w \cdot x + b = 0` votes for. Otherwise, the activation.
-            For two classes, the score is that of ``classes_[1]``; otherwise, there is one column for each
-            class. The bits do not depend on the storage of X, the batch or ``n_jobs``.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If X has a wrong shape, contains NaN or infinity, or makes a vote overflow.
-        """
-        return super().decision_function(X)
-
     def _prediction_parameters(self) -> dict[str, Any]:
         return super()._prediction_parameters() | {"prediction": self.prediction, "seed": self._model.seed}
 
@@ -341,10 +297,6 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
 
     def _settled_state(self) -> State:
         return self._state()
-
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        super()._check_arrays(arrays, history)
-        check_vectors(arrays)
 
     def _start(self, feeder: Feeder) -> Any:
         """Return the last vector to go on from; the others stay on the estimator meanwhile."""
@@ -375,46 +327,8 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner):
     def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
         return VotedModel.cold(engine, super()._cold(engine, planes, columns, **numbers))
 
-    def _model_of(self, engine: Engine) -> VotedModel:
-        model = self._model
-        return model if model.engine is engine else self._model_from(engine, model.state())
-
-    def _model_from(self, engine: Engine, state: State) -> VotedModel:
-        return VotedModel.from_state(engine, unpacked(state))
-
     def _arrays(self, state: VotedModel) -> State:
         return {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
 
     def _owned(self, engine: Engine, state: Any) -> VotedModel:
         return state if isinstance(state, VotedModel) else self._model_from(engine, state)
-
-    def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
-        return model.scores(rows, self.prediction, threads)
-
-    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
-        if self.prediction not in PREDICTIONS:
-            raise ValueError(f"prediction must be one of {PREDICTIONS}, got {self.prediction!r}")
-        if self.prediction != "vote":
-            self._predicting()
-        return super()._judge(engine, data)
-
-    @property
-    @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
-        if self.prediction == "vote":
-            return {f"{PREFIX}{name}": array for name, array in self._vectors.items()} | {
-                "n_seen": self.n_seen_
-            }
-        return dict(zip(("coef", "intercept"), self._predicting(), strict=True))
-
-    def _predicting(self) -> Hyperplanes:
-        """Return the weights and intercepts of a kind of prediction that is no vote."""
-        weights = self._model.weights(self.prediction)
-        if not all(np.isfinite(numbers).all() for numbers in weights):
-            raise ArgumentError(
-                "{prediction} needs weights that are not finite",
-                "scale the features",
-                values={"prediction": self.prediction},
-            )
-        return weights

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -13,16 +12,15 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
-from perceptron_rs.common.kernel_array import spec_of
-from perceptron_rs.common.labels import check_classes, encode_new, label_array
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns, select_rows, slice_rows
-from perceptron_rs.common.schema import History, Schema, SchemaMixin
+from perceptron_rs.common.fixed_parameters import fixed_parameters
+from perceptron_rs.common.labels import encode_new, label_array
+from perceptron_rs.common.owner import Fitted
+from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.common.rows.selection import matrix_of, select_rows
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.turns import consistent, learning
-from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
+from perceptron_rs.common.turns import learning
+from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, norm_squared
@@ -30,21 +28,27 @@ from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.kernel import check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
+from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
 from perceptron_rs.margins.problem import Problem, check_options, threads
 from perceptron_rs.margins.result import InseparableError, MarginResult
-from perceptron_rs.margins.schema import MAX_MARGIN, check_planes, results_of, results_to_json
+from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
-from perceptron_rs.sklearn_base import BaseEstimator, check_is_fitted, fit_context
+from perceptron_rs.sklearn_base import BaseEstimator, fit_context
 
 __all__ = ["MaxMarginClassifier"]
 
 _BITS = 1200  # behind the binary point: more than the smallest float has
-_VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
 class MaxMarginClassifier(
-    MaxMarginClassifierParameters, Exported, Saved, Scoring, SchemaMixin, BaseEstimator
+    MaxMarginClassifierParameters,
+    Exported,
+    Saved,
+    Scoring,
+    Fitted,
+    MaxMarginClassifierPredictor,
+    BaseEstimator,
 ):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
@@ -184,9 +188,6 @@ class MaxMarginClassifier(
     margin_: NDArray[np.float64]
     margin_interval_: NDArray[np.float64]
     results_: list[MarginResult]
-    #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
-    _spec: KernelSpec | None = None
-    _stored_support: dict[str, NDArray[Any]]
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -301,6 +302,10 @@ class MaxMarginClassifier(
             )
         warnings.warn(f"{text}; the best hyperplane found is kept", ConvergenceWarning, stacklevel=5)
 
+    def _assert_ready(self) -> None:
+        super()._assert_ready()
+        threads(self.n_jobs)  # which is no parameter that scikit-learn validates
+
     def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
         known = [result if result.status == "separable" else None for result in self.results_]
         parts = [result.support for result in known if result is not None]
@@ -323,63 +328,6 @@ class MaxMarginClassifier(
             raise AttributeError("support_vectors_ is only available with the kernels 'poly' and 'rbf'")
         return matrix_of(self._stored_support, self.n_features_in_)
 
-    @property
-    @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
-        if self._spec is None:
-            return {"coef": self.coef_, "intercept": self.intercept_}
-        return self._stored_support | {
-            "dual_coef": self.dual_coef_,
-            "intercept": self.intercept_,
-            "origin": self.support_,
-            "gamma": np.array(self._spec.gamma),
-        }
-
-    @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        r"""Return the score :math:`w \cdot x + b` of each example, in the space of the kernel.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, the score of ``classes_[1]``. Otherwise, one column for each class.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If X has a wrong shape or contains NaN or infinity.
-        """
-        check_is_fitted(self, "classes_")
-        with standard():
-            check_fixed_parameters(self)
-            engine = get_engine(self.engine)
-            data = examples(self, engine, X, reset=False)
-            name = "coef_" if self._spec is None else "dual_coef_"
-            weights = getattr(self, name)
-            try:
-                scores = np.concatenate(
-                    [
-                        engine.scores(rows, weights, self.intercept_, threads=threads(self.n_jobs))
-                        for rows in self._features(engine, data)
-                    ]
-                )
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
-            if not np.isfinite(scores).all():
-                data.assert_finite(self)
-                assert_finite_weights(**{name: weights, "intercept_": self.intercept_})
-        check_classes(self.classes_, scores.shape[1])
-        return scores.reshape(-1) if scores.shape[1] == 1 else scores
-
     def _prediction_parameters(self) -> dict[str, Any]:
         spec = self._spec
         if spec is None:
@@ -393,54 +341,13 @@ class MaxMarginClassifier(
             found = {name: found[name] for name in ("dual_coef", "intercept", "gamma")}
         return found
 
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        check_planes(self, arrays, history["n_features"])
-
     def _document(self) -> dict[str, Any]:
         return {"results": results_to_json(self.results_)}
 
     def _restored(self, arrays: State, document: dict[str, Any]) -> None:
-        if self.kernel != "linear":
-            self._spec = spec_of(self, arrays)
-            self._stored_support = vars(self).get("_stored_support", {})
+        super()._restored(arrays, document)
         self.results_ = results_of(arrays, document.get("results"), self._spec)
         self.margin_ = self.margin_interval_[:, 0].copy()
-
-    def _features(self, engine: Engine, data: ValidatedRows) -> Iterator[Rows]:
-        """Yield what the weights are multiplied with: the features, or kernel values with the support."""
-        if self._spec is None:
-            yield data.rows
-            return
-        columns = self.n_features_in_
-        if self._spec.name == "precomputed":
-            yield select_columns(engine, data.stored, self.support_, columns)
-            return
-        others = rows_of(engine, self._stored_support, columns)
-        n, step = data.rows.shape[0], max(1, _VALUES // max(1, len(self.support_)))
-        for begin in range(0, n, step):
-            rows = rows_of(engine, slice_rows(data.stored, begin, min(n, begin + step)), columns)
-            yield engine.dense_rows(
-                engine.kernel_matrix(rows, others, kernel=self._spec, threads=threads(self.n_jobs))
-            )
-
-    @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes, ``classes_[1]`` if the score is positive. Otherwise, the class with the largest
-            score; in a tie, the first one.
-        """
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return np.asarray(self.classes_[index])
 
     def _network(self) -> ExportedNetwork:
         from perceptron_rs.margins.exports import network

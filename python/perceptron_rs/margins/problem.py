@@ -8,12 +8,12 @@ from numbers import Integral, Real
 from typing import Any, get_args
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Bias, Solver
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
+from perceptron_rs.common.threads import thread_count
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.rounding import refuse_rounded
@@ -32,7 +32,6 @@ __all__ = [
 
 BIASES: tuple[Bias, ...] = get_args(Bias)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
-_MOST_THREADS = 256
 _MOST_STEPS = 2**62
 
 
@@ -149,4 +148,4 @@ def threads(n_jobs: int | None) -> int:
         raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r:.80}")
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; 1 is one thread, -1 one for each processor")
-    return min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)
+    return thread_count(n_jobs)

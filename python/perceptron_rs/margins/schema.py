@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.choices import Bias, words
 from perceptron_rs.common.kernel_array import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.planes import n_planes
 from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.engines import KernelSpec, State
-from perceptron_rs.margins.problem import BIASES
 from perceptron_rs.margins.result import STATUSES, MarginResult
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def results_of(arrays: State, words: Any, spec: KernelSpec | None) -> list[Margi
 def _check_words(description: Any) -> None:
     if not isinstance(description, dict) or set(description) != {*_WORDS, "work"}:
         raise ValueError(f"each of its results must hold {', '.join(_WORDS)} and work")
-    allowed = {"status": STATUSES, "bias": BIASES, "proof": _PROOFS}
+    allowed = {"status": STATUSES, "bias": words(Bias), "proof": _PROOFS}
     for name, values in allowed.items():
         if description[name] not in values:
             raise ValueError(f"the {name} of a result must be one of {values}, got {description[name]!r:.80}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.sklearn_base import check_is_fitted
+from perceptron_rs.fitted import check_is_fitted
 
 __all__ = ["Exported", "ExportedNetwork", "network_of", "take_over"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from perceptron_rs.models.values import plain
 
-__all__ = ["checked", "parameters_from_json", "parameters_to_json", "values_to_json"]
+__all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
 
 #: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
 NOT_SAVED = ("callback", "audit_key")
@@ -56,18 +58,32 @@ def _pairs(weights: dict[Any, Any]) -> list[list[Any]]:
     return [[plain(label), plain(weight)] for label, weight in weights.items()]
 
 
-def parameters_from_json(description: Any, learner: type) -> dict[str, Any]:
+def parameters_of(group: type, description: Any, learner: str) -> dict[str, Any]:
+    """Return all parameters of a group, with its defaults; ValueError for a value that none of them may have.
+
+    What scikit-learn's validation alone can say is not looked at.
+    """
+    names = [parameter.name for parameter in fields(group)]
+    found = parameters_from_json(description, names, learner)
+    for parameter in fields(group):
+        if parameter.name in NOT_SAVED or parameter.name not in found:
+            found[parameter.name] = parameter.default
+        elif not parameter.metadata["values"].accepts(found[parameter.name]):
+            raise ValueError(f"its parameter {parameter.name} cannot be {found[parameter.name]!r:.80}")
+    return found
+
+
+def parameters_from_json(description: Any, names: Iterable[str], learner: str) -> dict[str, Any]:
     """Return the arguments of the learner's constructor; ValueError if it does not take them.
 
     Parameters that are missing in the description were added to the learner later: they get their defaults.
     """
     if not isinstance(description, dict):
         raise ValueError("its parameters must be a JSON object")
-    names = set(learner._get_param_names()) - set(NOT_SAVED)  # type: ignore[attr-defined]
-    unknown = sorted(set(description) - names)
+    unknown = sorted(set(description) - (set(names) - set(NOT_SAVED)))
     if unknown:
         raise ValueError(
-            f"{learner.__name__} of this version has no parameter {unknown[0]!r:.80}; "
+            f"{learner} of this version has no parameter {unknown[0]!r:.80}; "
             f"the file needs a newer perceptrons"
         )
     found = dict(description)

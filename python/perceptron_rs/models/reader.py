@@ -1,10 +1,11 @@
-"""From a model file to an estimator."""
+"""From a model file to an estimator, or to what predicts of it."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,11 +16,11 @@ from perceptron_rs.models.arrays import restore
 from perceptron_rs.models.classes import LABELS, classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.input import INPUT, Input
-from perceptron_rs.models.parameters import checked, parameters_from_json
-from perceptron_rs.models.training_record import CALLS, DIGESTS, publish_record
+from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
+from perceptron_rs.models.training_record import CALLS, DIGESTS, publish_record, without_record
 from perceptron_rs.models.values import Tensors
 
-__all__ = ["Known", "read"]
+__all__ = ["Known", "read", "read_predictor"]
 
 _KEYS = {
     "format_version",
@@ -37,15 +38,57 @@ class Known(Protocol):
     """What is known of a learner."""
 
     @property
+    def class_name(self) -> str:
+        """The name of the class of the estimator."""
+
+    @property
     def kind(self) -> Any:
         """The class of the estimator."""
+
+    @property
+    def predictor(self) -> Any:
+        """The class of what predicts alone."""
+
+    @property
+    def parameters(self) -> Any:
+        """The dataclass of its parameters."""
 
 
 def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[Any, dict[str, Any], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
-    try:
+    with _loading(path):
         document, tensors = unpack(path)
-        return _restore(document, tensors, learners), document, tensors
+        learner = _learner_of(document, learners)
+        kind = learner.kind
+        names = kind._get_param_names()
+        estimator = kind(**parameters_from_json(document["parameters"], names, learner.class_name))
+        checked(estimator)
+        left = dict(tensors)
+        publish_record(estimator, left, document)
+        _restore(estimator, document, left)
+        return estimator, document, tensors
+
+
+def read_predictor(
+    path: str | os.PathLike[str], learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
+) -> Any:
+    """Return what predicts of the estimator in a file."""
+    with _loading(path):
+        document, tensors = unpack(path)
+        learner = _learner_of(document, learners)
+        predictor = learner.predictor()
+        vars(predictor).update(parameters_of(learner.parameters, document["parameters"], learner.class_name))
+        vars(predictor).update(engine=engine, n_jobs=n_jobs)
+        predictor._check_prediction()
+        _restore(predictor, document, without_record(tensors))
+        return predictor
+
+
+@contextmanager
+def _loading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
     except ValueError as error:
         raise located(error, f"cannot load {os.fspath(path)!r}: ") from None
     except MemoryError as error:
@@ -53,7 +96,8 @@ def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[A
         raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
 
 
-def _restore(document: dict[str, Any], tensors: Tensors, learners: Mapping[str, Known]) -> Any:
+def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Known:
+    """Return the learner that a description names; ValueError if it is not one of an estimator."""
     if "checkpoint" in document:
         raise ArgumentError(
             "it is a checkpoint of a run, and no model",
@@ -70,31 +114,30 @@ def _restore(document: dict[str, Any], tensors: Tensors, learners: Mapping[str, 
             f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(learners)}; "
             f"install a newer perceptrons"
         )
-    kind = learners[name].kind
-    unknown = set(document) - _KEYS - _OPTIONAL - kind._schema.document
+    unknown = set(document) - _KEYS - _OPTIONAL - learners[name].predictor._schema.document
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
         )
-    estimator = kind(**parameters_from_json(document["parameters"], kind))
-    checked(estimator)
-    estimator.classes_ = classes_from_json(document["classes"], least=kind._schema.least_classes)
+    return learners[name]
+
+
+def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
+    """Put what a file holds on an estimator, or a predictor, with its parameters; ValueError if unsound."""
+    model.classes_ = classes_from_json(document["classes"], least=model._schema.least_classes)
     if LABELS in document:
-        if document[LABELS] not in ("dense", "sparse") or not getattr(kind, "_learns_many", False):
+        if document[LABELS] not in ("dense", "sparse") or not model._learns_many:
             raise ValueError(f"its labels must be dense or sparse, got {document[LABELS]!r:.80}")
-        estimator._multilabel = document[LABELS]
-    tensors = dict(tensors)
-    publish_record(estimator, tensors, document)
-    restore(estimator, tensors, document)
+        model._multilabel = document[LABELS]
+    restore(model, tensors, document)
     if "feature_names" in document:
-        estimator.feature_names_in_ = _feature_names(document["feature_names"], estimator.n_features_in_)
+        model.feature_names_in_ = _feature_names(document["feature_names"], model.n_features_in_)
     if "column_base" in document:
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
-        estimator._column_base = document["column_base"]
+        model._column_base = document["column_base"]
     if "input" in document:
-        setattr(estimator, INPUT, Input.from_json(document["input"], estimator.n_features_in_))
-    return estimator
+        setattr(model, INPUT, Input.from_json(document["input"], model.n_features_in_))
 
 
 def _check_arithmetic(version: Any) -> None:

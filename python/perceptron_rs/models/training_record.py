@@ -18,7 +18,7 @@ from perceptron_rs.models.values import Tensors
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
 
-__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record"]
+__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record", "without_record"]
 
 #: The parts of the description.
 CALLS, DIGESTS = "calls", "digests"
@@ -80,6 +80,11 @@ def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str,
     setattr(estimator, RECORD, tuple(calls))
 
 
+def without_record(tensors: Tensors) -> Tensors:
+    """Return the tensors that are no part of the record."""
+    return {name: tensor for name, tensor in tensors.items() if not name.startswith(_PREFIX)}
+
+
 def _to_json(call: Call) -> dict[str, Any]:
     found: dict[str, Any] = {
         "method": call.method,
@@ -96,7 +101,7 @@ def _to_json(call: Call) -> dict[str, Any]:
     return found
 
 
-def _from_json(description: Any, kind: type) -> Call:
+def _from_json(description: Any, kind: Any) -> Call:
     if not isinstance(description, dict) or set(description) - _OPTIONAL != _NEEDED:
         raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
     method, sizes = description["method"], description["sizes"]
@@ -115,7 +120,7 @@ def _from_json(description: Any, kind: type) -> Call:
         raise ValueError("a call must hold whether it was weighted")
     return Call(
         method,
-        parameters_from_json(description["parameters"], kind),
+        parameters_from_json(description["parameters"], kind._get_param_names(), kind.__name__),
         description["n_features"],
         tuple((rows, times) for rows, times in sizes),
         description["weighted"],

@@ -4,45 +4,44 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters
-from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.parameters import (
     check_values,
-    n_threads,
     refuse_balanced,
     refuse_early_stopping,
     validated,
 )
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.rows.examples import ValidatedRows
+from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder, Trainable, train
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.weights import CallWeights, start_value
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.float_mode import standard
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.multilayer.network import n_outputs, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
+from perceptron_rs.multilayer.predictor import MultilayerPerceptronPredictor
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.settings import Network
-from perceptron_rs.sklearn_base import check_is_fitted, fit_context
+from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
 _LARGEST = 2**31 - 1
 
 
-class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scoring, Trainable):
+class MultilayerPerceptron(
+    MultilayerPerceptronParameters, Exported, Saved, Scoring, Trainable, MultilayerPerceptronPredictor
+):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
     A single perceptron cannot learn exclusive or, because no line separates the two classes. One hidden
@@ -264,80 +263,6 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
         train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
         return self
 
-    @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the activations of the output neurons.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
-        """
-        z = self._outputs(X, probabilities=False)
-        return z.reshape(-1) if z.shape[1] == 1 else z
-
-    @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes, ``classes_[1]`` if the activation is positive. Otherwise, the class with the
-            largest activation; in a tie, the first one.
-        """
-        z = self.decision_function(X)
-        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
-        return cast("NDArray[Any]", self.classes_[index])
-
-    @consistent
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            One column for each class, in the order of ``classes_``.
-        """
-        p = self._outputs(X, probabilities=True)
-        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
-
-    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
-        check_is_fitted(self, "classes_")
-        with standard():
-            check_fixed_parameters(self)
-            engine = get_engine(self.engine)
-            data = examples(self, engine, X, reset=False)
-            out = engine.mlp_scores(
-                data.rows,
-                self._model.state(),
-                activation=self.activation,
-                probabilities=probabilities,
-                threads=n_threads(self, data.rows.shape[0]),
-            )
-            if not np.isfinite(out).all():
-                data.assert_finite(self)
-                raise ValueError(
-                    "an activation of the network is not finite; scale the features as in the fit"
-                )
-        check_classes(self.classes_, out.shape[1])
-        return out
-
     @property
     def coefs_(self) -> tuple[NDArray[np.float64], ...]:
         """Weights of each layer."""
@@ -374,19 +299,8 @@ class MultilayerPerceptron(MultilayerPerceptronParameters, Exported, Saved, Scor
                 state[f"{name[:-1]}_{layer}"] = value.T
         self._begin_anew(state)
 
-    @property
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts: the weights of each layer, a row for each neuron, and its intercepts."""
-        state: dict[str, NDArray[Any]] = self._model.state()
-        return state
-
     def _prediction_parameters(self) -> dict[str, Any]:
         return {"learner": "multilayer", "activation": self.activation}
-
-    def _check_arrays(self, arrays: State, history: History) -> None:
-        super()._check_arrays(arrays, history)
-        if history["n_iter"] < 1:
-            raise ValueError("the history must hold an epoch or more")
 
     def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
         self._name_layers()

@@ -9,33 +9,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.owner import LearntAttribute
 from perceptron_rs.common.parameters import (
     check_values,
     refuse_early_stopping,
     refuse_partitions,
 )
-from perceptron_rs.common.schema import History
+from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.turns import computed
 from perceptron_rs.common.weights import start_value
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
+from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.sequence.schema import check_matrices, encoder_of, template_of
 from perceptron_rs.sequence.source import encoded, source_of
-from perceptron_rs.sequence.weights import (
-    beam_of,
-    cold_state,
-    dense_matrix,
-    names_of,
-    predictor_weights,
-    sparse_entries,
-)
+from perceptron_rs.sequence.weights import beam_of, cold_state, dense_matrix, names_of, sparse_entries
 from perceptron_rs.settings import Chain
 from perceptron_rs.sklearn_base import ConvergenceWarning
 from perceptron_rs.stream.learner import StreamFit
@@ -44,7 +35,7 @@ from perceptron_rs.stream.run import Carrier
 __all__ = ["SequenceLearner"]
 
 
-class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
+class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePerceptronPredictor):
     """A perceptron on linear chains, but for its public methods."""
 
     _least: ClassVar[int] = 1
@@ -62,13 +53,6 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
     def _prediction_parameters(self) -> dict[str, Any]:
         return {"learner": "sequence", "beam": beam_of(self)}
 
-    def _sizes(self, history: History) -> dict[str, int]:
-        columns, labels = history["n_features"], len(self.classes_)
-        return {"L": labels, "E": history["n_iter"], "d": columns, "p": columns + 1}
-
-    def _check_arrays(self, arrays: State, history: History) -> None:  # noqa: ARG002
-        check_matrices(arrays, len(self.classes_))
-
     def _document(self) -> dict[str, Any]:
         encoder, parts = vars(self).get("encoder_"), {}
         if encoder is not None:
@@ -76,40 +60,22 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved):
             parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": hashed}
         return parts | ({"template": dict(self.template_)} if "template_" in vars(self) else {})
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
-        self._average = []
-        if "encoder" in document:
-            self.encoder_ = encoder_of(arrays, document["encoder"], self.n_features_in_)
-        elif "vocabulary" in arrays:
-            raise ValueError("there is an unknown tensor 'vocabulary', as there is no encoder")
-        if "template" in document:
-            self.template_ = template_of(document["template"])
-        if not all(np.isfinite(weights).all() for weights in self._weights.values()):
-            raise ValueError("its average weights hold a NaN or an infinity")
+    def _encoder_of(self, arrays: State, description: Any) -> AttributeEncoder:
+        return AttributeEncoder._of(super()._encoder_of(arrays, description), description["min_count"])
+
+    def _fit_encoder(self, tokens: list[Any]) -> Any:
+        """Return attributes as a matrix of columns, which they say."""
+        self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
+        return self.encoder_.fit_transform(tokens)
+
+    def _encoded(self, tokens: list[Any]) -> Any:
+        return self.encoder_.transform(tokens)
 
     @property
     def _fixed(self) -> tuple[str, ...]:
         """Parameters that what has been learnt depends on."""
         of_encoder = ("min_count", "hash_columns") if hasattr(self, "encoder_") else ()
         return ("transition_features", *of_encoder)
-
-    @property
-    def _weights(self) -> State:
-        """What predicts, as the engines' ``sequence_decode`` takes it."""
-        weights: State = computed(
-            self,
-            "_average",
-            ("_model", "averaged"),
-            lambda model: predictor_weights(
-                get_engine(model.engine), model._model.state(), bool(model.averaged)
-            ),
-        )
-        return weights
-
-    @property
-    def predictor_(self) -> dict[str, NDArray[Any]]:
-        """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
-        return dict(self._weights)
 
     def _start_from(self, name: str, weights: Any) -> None:
         """Start anew from what is shown and these weights instead; they may be sparse."""

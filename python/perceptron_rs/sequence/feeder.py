@@ -14,9 +14,9 @@ from perceptron_rs.common.early_stopping import split
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
-from perceptron_rs.common.parameters import n_threads
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.selection import rows_of, select_rows, slice_rows
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
-from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.fitted import check_is_fitted
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -37,7 +36,6 @@ def read_sequences(
 
     Attributes become columns by the encoder of the model, which ``reset`` makes anew.
     """
-    engine = get_engine(model.engine)
     if is_nested(X):
         if lengths is not None:
             raise ValueError("lengths must be None for a list of sequences, which tells them itself")
@@ -45,24 +43,30 @@ def read_sequences(
         if not tokens:
             raise ValueError(f"X must hold at least one token, got {len(found)} sequences without any")
         if reset:
-            model.encoder_ = AttributeEncoder(min_count=model.min_count, n_columns=model.hash_columns)
-            matrix = model.encoder_.fit_transform(tokens)
+            matrix = model._fit_encoder(tokens)
         elif not hasattr(model, "encoder_"):
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
         else:
-            matrix = model.encoder_.transform(tokens)
-        return examples(model, engine, matrix, reset=reset), found
+            matrix = model._encoded(tokens)
+        return _rows(model, matrix, reset), found
     if not reset and hasattr(model, "encoder_"):
         raise ValueError(
             "X must be a list of sequences of attributes, because the model was fitted to such; "
             "encode a matrix with encoder_ and a model fitted to matrices"
         )
-    data = examples(model, engine, X, reset=reset)
+    data = _rows(model, X, reset)
     return data, check_lengths(lengths, data.rows.shape[0])
 
 
-def check_encoder(model: SequenceLearner, encoder: Any) -> None:
+def _rows(model: Any, matrix: Any, reset: bool) -> ValidatedRows:
+    engine = get_engine(model.engine)
+    return examples(model, engine, matrix, reset=True) if reset else model._examples(engine, matrix)
+
+
+def check_encoder(model: Any, encoder: Any) -> None:
     """Refuse what is no fitted encoder with the model's parameters."""
+    from perceptron_rs.features.encoder import AttributeEncoder  # which imports scikit-learn
+
     if not isinstance(encoder, AttributeEncoder):
         raise TypeError(f"encoder must be an AttributeEncoder, got {encoder!r:.80}")
     check_is_fitted(encoder)

@@ -7,16 +7,19 @@ CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its c
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.schema import COUNTS, EPOCHS, Array, Schema, is_count
 from perceptron_rs.engines import State
-from perceptron_rs.features.encoder import AttributeEncoder
+from perceptron_rs.features.vocabulary import Vocabulary
 
-__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "encoder_of", "template_of"]
+if TYPE_CHECKING:
+    from perceptron_rs.features.encoder import AttributeEncoder
+
+__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "template_of", "vocabulary_of"]
 
 _REPORTS = {array.name: array for array in EPOCHS}
 
@@ -125,14 +128,13 @@ def _check_matrix(name: str, ends: NDArray[np.int64], indices: NDArray[np.int32]
         raise ValueError(f"the tensor {name}ices must rise within each row")
 
 
-def encoder_of(arrays: State, description: Any, columns: int) -> AttributeEncoder:
-    """Return the encoder of a file; ValueError if it is unsound."""
+def vocabulary_of(arrays: State, description: Any, columns: int) -> Vocabulary:
+    """Return the vocabulary of the encoder of a file; ValueError if it is unsound."""
     if not isinstance(description, dict) or set(description) != {"min_count", "n_columns"}:
         raise ValueError("its encoder must hold min_count and n_columns")
     hashed = description["n_columns"]
     if not is_count(description["min_count"]) or not (hashed is None or is_count(hashed)):
         raise ValueError("its encoder must hold counts")
-    encoder = AttributeEncoder(**description)
     names: dict[str, int] = {}
     if hashed is None:
         if "vocabulary" not in arrays:
@@ -148,8 +150,7 @@ def encoder_of(arrays: State, description: Any, columns: int) -> AttributeEncode
         names = {name: column for column, name in enumerate(parts)}
     if (columns if hashed else len(names)) != (hashed or columns):
         raise ValueError("its encoder and its weights have different numbers of columns")
-    encoder.vocabulary_, encoder.n_columns_ = names, columns
-    return encoder
+    return Vocabulary(names, columns, hashed is not None)
 
 
 def template_of(description: Any) -> dict[str, Any]:

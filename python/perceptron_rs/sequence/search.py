@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.parameters import n_threads
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.engines import get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of
 
 if TYPE_CHECKING:
-    from perceptron_rs.sequence.base import SequenceLearner
+    from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 
 __all__ = ["decode", "search_sequences"]
 
@@ -26,7 +24,7 @@ Found: TypeAlias = tuple[NDArray[Any], ...]
 
 
 def search_sequences(
-    model: SequenceLearner,
+    model: SequencePerceptronPredictor,
     X: Any,
     lengths: Any,
     limits: tuple[Any, Any],
@@ -37,8 +35,7 @@ def search_sequences(
 
     X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
     """
-    check_is_fitted(model)
-    check_fixed_parameters(model)
+    model._assert_ready()
     check_classes(model.classes_, len(model._weights["start"]), least=1)
     if is_nested(X) and not any(map(len, X)):
         return None, np.zeros(len(X), dtype=np.int64)
@@ -63,7 +60,7 @@ def search_sequences(
 
 
 def decode(
-    model: SequenceLearner, X: Any, lengths: Any, allowed: Any, forbidden: Any
+    model: SequencePerceptronPredictor, X: Any, lengths: Any, allowed: Any, forbidden: Any
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
     """Return the class indices of all tokens, score and length of each sequence; X is of `as_token_lists`."""
     found, lengths = search_sequences(

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
-from perceptron_rs.common.owner import LearntAttribute, Owner
+from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import check_values, draw_seed, validated
+from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.turns import computed, consistent, learning

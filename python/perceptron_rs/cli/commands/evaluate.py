@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, same_kind
 from perceptron_rs.cli.figures import of_classes, table
-from perceptron_rs.cli.modelfile import load_model
+from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.common.summary import label_text, plain
 
 __all__ = ["run"]
@@ -23,7 +23,7 @@ FEW = 20  # classes: more make a confusion matrix that nobody reads
 
 def run(arguments: Namespace) -> int:
     """Print accuracy, errors, the figures of each class, and for few classes the confusion matrix."""
-    model = load_model(Path(arguments.model))
+    model = load_predictor(Path(arguments.model), arguments.threads)
     files = examples(arguments, model)
     data = files.whole()
     y = data.labels
@@ -36,10 +36,7 @@ def run(arguments: Namespace) -> int:
             UserWarning,
             stacklevel=1,
         )
-    vars(model).pop("feature_names_in_", None)  # the names were compared by load; X has none
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
-    result = figures(y, model.predict(data.X), model.classes_)
+    result = figures(y, model.predict(data.rows), model.classes_)
     print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
     return 0
 

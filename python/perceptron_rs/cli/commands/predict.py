@@ -6,15 +6,14 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import examples, reading_of
-from perceptron_rs.cli.modelfile import load_model, load_predictor
+from perceptron_rs.cli.data import examples
+from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
@@ -40,27 +39,13 @@ def run(arguments: Namespace) -> int:
 
 
 def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
-    """Return what answers, and how examples are to be read.
-
-    A linear model on svmlight text needs no scikit-learn, whose import takes longer than a million answers.
-    """
-    path = Path(arguments.model)
-    if vars(arguments).get("format") in (None, "svmlight") and arguments.threads is None:
-        model = load_predictor(path)
-        if model is not None:
-            reading = replace(reading_of(arguments, model, labels=False), usual="svmlight")
-            files = ExampleFiles(arguments.data, reading)
-            if files.form == "svmlight" and reading.zero_based != "auto":
-                return Answers(model.classes_, lambda data: model.judge(data.rows), arguments), files
-    model = load_model(path)
+    """Return what answers, and how examples are to be read."""
+    model = load_predictor(Path(arguments.model), arguments.threads)
     files = examples(arguments, model, labels=False)
-    vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
 
     def judge(data: Examples) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        found = np.searchsorted(model.classes_, model.predict(data.X))
-        return found, model.decision_function(data.X) if arguments.scores else np.zeros(0)
+        found = np.searchsorted(model.classes_, model.predict(data.rows))
+        return found, model.decision_function(data.rows) if arguments.scores else np.zeros(0)
 
     return Answers(model.classes_, judge, arguments), files
 

@@ -66,7 +66,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     if not is_tagger and arguments.tag_column is not None:
         raise UsageError(f"--tag-column is about tagged sentences, and {path} does not label sequences")
     if is_tagger:
-        given = _of_sentences(arguments, load_tagger(path, arguments.threads), calls)
+        given = _of_sentences(arguments, load_tagger(path, arguments.threads, learns=True), calls)
     else:
         given = _of_examples(arguments, model, calls)
     answer = reproduce(model, **given, engine=arguments.engine, audit_key=key)

@@ -38,7 +38,9 @@ WINDOW = 2  # as of `column_attributes`
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    before = None if arguments.continued is None else load_tagger(Path(arguments.continued), None)
+    before = (
+        None if arguments.continued is None else load_tagger(Path(arguments.continued), None, learns=True)
+    )
     _check(arguments, before)
     in_blocks = is_stream(arguments)
     check_writable(Path(arguments.model), arguments.data)

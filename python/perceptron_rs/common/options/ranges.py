@@ -26,6 +26,9 @@ class Values(Protocol):
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""
 
+    def accepts(self, value: Any) -> bool:
+        """Whether a value of JSON may be one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -113,6 +116,14 @@ class Range:
         ]
         return [*found, None] if self.none else found
 
+    def accepts(self, value: Any) -> bool:
+        """Whether a value of JSON may be one."""
+        if value is None or isinstance(value, str):
+            return self.none if value is None else value in self.words
+        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
+            return bool(self.also)
+        return self._holds(value)
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -135,6 +146,10 @@ class Words:
 
         return [StrOptions(set(self.words)), *self.also, *([None] if self.none else [])]
 
+    def accepts(self, value: Any) -> bool:
+        """Whether a value of JSON may be one."""
+        return value in self.words if isinstance(value, str) else self.none and value is None
+
 
 @dataclass(frozen=True, slots=True)
 class Switch:
@@ -147,6 +162,10 @@ class Switch:
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""
         return ["boolean"]
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value of JSON may be one."""
+        return isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +190,7 @@ class Other:
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""
         return self.known()
+
+    def accepts(self, value: Any) -> bool:  # noqa: ARG002
+        """Whether a value of JSON may be one: who predicts with it says so, with more to compare it with."""
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,9 +24,19 @@ from perceptron_rs.common.rows.storage import (
 from perceptron_rs.engines import Engine, Rows
 
 if TYPE_CHECKING:
+    from perceptron_rs.common.schema import SchemaMixin
     from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["ValidatedRows", "as_array", "assert_width", "examples", "read", "refuse_odd", "unchecked"]
+__all__ = [
+    "ValidatedRows",
+    "as_array",
+    "assert_width",
+    "examples",
+    "examples_of_numbers",
+    "read",
+    "refuse_odd",
+    "unchecked",
+]
 
 _BLOCK = 1 << 20
 _LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
@@ -46,11 +57,11 @@ class ValidatedRows:
         read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
         return all(a is b and not a.flags.owndata for a, b in zip(given, read, strict=True))
 
-    def assert_finite(self, estimator: BaseEstimator) -> None:
+    def assert_finite(self, estimator: object) -> None:
         """Raise scikit-learn's error if there is a NaN or an infinity in X."""
         _assert_finite(self.values, estimator)
 
-    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: BaseEstimator) -> None:
+    def assert_finite_in(self, selected: NDArray[np.bool_], estimator: object) -> None:
         """Do so for the selected rows alone, a block at a time."""
         if self.values.dtype.kind in "biu":
             return
@@ -63,11 +74,18 @@ class ValidatedRows:
             _assert_finite(self.values[chosen[start : start + step]], estimator)
 
 
-def _assert_finite(values: NDArray[Any], estimator: BaseEstimator) -> None:
-    from sklearn.utils import assert_all_finite
-
+def _assert_finite(values: NDArray[Any], estimator: object) -> None:
+    values = portable_values(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        assert_all_finite(portable_values(values), input_name="X", estimator_name=type(estimator).__name__)
+        is_finite = np.isfinite(values)
+        if is_finite.all():
+            return
+        if "sklearn" in sys.modules:  # without it there is no estimator, and nobody has told it to look away
+            from sklearn.utils import assert_all_finite
+
+            assert_all_finite(values, input_name="X", estimator_name=type(estimator).__name__)
+            return
+    raise ValueError(f"Input X contains {values[~is_finite][0]}; leave such examples out, or fill them in")
 
 
 def examples(estimator: BaseEstimator, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
@@ -89,6 +107,42 @@ def examples(estimator: BaseEstimator, engine: Engine, X: Any, *, reset: bool) -
         return read(engine, X)
 
 
+def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
+    """Do so for a predictor by NumPy alone: of arrays, lists of lists, and matrices of SciPy.
+
+    The columns of a data frame must have the names that the predictor knows, in that order.
+    """
+    with naming("X"):
+        names = _column_names(X)
+        X = refuse_odd(X)
+        X = X.tocsr() if is_sparse(X) else _matrix_of_numbers(X)
+        if len(X.shape) != 2 or min(X.shape) == 0:
+            raise ValueError(
+                f"X must have two dimensions, examples by features, and one example or more, got the shape "
+                f"{X.shape}; one example is a list in a list, [x]"
+            )
+        known = getattr(predictor, "feature_names_in_", None)
+        if known is not None and names is not None and names != known.tolist():
+            raise ValueError(
+                f"X must have the columns of the fit in order, {known.tolist()!r:.200}, got {names!r:.200}"
+            )
+        assert_width(predictor, X.shape[1])
+        return read(engine, X)
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, if all are strings."""
+    names = getattr(X, "column_names", None) or getattr(X, "columns", None)
+    names = None if names is None else list(names)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _matrix_of_numbers(X: Any) -> NDArray[Any]:
+    array: NDArray[Any] = np.asarray(X)
+    refuse_type(array.dtype, "X")
+    return array.astype(np.float64) if array.dtype.kind == "O" else array
+
+
 def read(engine: Engine, X: Any) -> ValidatedRows:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
     if not is_sparse(X):
@@ -104,7 +158,7 @@ def read(engine: Engine, X: Any) -> ValidatedRows:
     return ValidatedRows(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
-def unchecked(estimator: BaseEstimator, engine: Engine, X: Any) -> ValidatedRows:
+def unchecked(estimator: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
         rows, arrays = engine.dense_rows(X), {"rows": X}
@@ -120,7 +174,7 @@ def unchecked(estimator: BaseEstimator, engine: Engine, X: Any) -> ValidatedRows
     return ValidatedRows(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
 
 
-def assert_width(estimator: BaseEstimator, n_features: int) -> None:
+def assert_width(estimator: SchemaMixin, n_features: int) -> None:
     """Raise if examples have another width than those that a fitted estimator has seen."""
     needed = estimator.n_features_in_
     if n_features != needed:

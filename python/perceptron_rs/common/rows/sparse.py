@@ -57,6 +57,12 @@ class CsrArrays:
 
         return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape, copy=False)
 
+    def canonical_matrix(self) -> Any:
+        """Return the matrix of SciPy, of rows that have sorted, distinct columns."""
+        X = self.matrix()
+        X.has_sorted_indices = X.has_canonical_format = True
+        return X
+
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix, of SciPy or ours."""

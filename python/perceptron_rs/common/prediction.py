@@ -1,0 +1,189 @@
+"""Predictors: a model, its classes, and the parameters that predicting reads.
+
+An estimator is a predictor that also learns. A predictor alone, as `load_predictor` makes it of a file,
+needs NumPy and an engine: nothing here, and in the modules ``predictor`` of families, imports scikit-learn
+or SciPy.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.choices import Tie
+from perceptron_rs.common.columns import unpacked
+from perceptron_rs.common.planes import is_joint, is_multilabel
+from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
+from perceptron_rs.common.schema import Array, SchemaMixin
+from perceptron_rs.common.turns import consistent
+from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.fitted import check_is_fitted
+
+__all__ = ["Classifier", "LearntAttribute", "Predictor", "learnt_attribute"]
+
+
+class LearntAttribute(property):
+    """An attribute that shows what has been learnt, and cannot be set."""
+
+    def __set__(self, estimator: Any, value: Any) -> NoReturn:
+        name = getattr(self.fget, "__name__", "it")
+        raise AttributeError(
+            f"{name} shows what this {type(estimator).__name__} has learnt and cannot be set; "
+            "fit it again, or change a copy of the array"
+        )
+
+
+def learnt_attribute(attribute: str, name: str) -> LearntAttribute:
+    """Return an attribute that shows the numbers of this name in a model."""
+
+    def read(estimator: Any) -> Any:
+        try:
+            return vars(estimator)["_model"][name]
+        except KeyError:
+            kind = type(estimator).__name__
+            raise AttributeError(f"{kind!r} object has no attribute {attribute!r}; fit it first") from None
+
+    read.__name__ = attribute
+    return LearntAttribute(read)
+
+
+class Predictor(SchemaMixin):
+    """What has been learnt, in use: it predicts, and several threads may share it.
+
+    `load_predictor` makes it of a file. It has the methods that the estimator in the file predicts with
+    (``predict``; ``decision_function`` and ``predict_proba`` where the estimator has them; of sequences
+    ``decode_scores``), which return the same bits, and needs neither scikit-learn nor SciPy.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the model knows them.
+    """
+
+    engine: Any
+    n_jobs: int | None
+    classes_: NDArray[Any]
+    n_features_in_: int
+    #: Whether y may be a matrix of labels.
+    _learns_many: ClassVar[bool] = False
+    _multilabel: str | None = None  # as what matrix they were given: "dense" or "sparse"
+    _model: Any
+
+    if not TYPE_CHECKING:  # some learners have a property
+        _fixed = ()  # parameters that what has been learnt depends on
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for part in cls._schema.parts if hasattr(cls, "_schema") else ():
+            if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
+                setattr(cls, part.shown, learnt_attribute(part.shown, part.name))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n_features_in_} features, {len(self.classes_)} classes>"
+
+    def _assert_ready(self) -> None:
+        """Raise if it cannot predict: an estimator may lack a fit, or have other parameters since."""
+
+    def _examples(self, engine: Engine, X: Any) -> ValidatedRows:
+        """Return examples as the engine has them, with the columns that it knows."""
+        return examples_of_numbers(self, engine, X)
+
+    def _check_prediction(self) -> None:
+        """Raise ValueError for parameters that predict nothing together."""
+
+    def _set_state(self, state: State) -> None:
+        for array in state.values():
+            array.flags.writeable = False  # it is taken over where it stands
+        self._model = self._model_from(get_engine(self.engine), state)
+
+    def _model_of(self, engine: Engine) -> Any:
+        """Return the model; one of this engine."""
+        model = self._model
+        if type(model) is engine.Model:
+            return model
+        return self._model_from(engine, model.state())
+
+    def _model_from(self, engine: Engine, state: State) -> Any:
+        """Return a model of the arrays of its state, which may be packed."""
+        return engine.Model.from_state(self._schema.algorithm, unpacked(state))
+
+
+class Classifier(Predictor):
+    """A predictor of the class with the highest score."""
+
+    tie: Tie
+    _learns_many: ClassVar[bool] = True
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of each example."""
+
+    @consistent
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples, as for ``decision_function``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), or {ndarray, sparse matrix} of shape (n_samples, n_labels)
+            For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive (or 0, with
+            ``tie="positive"``). Otherwise, the class with the largest score; in a tie, the first one. Of many
+            labels, 1 for each label whose score is positive, and 0 else: a CSR matrix if ``fit`` was given
+            a sparse one.
+        """
+        scores = self.decision_function(X)
+        return self._predicted(scores.reshape(len(scores), -1))
+
+    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the class, or the labels, that the scores (n, 1) or (n, K) speak for."""
+        found = self._decide(scores)
+        if not self.multilabel_:
+            return self.classes_[found]
+        if self._multilabel == "sparse":
+            from scipy.sparse import csr_matrix
+
+            return cast("NDArray[Any]", csr_matrix(found))
+        return found
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether the examples had any number of labels."""
+        check_is_fitted(self, "classes_")
+        return is_multilabel(self)
+
+    def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the index of the class that the scores (n, 1) or (n, K) speak for; of labels, 0 or 1."""
+        if is_multilabel(self):
+            return (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
+        if scores.shape[1] > 1:
+            return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
+        return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)
+
+    def _check_prediction(self) -> None:
+        if is_joint(self) and self.tie != "mistake":
+            raise ArgumentError(
+                "{tie} is not available with {multi_class}",
+                "set {tie}",
+                values={"tie": self.tie, "multi_class": "joint"},
+                settings={"tie": "mistake"},
+            )
+
+    def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what ``decision_function`` shows of the activations (n, K)."""
+        if activations.shape[1] == 1:
+            return activations.reshape(-1)
+        if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
+            return activations[:, 1] - activations[:, 0]
+        return activations

@@ -1,0 +1,26 @@
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+__all__ = ["n_threads", "thread_count"]
+
+_MOST_THREADS = 256
+
+
+def n_threads(estimator: Any, tasks: int | None = None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow, for so many tasks."""
+    if tasks == 1 and estimator.n_jobs is None:
+        return 1  # joblib is not asked: for a small batch that takes longer than learning
+    return thread_count(estimator.n_jobs)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` and joblib's context allow."""
+    if n_jobs is None and "joblib" not in sys.modules:
+        return 1  # nobody can have set a context
+    from joblib import effective_n_jobs
+
+    return min(max(1, int(effective_n_jobs(n_jobs))), _MOST_THREADS)

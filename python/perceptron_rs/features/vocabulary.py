@@ -1,0 +1,51 @@
+"""The attributes of tokens as columns, in a vocabulary or hashed: what an encoder does, in NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.features.entries import collect
+from perceptron_rs.features.hashing import hashed
+
+__all__ = ["Vocabulary"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Which column each attribute has.
+
+    Parameters
+    ----------
+    names : dict of str to int
+        Columns by names; empty if names are hashed.
+    n_columns : int
+        Number of columns.
+    is_hashed : bool
+        Whether names are hashed to their columns.
+    """
+
+    names: dict[str, int]
+    n_columns: int
+    is_hashed: bool
+
+    def entries(
+        self, tokens: Iterable[Any]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64]]:
+        """Return the columns of all known attributes, their values (None: all 1), and where each token ends.
+
+        A token may name a column twice.
+        """
+        if self.is_hashed:
+            return collect(tokens, lambda names: hashed(names, self.n_columns)[0])
+        columns, values, ends = collect(tokens, lambda names: map(self.names.get, names, repeat(-1)))
+        known = columns >= 0
+        if not known.all():
+            ends = np.concatenate([[0], np.cumsum(known)])[ends]
+            columns, values = columns[known], None if values is None else values[known]
+        return columns, values, ends

@@ -1,0 +1,144 @@
+"""What a separator of largest margin predicts with, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.choices import MarginKernel
+from perceptron_rs.common.kernel_array import spec_of
+from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.rows.examples import ValidatedRows
+from perceptron_rs.common.rows.selection import rows_of, select_columns, slice_rows
+from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.threads import n_threads
+from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.weights import assert_finite_weights
+from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
+from perceptron_rs.float_mode import standard
+from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
+
+__all__ = ["MaxMarginClassifierPredictor"]
+
+_VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
+
+
+class MaxMarginClassifierPredictor(Predictor):
+    """Planes, in the space of the features or of a kernel."""
+
+    kernel: MarginKernel
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    support_: NDArray[np.int64]
+    dual_coef_: NDArray[np.float64]
+    _schema: ClassVar[Schema] = MAX_MARGIN
+    #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
+    _spec: KernelSpec | None = None
+    _stored_support: dict[str, NDArray[Any]]
+
+    def _set_state(self, state: State) -> None:
+        """Do nothing: no model of an engine holds what has been learnt."""
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+        if self.kernel != "linear":
+            self._spec = spec_of(self, arrays)
+            self._stored_support = vars(self).get("_stored_support", {})
+
+    @property
+    @consistent
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
+        if self._spec is None:
+            return {"coef": self.coef_, "intercept": self.intercept_}
+        return self._stored_support | {
+            "dual_coef": self.dual_coef_,
+            "intercept": self.intercept_,
+            "origin": self.support_,
+            "gamma": np.array(self._spec.gamma),
+        }
+
+    @consistent
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        r"""Return the score :math:`w \cdot x + b` of each example, in the space of the kernel.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples; with ``kernel="precomputed"``, their kernel values with all training examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, the score of ``classes_[1]``. Otherwise, one column for each class.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has a wrong shape or contains NaN or infinity.
+        """
+        with standard():
+            self._assert_ready()
+            engine = get_engine(self.engine)
+            data = self._examples(engine, X)
+            name = "coef_" if self._spec is None else "dual_coef_"
+            weights = getattr(self, name)
+            try:
+                scores = np.concatenate(
+                    [
+                        engine.scores(rows, weights, self.intercept_, threads=n_threads(self))
+                        for rows in self._features(engine, data)
+                    ]
+                )
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
+            if not np.isfinite(scores).all():
+                data.assert_finite(self)
+                assert_finite_weights(**{name: weights, "intercept_": self.intercept_})
+        check_classes(self.classes_, scores.shape[1])
+        return scores.reshape(-1) if scores.shape[1] == 1 else scores
+
+    def _check_arrays(self, arrays: State, history: History) -> None:
+        check_planes(self, arrays, history["n_features"])
+
+    def _features(self, engine: Engine, data: ValidatedRows) -> Iterator[Rows]:
+        """Yield what the weights are multiplied with: the features, or kernel values with the support."""
+        if self._spec is None:
+            yield data.rows
+            return
+        columns = self.n_features_in_
+        if self._spec.name == "precomputed":
+            yield select_columns(engine, data.stored, self.support_, columns)
+            return
+        others = rows_of(engine, self._stored_support, columns)
+        n, step = data.rows.shape[0], max(1, _VALUES // max(1, len(self.support_)))
+        for begin in range(0, n, step):
+            rows = rows_of(engine, slice_rows(data.stored, begin, min(n, begin + step)), columns)
+            yield engine.dense_rows(
+                engine.kernel_matrix(rows, others, kernel=self._spec, threads=n_threads(self))
+            )
+
+    @consistent
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes, ``classes_[1]`` if the score is positive. Otherwise, the class with the largest
+            score; in a tie, the first one.
+        """
+        scores = self.decision_function(X)
+        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[index])

@@ -1,0 +1,243 @@
+"""What a tagger predicts with, and how."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.choices import Decoding
+from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.turns import computed, consistent
+from perceptron_rs.engines import State, get_engine
+from perceptron_rs.sequence.input import as_token_lists, is_nested, split_labels
+from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
+from perceptron_rs.sequence.search import decode, search_sequences
+from perceptron_rs.sequence.weights import predictor_weights
+
+__all__ = ["SequencePerceptronPredictor"]
+
+
+class SequencePerceptronPredictor(Predictor):
+    """The weights of a chain."""
+
+    averaged: bool
+    decode: Decoding
+    beam_width: int
+    encoder_: Any
+    template_: dict[str, Any]  # of the command line
+    _schema: ClassVar[Schema] = SEQUENCE
+    _average: list[Any]  # what is made of it to predict, when it is first read
+
+    @consistent
+    def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
+        """Predict the labels of sequences.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        allowed : array-like of shape (n_tokens, n_classes), or list of sets of labels, default=None
+            Labels that each token may have: a boolean array of tokens by classes, or a collection of labels
+            for each token, where None allows all labels.
+        forbidden : list of pairs of labels, default=None
+            Pairs (label, next label) that must not occur.
+
+        Returns
+        -------
+        y : ndarray of shape (n_tokens,), or list of lists of labels
+            Predicted labels, in the form of X; of a sequence without a token an empty list. NumPy makes an
+            array of lists of a list of lists, so `sklearn.model_selection.cross_val_predict` takes it.
+        """
+        X = as_token_lists(X)
+        labels, _, lengths = decode(self, X, lengths, allowed, forbidden)
+        y = self.classes_[labels]
+        return split_labels(y, lengths) if is_nested(X) else y
+
+    @consistent
+    def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
+        """Return the score of the best labelling of each sequence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_sequences,)
+            Sums of weights, not normalized.
+        """
+        return decode(self, as_token_lists(X), lengths, None, None)[1]
+
+    @consistent
+    def predict_k(
+        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None
+    ) -> list[list[tuple[Any, float]]]:
+        """Predict the k best label sequences of each sequence, with their scores.
+
+        They are exact: no other label sequence has a higher score. With ``decode="beam"``, they are the best
+        ones of the labels that the beam keeps. The first one is that of ``predict``, and its score that of
+        ``decode_scores``. Equal scores are in the order of the labels from the last token back to the first,
+        by their place in ``classes_``; where scores are rounded, that of prefixes decides as well.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        k : int
+            How many label sequences, at least 1.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        allowed, forbidden : default=None
+            As for ``predict``.
+
+        Returns
+        -------
+        list of lists of (labels, score)
+            For each sequence, its best label sequences, best first; fewer than k if there are no more. Labels
+            are an array if X is a matrix, else a list.
+
+        Raises
+        ------
+        ValueError
+            If k is below 1, or as for ``predict``.
+        TypeError
+            If k is not an integer.
+
+        References
+        ----------
+        V. Jimenez, A. Marzal, "Computing the k shortest paths: a new algorithm and an experimental
+        comparison", WAE 1999: the recursive enumeration algorithm.
+
+        Examples
+        --------
+        >>> from perceptron_rs import SequencePerceptron
+        >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=the"], ["w=bark"]]]
+        >>> y = [["DET", "NOUN", "VERB"], ["DET", "NOUN"]]
+        >>> model = SequencePerceptron(averaged=False).fit(X, y)
+        >>> for labels, score in model.predict_k([[["w=the"], ["w=barks"]]], 3)[0]:
+        ...     print(labels, score)
+        ['DET', 'VERB'] 4.0
+        ['DET', 'NOUN'] 2.0
+        ['VERB', 'VERB'] 2.0
+        """
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise TypeError(f"k must be an integer, got {k!r:.80}")
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
+        X, search = as_token_lists(X), get_engine(self.engine).sequence_k_best
+        found, lengths = search_sequences(
+            self, X, lengths, (allowed, forbidden), search, k=min(int(k), 2**31 - 1)
+        )
+        labels, scores, counts = found or (np.zeros(0, dtype=np.uint32), np.zeros(0), [])
+        y, values, rest = self.classes_[labels], iter(scores.tolist()), iter(counts)
+        best: list[list[tuple[Any, float]]] = []
+        start = 0
+        for length in lengths.tolist():
+            ways = int(next(rest)) if length else 1
+            parts = [y[start + i * length : start + (i + 1) * length] for i in range(ways)]
+            start += ways * length
+            answers = [part.tolist() for part in parts] if is_nested(X) else parts
+            best.append([(answer, next(values) if length else 0.0) for answer in answers])
+        return best
+
+    @consistent
+    def predict_margins(
+        self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None
+    ) -> Any:
+        """Return for each token how far the best label sequence with another label there is behind.
+
+        The margin of a token is the score of the label sequence that ``predict`` finds, minus the highest
+        score of those that have another label at this token. It is 0 if two of them tie, and infinite if no
+        other label is possible. The smallest margin of a sequence is the difference of the two scores that
+        ``predict_k`` finds with k=2. A margin says how sure the model is, but is no probability.
+
+        Time grows with the square of the length of a sequence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features), or list of sequences
+            As for ``fit``.
+        lengths : array-like of shape (n_sequences,), default=None
+            As for ``fit``.
+        allowed, forbidden : default=None
+            As for ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_tokens,), or list of lists of float
+            Margins, at least 0, in the form of X.
+
+        Raises
+        ------
+        ValueError
+            As for ``predict``.
+
+        Examples
+        --------
+        >>> from perceptron_rs import SequencePerceptron
+        >>> X = [[["w=the"], ["w=dog"], ["w=barks"]], [["w=the"], ["w=bark"]]]
+        >>> y = [["DET", "NOUN", "VERB"], ["DET", "NOUN"]]
+        >>> model = SequencePerceptron(averaged=False).fit(X, y)
+        >>> model.predict_margins([[["w=the"], ["w=barks"]]])
+        [[2.0, 2.0]]
+        """
+        X, search = as_token_lists(X), get_engine(self.engine).sequence_margins
+        found, lengths = search_sequences(self, X, lengths, (allowed, forbidden), search)
+        margins = np.zeros(0) if found is None else found[1]
+        return split_labels(margins, lengths) if is_nested(X) else margins
+
+    def _sizes(self, history: History) -> dict[str, int]:
+        columns, labels = history["n_features"], len(self.classes_)
+        return {"L": labels, "E": history["n_iter"], "d": columns, "p": columns + 1}
+
+    def _check_arrays(self, arrays: State, history: History) -> None:  # noqa: ARG002
+        check_matrices(arrays, len(self.classes_))
+
+    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+        self._average = []
+        if "encoder" in document:
+            self.encoder_ = self._encoder_of(arrays, document["encoder"])
+        elif "vocabulary" in arrays:
+            raise ValueError("there is an unknown tensor 'vocabulary', as there is no encoder")
+        if "template" in document:
+            self.template_ = template_of(document["template"])
+        if not all(np.isfinite(weights).all() for weights in self._weights.values()):
+            raise ValueError("its average weights hold a NaN or an infinity")
+
+    @property
+    def _weights(self) -> State:
+        """What predicts, as the engines' ``sequence_decode`` takes it."""
+        weights: State = computed(
+            self,
+            "_average",
+            ("_model", "averaged"),
+            lambda model: predictor_weights(
+                get_engine(model.engine), model._model.state(), bool(model.averaged)
+            ),
+        )
+        return weights
+
+    @property
+    def predictor_(self) -> dict[str, NDArray[Any]]:
+        """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
+        return dict(self._weights)
+
+    def _encoder_of(self, arrays: State, description: Any) -> Any:
+        """Return what makes columns of attributes, as a file says."""
+        return vocabulary_of(arrays, description, self.n_features_in_)
+
+    def _encoded(self, tokens: list[Any]) -> Any:
+        """Return attributes as a matrix of columns."""
+        columns, values, ends = self.encoder_.entries(tokens)
+        data: NDArray[Any] = np.ones(len(columns), dtype=np.int8) if values is None else values
+        return CsrArrays(data, columns, ends, (len(ends) - 1, self.n_features_in_))
