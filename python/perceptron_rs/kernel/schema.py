@@ -13,7 +13,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.settings import check_kept
 
 if TYPE_CHECKING:
-    from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron
+    from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
 
 __all__ = ["BUDGETED", "KERNEL", "check_log", "check_members"]
 
@@ -93,7 +93,7 @@ def check_log(arrays: State) -> None:
             raise ValueError("the tensors log_... do not lead to the intercept and norm of the file")
 
 
-def check_members(model: BudgetedKernelPerceptron, arrays: State) -> None:
+def check_members(model: BudgetedKernelPerceptronPredictor, arrays: State) -> None:
     """Raise ValueError unless the members are those of sets on a budget."""
     width = len(arrays["seen"]) if is_joint(model) else 1
     sets, rows = len(arrays["seen"]) // width, len(arrays["origin"])

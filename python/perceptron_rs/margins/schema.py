@@ -17,7 +17,7 @@ from perceptron_rs.engines import KernelSpec, State
 from perceptron_rs.margins.result import STATUSES, MarginResult
 
 if TYPE_CHECKING:
-    from perceptron_rs.margins.classifier import MaxMarginClassifier
+    from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
 
 __all__ = ["MAX_MARGIN", "check_planes", "results_of", "results_to_json"]
 
@@ -31,7 +31,7 @@ def _numbers(results: list[MarginResult]) -> list[list[float]]:
     return [[getattr(result, name) for name in _NUMBERS] for result in results]
 
 
-def _planes(model: MaxMarginClassifier) -> Iterator[Part]:
+def _planes(model: MaxMarginClassifierPredictor) -> Iterator[Part]:
     """Give weights of the features, or of the support vectors in the space of a kernel."""
     is_linear = model.kernel == "linear"
     yield Array("support", "s", COUNTS, "support_", predicts=False)
@@ -44,7 +44,7 @@ def _planes(model: MaxMarginClassifier) -> Iterator[Part]:
         yield StoredExamples("sd", prefix="support_", attribute="_stored_support", label="rows")
 
 
-def _results(model: MaxMarginClassifier) -> Iterator[Array]:
+def _results(model: MaxMarginClassifierPredictor) -> Iterator[Array]:
     """Give the arrays of the result of each plane."""
     for k in range(n_planes(model, model.classes_)):
 
@@ -87,7 +87,7 @@ MAX_MARGIN = Schema(
 )  # fmt: skip
 
 
-def check_planes(model: MaxMarginClassifier, arrays: State, columns: int) -> None:
+def check_planes(model: MaxMarginClassifierPredictor, arrays: State, columns: int) -> None:
     """Raise ValueError unless support vectors, margins and the kernel are those of a fit."""
     support, interval = arrays["support"], arrays["margin_interval"]
     if (np.diff(support) < 1).any():

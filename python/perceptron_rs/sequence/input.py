@@ -15,7 +15,7 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.fitted import check_is_fitted
 
 if TYPE_CHECKING:
-    from perceptron_rs.sequence.base import SequenceLearner
+    pass
 
 __all__ = [
     "Answers",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def read_sequences(
-    model: SequenceLearner, X: Any, lengths: Any, *, reset: bool
+    model: Any, X: Any, lengths: Any, *, reset: bool
 ) -> tuple[ValidatedRows, NDArray[np.int64]]:
     """Return the tokens of all sequences as rows, and the length of each sequence.
 

@@ -13,11 +13,12 @@ from perceptron_rs.settings import State
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
+    from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 
 __all__ = ["beam_of", "cold_state", "dense_matrix", "names_of", "predictor_weights", "sparse_entries"]
 
 
-def beam_of(model: SequenceLearner) -> int | None:
+def beam_of(model: SequencePerceptronPredictor) -> int | None:
     """Return how many labels of a token a search keeps; None: all."""
     return int(model.beam_width) if model.decode == "beam" else None
 

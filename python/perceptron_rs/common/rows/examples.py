@@ -25,7 +25,6 @@ from perceptron_rs.engines import Engine, Rows
 
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
-    from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
     "ValidatedRows",
@@ -88,7 +87,7 @@ def _assert_finite(values: NDArray[Any], estimator: object) -> None:
     raise ValueError(f"Input X contains {values[~is_finite][0]}; leave such examples out, or fill them in")
 
 
-def examples(estimator: BaseEstimator, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
+def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
     """Validate X (``reset`` as in scikit-learn's ``validate_data``) and hand it to the engine.
 
     Whether all values are finite is not looked at here: the engine notices it while it works.
@@ -203,7 +202,7 @@ def _is_plain_csr(X: Any) -> bool:
     )
 
 
-def _has_known_columns(X: Any, estimator: BaseEstimator, reset: bool) -> bool:
+def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
     """Whether scikit-learn would find nothing: nobody names columns, and there are as many as before.
 
     For a small batch its search for names takes longer than learning.
