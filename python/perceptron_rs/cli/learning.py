@@ -19,6 +19,7 @@ from perceptron_rs.cli.status import Status
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS
+from perceptron_rs.stream.options import StreamOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,11 +32,10 @@ __all__ = [
     "end_of",
     "finished",
     "given",
-    "is_stream",
     "learner",
-    "of_stream",
     "options_of",
     "others_with",
+    "stream_options",
 ]
 
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
@@ -142,27 +142,12 @@ def audit_key(arguments: Namespace) -> bytes | None:
     return key_of(arguments.audit_key)
 
 
-def is_stream(arguments: Namespace) -> bool:
-    """Whether the examples are read in blocks; UsageError for an option that is about that, if not."""
-    known = vars(arguments)
-    for option in ("resume", "checkpoint_every"):
-        if known.get(option) not in (None, False) and known.get("checkpoint") is None:
-            raise UsageError(f"--{option.replace('_', '-')} has no effect without --checkpoint")
-    if known.get("stream", False):
-        return True
-    for option in ("block_size", "cache", "checkpoint", "classes", "resume"):
-        if known.get(option):
-            raise UsageError(f"--{option.replace('_', '-')} has no effect without --stream")
-    return False
-
-
-def of_stream(arguments: Namespace) -> dict[str, Any]:
-    """Return what ``fit_stream`` is told beside the examples and their classes."""
-    names = ("block_size", "cache", "checkpoint", "checkpoint_every", "resume")
-    return {
-        "shuffle": "block" if vars(arguments).get("shuffle") else False,
-        **{name: value for name in names if (value := getattr(arguments, name)) is not None},
-    }
+def stream_options(arguments: Namespace) -> dict[str, Any] | None:
+    """Return what ``fit_stream`` is told beside the examples; None if they are not read in blocks."""
+    told = given(arguments, options(StreamOptions))
+    if not told.pop("stream", False):
+        return None
+    return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **told}
 
 
 def finished(

@@ -14,10 +14,11 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import options
-from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key, add_stream
+from perceptron_rs.common.options.groups import add_options, options
+from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
+from perceptron_rs.stream.options import StreamOptions
 
 __all__ = ["parse", "parser"]
 
@@ -149,7 +150,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
     add(command, "--holdout F", f"{text}--continue that of the model, else 0)", kinds.HELD_OUT)
     if LEARNERS[_learner(command)].in_streams:
-        add_stream(command, one_pass=True)
+        add_options(command.add_argument_group("data larger than memory"), StreamOptions)
     _learning(command)
     kinds.add_engine(command)
     add_audit(command)
@@ -237,9 +238,7 @@ def _data(
         kinds.add_model(command)
     kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
-    for option in options(FileOptions, of_model=model):
-        if learns or option.parameter != "sample_weight":
-            option.add_to(group)
+    add_options(group, FileOptions, *([] if learns else ["sample_weight"]), of_model=model)
     text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
     add(
         group,

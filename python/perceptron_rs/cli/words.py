@@ -11,11 +11,12 @@ from perceptron_rs.common.options.groups import options
 from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.stream.options import StreamOptions
 
 __all__ = ["say", "text_of"]
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
-_ALIKE = "audit_key block_size cache checkpoint checkpoint_every classes holdout labelled resume scale"
+_ALIKE = "audit_key holdout labelled scale"
 #: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
@@ -84,6 +85,7 @@ def _written(value: Any) -> str:
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
     found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
-    for option in (*options(FileOptions), *(option for name in LEARNERS for option in options_of(name))):
+    groups = (options(FileOptions), options(StreamOptions), *map(options_of, LEARNERS))
+    for option in (option for group in groups for option in group):
         found.setdefault(option.parameter, option.flag)
     return found

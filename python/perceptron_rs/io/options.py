@@ -6,22 +6,16 @@ Nothing may be imported here that takes time, so that ``--help`` is quick.
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import allowed
-from perceptron_rs.common.options.kinds import FORMATS
-from perceptron_rs.common.options.ranges import Other, Words
+from perceptron_rs.common.options.kinds import FORMATS, parsed
+from perceptron_rs.common.options.ranges import Words
 
 __all__ = ["FileOptions"]
-
-
-def _parsed(kind: Callable[[str], Any], metavar: str) -> Other:
-    """Return values that an option's text is parsed to."""
-    return Other(list, {"type": kind, "metavar": metavar})
 
 
 def _base(text: str) -> bool | Literal["auto"]:
@@ -44,12 +38,12 @@ class FileOptions:
     #: A file of their own.
     labels: Path | None = field(
         default=None,
-        metadata=allowed(_parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""),
+        metadata=allowed(parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""),
     )
     target: str | None = field(
         default=None,
         metadata=allowed(
-            _parsed(str, "NAME"),
+            parsed(str, "NAME"),
             "column that holds the labels in CSV and Parquet, or their key in JSON lines",
             default="the last column; where vw or river have them",
             of_model=_AS_TRAINED,
@@ -58,7 +52,7 @@ class FileOptions:
     sample_weight: str | None = field(
         default=None,
         metadata=allowed(
-            _parsed(str, "NAME"),
+            parsed(str, "NAME"),
             "column of a table, or key of JSON lines, that holds the weights of the examples",
             default="none",
         ),
@@ -67,7 +61,7 @@ class FileOptions:
     columns: tuple[str, ...] | None = field(
         default=None,
         metadata=allowed(
-            _parsed(kinds.names, "NAME,..."),
+            parsed(kinds.names, "NAME,..."),
             "columns of a table that are features",
             default="all",
             of_model="those of the training",
@@ -76,14 +70,14 @@ class FileOptions:
     drop: tuple[str, ...] = field(
         default=(),
         metadata=allowed(
-            _parsed(kinds.names, "NAME,..."), "columns of a table that are no features", default="none"
+            parsed(kinds.names, "NAME,..."), "columns of a table that are no features", default="none"
         ),
     )
     #: None: by the format.
     delimiter: str | None = field(
         default=None,
         metadata=allowed(
-            _parsed(kinds.character, "C"),
+            parsed(kinds.character, "C"),
             "what separates the columns of CSV",
             default="a comma",
             of_model=_AS_TRAINED,
@@ -102,7 +96,7 @@ class FileOptions:
     missing: tuple[str, ...] = field(
         default=(),
         metadata=allowed(
-            _parsed(kinds.names, "WORD,..."),
+            parsed(kinds.names, "WORD,..."),
             "cells of CSV that stand for a missing value, such as NA",
             default="empty cells always do",
             of_model=_AS_TRAINED,
@@ -112,7 +106,7 @@ class FileOptions:
     hash_bits: int | None = field(
         default=None,
         metadata=allowed(
-            _parsed(kinds.BITS, "B"),
+            parsed(kinds.BITS, "B"),
             "hash words, or names and values, to 2^B columns, as scikit-learn's FeatureHasher",
             default="18 with --tokens and JSON lines",
             of_model=False,
@@ -127,7 +121,7 @@ class FileOptions:
     zero_based: bool | Literal["auto"] = field(
         default="auto",
         metadata=allowed(
-            _parsed(_base, "{auto,yes,no}"),
+            parsed(_base, "{auto,yes,no}"),
             "whether svmlight columns count from 0; auto: yes if the file has a column 0",
             of_model="as in the file of the training, else auto",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import options
+from perceptron_rs.common.options.groups import add_options
 from perceptron_rs.common.options.kinds import Command, add
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 
@@ -20,9 +20,7 @@ def _search(command: argparse.ArgumentParser, *without: str) -> None:
     """Add the options of a search for the largest margin."""
     group = command.add_argument_group("search")
     add(group, "--positive LABEL", "the class to separate from all others")
-    for option in options(MaxMarginClassifierParameters):
-        if option.parameter not in without:
-            option.add_to(group)
+    add_options(group, MaxMarginClassifierParameters, *without)
     kinds.add_threads(group)
     kinds.add_engine(group)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import options
-from perceptron_rs.common.options.kinds import Command, add, add_audit, add_stream
+from perceptron_rs.common.options.groups import add_options, options
+from perceptron_rs.common.options.kinds import Command, add, add_audit
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
+from perceptron_rs.stream.options import StreamOptions
 
 __all__ = ["COMMANDS"]
 
@@ -19,7 +20,7 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     """Add what tag-train takes."""
     kinds.add_data(command, "tagged sentences")
     kinds.add_training(command, "its tags, features and parameters")
-    add_stream(command)
+    add_options(command.add_argument_group("data larger than memory"), StreamOptions, "classes")
     group = command.add_argument_group("attributes")
     kinds.add_tag_column(group, "column that holds the tag, from 1 (the last)")
     text = "columns that hold the word and further features (all before the tag)"

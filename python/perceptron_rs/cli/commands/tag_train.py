@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.learning import audited, end_of, finished, given, is_stream, of_stream, options_of
+from perceptron_rs.cli.learning import audited, end_of, finished, given, options_of, stream_options
 from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.signals import noted
@@ -42,12 +42,15 @@ def run(arguments: Namespace) -> int:
         None if arguments.continued is None else load_tagger(Path(arguments.continued), None, learns=True)
     )
     _check(arguments, before)
-    in_blocks = is_stream(arguments)
+    blocks = stream_options(arguments)
     check_writable(Path(arguments.model), arguments.data)
     LEARNERS["sequence"].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     times = [time.perf_counter()]
     with noted() as signals:
-        model, counts = (_from_stream if in_blocks else _from_memory)(arguments, before, times)
+        if blocks is None:
+            model, counts = _from_memory(arguments, before, times)
+        else:
+            model, counts = _from_stream(arguments, before, times, blocks)
     # They belong to this run, not to the model.
     model.set_params(verbose=0, n_jobs=None, warm_start=False, keep_on_interrupt=False)
     times.append(time.perf_counter())
@@ -90,12 +93,12 @@ def _check(arguments: Namespace, before: Any) -> None:
             raise UsageError(
                 f"--{name.replace('_', '-')} is kept in the model, so it cannot be combined with --continue"
             )
-    if arguments.stream and is_read_once(arguments.data):
+    if "stream" in told and is_read_once(arguments.data):
         raise UsageError(
             f"{names_of(arguments.data)} can be read only once, but --stream takes several passes; "
             f"name a file"
         )
-    if arguments.stream and "validation_fraction" in told:
+    if "stream" in told and "validation_fraction" in told:
         raise UsageError("--held-out cannot be combined with --stream")
 
 
@@ -125,7 +128,9 @@ def _from_memory(arguments: Namespace, before: Any, times: list[float]) -> tuple
     return model, Counter(sentences=len(lengths), tokens=len(y))
 
 
-def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple[Any, Counter[str]]:
+def _from_stream(
+    arguments: Namespace, before: Any, times: list[float], blocks: dict[str, Any]
+) -> tuple[Any, Counter[str]]:
     """Fit to sentences that are read again and again."""
     template, tag = _template(arguments, before, _first(arguments, _sentences(arguments, before)))
     counts: Counter[str] = Counter()
@@ -141,7 +146,7 @@ def _from_stream(arguments: Namespace, before: Any, times: list[float]) -> tuple
     model = _learner(arguments, before)
     times.append(time.perf_counter())
     with reading(arguments.data, quiet=arguments.quiet), redirect_stdout(sys.stderr):
-        model.fit_stream(source, **of_stream(arguments))
+        model.fit_stream(source, **blocks)
     _check_tags(arguments, set(model.classes_.tolist()), before)
     model.template_ = template
     deque(() if counts else read(), maxlen=0)  # all came out of a cache

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, kept, weights_of
 from perceptron_rs.cli.errors import UsageError
-from perceptron_rs.cli.learning import audited, chosen, end_of, finished, is_stream, learner, of_stream
+from perceptron_rs.cli.learning import audited, chosen, end_of, finished, learner, stream_options
 from perceptron_rs.cli.modelfile import (
     check_writable,
     input_of,
@@ -45,7 +45,7 @@ def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     before = _continued(arguments)
     chosen(arguments, before)  # a wrong choice is said before anything is read
-    in_blocks = is_stream(arguments)
+    blocks = stream_options(arguments)
     check_writable(Path(arguments.model), arguments.data)
     if arguments.holdout is None:  # what was held out is not learnt from later
         arguments.holdout = getattr(input_of(before), "holdout", None)
@@ -56,12 +56,12 @@ def run(arguments: Namespace) -> int:
     scaler = None if arguments.scale is None else ScaleFit(arguments.scale)
     times = [time.perf_counter()]
     with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
-        data = None if in_blocks else files.learnt(scaler)
+        data = files.learnt(scaler) if blocks is None else None
         labels = None if data is None else data.labels
         model = audited(learner(arguments, labels, before), arguments, goes_on=before is not None)
-        if data is None:
-            learn = _in_blocks(arguments, model, files, scaler, stack, goes_on=before is not None)
-        else:
+        if blocks is not None:
+            learn = _in_blocks(blocks, model, files, scaler, stack, goes_on=before is not None)
+        elif data is not None:
             learn = partial(model.fit, data.X, labels, **weights_of(data, model))
         del data, labels
         times.append(time.perf_counter())
@@ -83,12 +83,16 @@ def run(arguments: Namespace) -> int:
 
 
 def _in_blocks(
-    arguments: Namespace, model: Any, files: ExampleFiles, scaler: Any, stack: ExitStack, *, goes_on: bool
+    blocks: dict[str, Any], model: Any, files: ExampleFiles, scaler: Any, stack: ExitStack, *, goes_on: bool
 ) -> Callable[[], None]:
     """Return what fits a model to blocks of the files, which are looked at as far as that needs."""
-    classes, cache = model.classes_ if goes_on else None, arguments.cache
-    if arguments.classes is not None:
-        classes = _classes(arguments)
+    classes, cache, texts = (
+        model.classes_ if goes_on else None,
+        blocks.get("cache"),
+        blocks.pop("classes", None),
+    )
+    if texts is not None:
+        classes = _classes(texts, goes_on=goes_on)
         files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
     if files.is_read_once and cache is None:
         _check_one_pass(files, model, classes)
@@ -97,7 +101,7 @@ def _in_blocks(
     source = files.source(scaler)
 
     def learn() -> None:
-        model.fit_stream(source, classes=classes, **of_stream(arguments))
+        model.fit_stream(source, classes=classes, **blocks)
         if cache is not None:
             from perceptron_rs.stream.cache import cache_contents
 
@@ -129,10 +133,9 @@ def _known_of(model: Any, files: ExampleFiles) -> Input:
     )
 
 
-def _classes(arguments: Namespace) -> NDArray[Any]:
+def _classes(texts: tuple[str, ...], *, goes_on: bool) -> NDArray[Any]:
     """Return the labels of --classes: integers, if all are, as those of data."""
-    texts: tuple[str, ...] = arguments.classes
-    if arguments.continued is not None:
+    if goes_on:
         raise UsageError("--classes is kept in the model, so it cannot be combined with --continue")
     if len(set(texts)) < 2 or len(set(texts)) < len(texts):
         raise UsageError(f"--classes {','.join(texts)}: name two or more labels, each once")

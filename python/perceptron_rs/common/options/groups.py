@@ -42,6 +42,7 @@ __all__ = [
     "Parameters",
     "PartitionParameters",
     "RunParameters",
+    "add_options",
     "allowed",
     "constraints",
     "group_of",
@@ -141,6 +142,13 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
             Option(parameter.name, text, told["values"], parameter.default, told["needs"], told["name"])
         )
     return tuple(found)
+
+
+def add_options(place: Any, group: type, *without: str, of_model: bool = False) -> None:
+    """Add the options of a group to a parser, or to a group of its options."""
+    for option in options(group, of_model=of_model):
+        if option.parameter not in without:
+            option.add_to(place)
 
 
 def _default(value: Any) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from perceptron_rs.common.options.ranges import LARGEST, Range, Switch, Values
+from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Switch, Values
 
 __all__ = [
     "AMOUNT",
     "BITS",
     "COUNT",
     "FINITE",
+    "FLAG",
     "FORMATS",
     "FRACTION",
     "HELD_OUT",
@@ -39,13 +40,13 @@ __all__ = [
     "add_data",
     "add_engine",
     "add_model",
-    "add_stream",
     "add_tag_column",
     "add_threads",
     "add_training",
     "character",
     "names",
     "numbers",
+    "parsed",
     "sizes",
     "threads",
 ]
@@ -59,6 +60,8 @@ FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet")
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"
 SWITCH = Switch()
+#: What is only ever switched on.
+FLAG = Other(list, {"action": "store_const", "const": True})
 
 POSITIVE = Range(1, LARGEST, whole=True)
 COUNT = Range(0, LARGEST, whole=True)
@@ -202,20 +205,9 @@ def add_audit_key(group: Parser) -> None:
     add(group, "--audit-key FILE", text)
 
 
-def add_stream(command: argparse.ArgumentParser, *, one_pass: bool = False) -> None:
-    """Add the options of a run over data that need not fit into memory; ``one_pass``: of a pipe, too."""
-    group = command.add_argument_group("data larger than memory")
-    if one_pass:
-        text = "all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do"
-        add(group, "--classes LABEL,...", text, names)
-    text = "read DATA in blocks, once for each epoch, in its own order, or with --shuffle and --cache in "
-    add(group, "--stream", f"{text}shuffled blocks")
-    text = "number of examples in a block (as many as take about 8 MB; with --shuffle, 16384)"
-    add(group, "--block-size N", text, POSITIVE)
-    add(group, "--cache FILE", "keep the examples in the binary file FILE, for later epochs and runs")
-    add(group, "--checkpoint FILE", "write to FILE, again and again, how far the run is")
-    add(group, "--checkpoint-every SECONDS", "time between two of them (60)", AMOUNT)
-    add(group, "--resume", "go on from --checkpoint, if the file is there")
+def parsed(kind: Callable[[str], Any], metavar: str) -> Other:
+    """Return values that the text of an option is parsed to."""
+    return Other(list, {"type": kind, "metavar": metavar})
 
 
 def threads(text: str) -> int:
