@@ -30,6 +30,7 @@ __all__ = [
     "Method",
     "StreamRecord",
     "begin_record",
+    "calls_of",
     "next_record",
     "note_end",
     "recorded",
@@ -121,6 +122,12 @@ def recorded(
     _add(estimator, call, n, digests)
 
 
+def calls_of(estimator: Any) -> tuple[Call, ...]:
+    """Return the record of an estimator; empty if it has none."""
+    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
+    return calls
+
+
 def next_record(
     estimator: Any, stored: StoredRows, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
 ) -> tuple[Call, ...] | None:
@@ -128,7 +135,7 @@ def next_record(
 
     None: the first calls, errors, and digests that are made beside the training are left to `recorded`.
     """
-    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    calls = calls_of(estimator)
     if not calls or not _has_seed(estimator) or _is_large(stored):
         return None
     call, before = _begun(estimator, "partial_fit", None, weighted=weights is not None)
@@ -262,7 +269,7 @@ def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> 
     if call is None:
         vars(estimator).pop(RECORD, None)
         return
-    setattr(estimator, RECORD, _with_call(getattr(estimator, RECORD, ()), call, n, digests))
+    setattr(estimator, RECORD, _with_call(calls_of(estimator), call, n, digests))
 
 
 def _with_call(calls: tuple[Call, ...], call: Call, n: int, digests: Digests | None) -> tuple[Call, ...]:
@@ -283,7 +290,7 @@ def _is_large(stored: StoredRows) -> bool:
 def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:
     """Note in the last call what ended it, if the parameters did not."""
     reason = next((reason for reason in ("interrupt", "callback") if reason in stopped), None)
-    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
+    calls = calls_of(estimator)
     if reason is not None and calls:
         setattr(estimator, RECORD, (*calls[:-1], replace(calls[-1], ended=(reason, n_iter))))
 

@@ -116,12 +116,12 @@ def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
     One that goes on from what was learnt without a record cannot.
     """
     from perceptron_rs.audit.digests import key_name
-    from perceptron_rs.audit.record import RECORD
+    from perceptron_rs.audit.record import calls_of
 
     if arguments.no_audit and arguments.audit_key is not None:
         raise UsageError("--audit-key has no effect with --no-audit")
     key = audit_key(arguments)
-    calls = getattr(model, RECORD, ())
+    calls = calls_of(model)
     if goes_on and not calls and key is not None:
         raise CommandError("--audit-key has no effect: the model goes on from one without a record")
     model.audit = not arguments.no_audit and (not goes_on or bool(calls))

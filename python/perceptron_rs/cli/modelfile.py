@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.audit.record import calls_of
 from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
@@ -125,6 +125,6 @@ def read_record(path: Path, model: Any) -> dict[str, Any]:
     with about(path):
         document = read_document(path)
     names = ("format_version", "written_by", "arithmetic_version", "calls", "digests")
-    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    calls = calls_of(model)
     start = bool(calls and calls[0].start)
     return {name: document.get(name) for name in names} | {"starts_from_weights": start}

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.key import KeyGiven, key_of
-from perceptron_rs.audit.record import RECORD, Call, same_value
+from perceptron_rs.audit.record import Call, calls_of, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
@@ -186,7 +186,7 @@ def _key(model: Any, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
 
 
 def _calls(model: Any) -> tuple[Call, ...]:
-    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    calls = calls_of(model)
     if not calls:
         raise ArgumentError(
             "this {kind} has no record of its training",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.digests import key_name
-from perceptron_rs.audit.record import RECORD, Call
+from perceptron_rs.audit.record import Call, calls_of
 from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
 from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
@@ -53,7 +53,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     model = load_model(path, sequences=None)
     if hasattr(model, "n_jobs"):
         model.n_jobs = arguments.threads
-    calls: tuple[Call, ...] = getattr(model, RECORD, ())
+    calls = calls_of(model)
     is_tagger = learner_of(model).data == "sequences"
     if is_read_once(arguments.data) and (_is_streamed(calls) or is_tagger):
         raise UsageError(
