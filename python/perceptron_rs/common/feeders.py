@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ from perceptron_rs.common.sklearn_callbacks import FitTask
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import sample_weights
-from perceptron_rs.settings import Data, Linear, Settings
+from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 
 __all__ = ["InMemory"]
@@ -153,27 +154,37 @@ class InMemory(Feeder):
 
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
         """Learn in one run, or in partitions on threads."""
-        model, data, labels, weights = self.model, self.data, self.labels, self.weighed.sample
+        model, engine = self.model, self.engine
         watch = observer if observer is not None and observer.is_needed else None
-        with recorded(model, self.method, data.stored, labels, self.sample, state):
+        with self.record(state):
             number = 1 if self.is_pass else vars(model).get("n_partitions", 1)
             is_one = type(number) is int and number == 1  # the usual case, at once
-            ends = None if is_one else visited_bounds(number, len(labels), self.weighed.rows)
+            ends = None if is_one else self.bounds(number)
             if ends is None or len(ends) == 2:
-                whole = Data(data.rows, labels, weights, self.stored_rows)
-                return drive(self.engine, whole, state, settings, schedule, watch, self.held_out)
-            parts = [
-                Data(
-                    rows_of(self.engine, slice_rows(data.stored, begin, end), data.rows.shape[1]),
-                    labels[begin:end],
-                    None if weights is None else weights[begin:end],
-                )
-                for begin, end in pairwise(ends.tolist())
-            ]
-            assert isinstance(settings, Linear)
-            alone, mixing = replace(settings, threads=1), str(vars(model)["mixing"])
-            rounds = in_threads(self.engine, parts, alone, mixing, n_threads(model))
+                return drive(engine, self.whole(), state, settings, schedule, watch, self.held_out)
+            assert isinstance(settings, Linear | Chain)
+            alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
+            parts = [self.part(begin, end) for begin, end in pairwise(ends.tolist())]
+            rounds = in_threads(engine, parts, alone, str(vars(model)["mixing"]), n_threads(model))
             return follow(Mixed(model._arrays(state), rounds), settings, schedule, watch, self.held_out)
+
+    def record(self, state: Any) -> AbstractContextManager[None]:
+        """Return what adds the call to the record of the estimator."""
+        return recorded(self.model, self.method, self.data.stored, self.labels, self.sample, state)
+
+    def bounds(self, n_partitions: Any) -> NDArray[np.int64]:
+        """Return where each partition begins, and the end."""
+        return visited_bounds(n_partitions, len(self.labels), self.weighed.rows)
+
+    def whole(self) -> Data:
+        """Return all examples as an engine takes them."""
+        return Data(self.data.rows, self.labels, self.weighed.sample, self.stored_rows)
+
+    def part(self, begin: int, end: int) -> Data:
+        """Return those of a partition."""
+        weights = self.weighed.sample
+        rows = rows_of(self.engine, slice_rows(self.data.stored, begin, end), self.data.rows.shape[1])
+        return Data(rows, self.labels[begin:end], None if weights is None else weights[begin:end])
 
     def assert_finite(self) -> None:
         """Raise if there is a NaN or an infinity in X."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.record import Method, recorded
-from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.early_stopping import split
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
-from perceptron_rs.common.progress import Observer
+from perceptron_rs.common.mixing import visited_bounds
 from perceptron_rs.common.rows.selection import rows_of, select_rows, slice_rows
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.weights import CallWeights
@@ -22,7 +20,7 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
-from perceptron_rs.settings import Chain, Sequences, Settings
+from perceptron_rs.settings import Sequences
 
 __all__ = ["SequencesInMemory"]
 
@@ -98,41 +96,28 @@ class SequencesInMemory(InMemory):
         held_out = self.held_out = ValidationSequences(self, others)
         self.scores, self.n_examples = held_out.scores, len(self.chosen)
 
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
-        """Learn in one run, or in partitions on threads."""
-        assert isinstance(settings, Chain)
-        model, data, labels, lengths = self.model, self.data, self.labels, self.some
-        watch = observer if observer is not None and observer.is_needed else None
-        with recorded(model, self.method, data.stored, labels, lengths=lengths):
-            ends = visited_bounds(1 if self.is_pass else model.n_partitions, len(lengths), self.chosen)
-            if len(ends) == 2:
-                whole = Sequences(data.rows, labels, lengths=lengths, chosen=self.chosen)
-                run: Any = self.engine.start(whole, state, settings)
-            else:
-                rounds = in_threads(
-                    self.engine, self.partitions(ends), settings, str(model.mixing), n_threads(model)
-                )
-                run = Mixed(model._arrays(state), rounds)
-            return follow(run, settings, schedule, watch, self.held_out)
+    def record(self, state: Any) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Return what adds the call to the record of the estimator."""
+        return recorded(self.model, self.method, self.data.stored, self.labels, lengths=self.some)
 
-    def partitions(self, ends: NDArray[np.int64]) -> list[Sequences]:
-        """Cut the sequences into partitions, which begin at ``ends``."""
-        engine, data, labels, lengths, some = self.engine, self.data, self.labels, self.some, self.chosen
-        rows = np.concatenate([[0], np.cumsum(lengths)])
-        found = []
-        for begin, end in pairwise(ends.tolist()):
-            first, last = int(rows[begin]), int(rows[end])
-            own = None if some is None else some[(some >= begin) & (some < end)] - np.uint32(begin)
-            stored = slice_rows(data.stored, first, last)
-            found.append(
-                Sequences(
-                    rows_of(engine, stored, data.rows.shape[1]),
-                    labels[first:last],
-                    lengths=lengths[begin:end],
-                    chosen=own,
-                )
-            )
-        return found
+    def bounds(self, n_partitions: Any) -> NDArray[np.int64]:
+        """Return at which sequence each partition begins, and the end."""
+        return visited_bounds(n_partitions, len(self.some), self.chosen)
+
+    def whole(self) -> Sequences:
+        """Return all sequences as an engine takes them."""
+        return Sequences(self.data.rows, self.labels, lengths=self.some, chosen=self.chosen)
+
+    def part(self, begin: int, end: int) -> Sequences:
+        """Return those of a partition."""
+        chosen = self.chosen
+        first, last = (int(self.some[:number].sum()) for number in (begin, end))  # their tokens
+        return Sequences(
+            rows_of(self.engine, slice_rows(self.data.stored, first, last), self.data.rows.shape[1]),
+            self.labels[first:last],
+            lengths=self.some[begin:end],
+            chosen=None if chosen is None else chosen[(chosen >= begin) & (chosen < end)] - np.uint32(begin),
+        )
 
 
 class ValidationSequences:
