@@ -231,8 +231,13 @@ def test_ties_of_many_classes_go_to_the_first(exact):
 def test_labels(labels, dtype):
     y = np.array(labels, dtype=dtype if isinstance(labels[0], str) else None)
     model = Perceptron().fit([[1, 0], [0, 1]], y)
-    found = run(model.to_onnx(), TIED)["label"]
+    exported = model.to_onnx()
+    found = run(exported, TIED)["label"]
     assert found.tolist() == model.predict(TIED).tolist()
+    # Of integers one type, which is that of a pipeline's label, too.
+    types = {"U": "STRING", "O": "STRING", "b": "BOOL", "i": "INT64", "u": "INT64", "f": "DOUBLE"}
+    kind = onnx.TensorProto.DataType.Value(types[y.dtype.kind])
+    assert exported.graph.output[0].type.tensor_type.elem_type == kind
     assert model.to_sklearn().predict(TIED).tolist() == found.tolist()
 
 

@@ -204,7 +204,7 @@ def _integers(builder: Builder, *values: int) -> str:
 
 def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
     """Return classes in a type that runtimes have; strings as objects, as the library onnx takes them."""
-    classes = np.array(classes.tolist())  # objects that are all numbers become numbers
+    classes = np.array(classes.tolist())  # integers of any width become int64
     return classes.astype(object) if classes.dtype.kind == "U" else classes
 
 
