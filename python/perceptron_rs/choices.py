@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 __all__ = [
     "Activation",
+    "Analyzer",
     "Bias",
     "BudgetPolicy",
     "ClassWeight",
@@ -18,6 +19,7 @@ __all__ = [
     "MarginKernel",
     "Mixing",
     "MultiClass",
+    "Norm",
     "Penalty",
     "PocketCheck",
     "Prediction",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 Activation: TypeAlias = Literal["logistic", "tanh", "relu"]
+Analyzer: TypeAlias = Literal["word", "char", "char_wb"]
 Bias: TypeAlias = Literal["free", "augmented", "none"]
 BudgetPolicy: TypeAlias = Literal["oldest", "random", "forgetron", "projectron"]
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
@@ -40,6 +43,7 @@ LinearPrediction: TypeAlias = Literal["vote", "average", "last", "random", "long
 MarginKernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
 Mixing: TypeAlias = Literal["uniform", "mistakes"]
 MultiClass: TypeAlias = Literal["ovr", "joint"]
+Norm: TypeAlias = Literal["l1", "l2"] | None
 Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"]
 PocketCheck: TypeAlias = Literal["auto", "run", "ratchet", "update", "epoch"]
 Prediction: TypeAlias = Literal["vote", "average", "last", "random"]

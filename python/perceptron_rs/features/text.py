@@ -1,0 +1,384 @@
+"""Texts as columns, as scikit-learn's ``HashingVectorizer`` makes them: n-grams are hashed, with a sign.
+
+All n-grams of many texts are hashed at once, in NumPy: they are parts of one buffer of UTF-8. Columns, signs and
+values are those of scikit-learn, to the last bit; tests compare them. The hash is MurmurHash3 (32 bits, seed 0).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.choices import Analyzer, Norm
+
+__all__ = ["HashedText", "Words", "hashed_rows", "normalized"]
+
+#: So many characters are looked at together.
+_BLOCK = 1 << 21
+#: Longer n-grams are hashed one by one: a hash takes a step for every four bytes.
+_LONG = 1 << 12
+_WHITE = re.compile(r"\s\s+")
+_ASCII_WORDS = np.array([chr(code).isalnum() or chr(code) == "_" for code in range(128)])
+_TAILS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
+_WIDEST_STOP_WORD = 16
+
+
+class Rows(NamedTuple):
+    """Rows of CSR."""
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+
+
+class _Grams(NamedTuple):
+    """N-grams of some texts: places in a buffer of UTF-8, and the number of the text."""
+
+    text: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HashedText:
+    """The options of ``HashingVectorizer``, by its words; ``n_columns`` is its ``n_features``.
+
+    Parameters
+    ----------
+    ngrams : tuple of two ints, default=(1, 1)
+        The shortest and the longest n-grams, as ``ngram_range``.
+    lowercase : bool, default=True
+    analyzer : {"word", "char", "char_wb"}, default="word"
+    stop_words : {"english"} or None, default=None
+    binary : bool, default=False
+        Whether each column that occurs has the value 1, before the norm.
+    norm : {"l1", "l2"} or None, default="l2"
+    """
+
+    ngrams: tuple[int, int] = (1, 1)
+    lowercase: bool = True
+    analyzer: Analyzer = "word"
+    stop_words: str | None = None
+    binary: bool = False
+    norm: Norm = "l2"
+
+    def check(self) -> None:
+        """Raise ValueError for options that cannot be."""
+        least, most = self.ngrams
+        if not 1 <= least <= most <= 100:
+            raise ValueError(f"ngrams must be two numbers from 1 to 100 that rise, got {self.ngrams!r:.80}")
+        if self.analyzer not in get_args(Analyzer):
+            raise ValueError(f"analyzer must be one of {get_args(Analyzer)}, got {self.analyzer!r:.80}")
+        if self.norm not in (None, "l1", "l2"):
+            raise ValueError(f"norm must be 'l1', 'l2' or None, got {self.norm!r:.80}")
+        if self.stop_words not in (None, "english"):
+            raise ValueError(f"stop_words must be 'english' or None, got {self.stop_words!r:.80}")
+        if self.stop_words is not None and self.analyzer != "word":
+            raise ValueError("stop_words are left out of words alone; set analyzer='word'")
+
+    def grams(self, texts: Sequence[str]) -> Iterator[_Grams]:
+        """Give the n-grams of the texts, of some at a time."""
+        at = 0
+        while at < len(texts):
+            end, size = at + 1, len(texts[at])
+            while end < len(texts) and size < _BLOCK:
+                size += len(texts[end])
+                end += 1
+            some = [text.lower() for text in texts[at:end]] if self.lowercase else texts[at:end]
+            found = self._words(some) if self.analyzer == "word" else self._characters(some)
+            yield found._replace(numbers=found.numbers + at)
+            at = end
+
+    def _words(self, texts: Sequence[str]) -> _Grams:
+        """Return n-grams of words: of two letters, digits or _ or more, as ``token_pattern`` has them."""
+        text, codes, places = _encoded("\n".join(texts) + "\n")
+        begins = np.cumsum([0, *map(len, texts)])[:-1] + np.arange(len(texts))
+        is_word = _are_words(codes)
+        edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
+        edges = np.append(0, edges) if is_word[0] else edges
+        starts, ends = edges[::2], edges[1::2]
+        is_kept = ends - starts > 1
+        starts, ends = starts[is_kept], ends[is_kept]
+        numbers = np.searchsorted(begins, starts, side="right") - 1
+        starts, ends = (edge if places is None else places[edge] for edge in (starts, ends))
+        if self.stop_words is not None:
+            is_kept = ~_are_stop_words(text, starts, ends)
+            starts, ends, numbers = starts[is_kept], ends[is_kept], numbers[is_kept]
+        # The words alone, with one blank behind each: an n-gram of words is a part of that.
+        change = np.zeros(len(text) + 1, dtype=np.int8)
+        change[starts] = 1
+        change[ends + 1] -= 1
+        text = text.copy()
+        text[ends] = ord(" ")
+        text = text[np.cumsum(change, dtype=np.int8)[:-1] > 0]
+        lengths = ends - starts
+        ends = np.cumsum(lengths + 1) - 1
+        starts = ends - lengths
+        return _joined(text, [self._several(starts, ends, numbers, n) for n in self._sizes()])
+
+    def _sizes(self) -> range:
+        return range(self.ngrams[0], self.ngrams[1] + 1)
+
+    @staticmethod
+    def _several(starts: Any, ends: Any, numbers: Any, n: int) -> tuple[Any, Any, Any]:
+        last = len(starts) - n + 1
+        if last <= 0:
+            return starts[:0], ends[:0], numbers[:0]
+        are_of_one = numbers[:last] == numbers[n - 1 :]
+        return starts[:last][are_of_one], ends[n - 1 :][are_of_one], numbers[:last][are_of_one]
+
+    def _characters(self, texts: Sequence[str]) -> _Grams:
+        """Return n-grams of characters; with "char_wb" of words between blanks, each by itself."""
+        parts = [_WHITE.sub(" ", text) for text in texts]
+        numbers = np.arange(len(parts))
+        if self.analyzer == "char_wb":
+            words = [part.split() for part in parts]
+            numbers = np.repeat(numbers, [len(each) for each in words])
+            parts = [f" {word} " for each in words for word in each]
+        text, codes, places = _encoded("".join(parts) + "\n")
+        lengths = np.array([len(part) for part in parts], dtype=np.int64)
+        begins = np.cumsum(lengths) - lengths
+        found = []
+        for n in self._sizes():
+            counts = np.maximum(lengths - n + 1, 0)
+            if self.analyzer == "char_wb" and n == self.ngrams[0]:
+                counts = np.maximum(counts, 1)  # a short word counts once
+            of_part = np.repeat(np.arange(len(parts)), counts)
+            offsets = np.arange(len(of_part)) - np.repeat(np.cumsum(counts) - counts, counts)
+            starts = begins[of_part] + offsets
+            ends = np.minimum(starts + n, begins[of_part] + lengths[of_part])
+            if places is not None:
+                starts, ends = places[starts], places[ends]
+            found.append((starts, ends, numbers[of_part]))
+        return _joined(text, found)
+
+
+def _joined(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) -> _Grams:
+    starts, ends, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return _Grams(text, starts, ends, numbers)
+
+
+def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+    """Return a text as UTF-8, as codes of characters, and where each begins; None: they are the bytes."""
+    encoded = np.frombuffer(text.encode(), dtype=np.uint8)
+    if len(encoded) == len(text):
+        return encoded, encoded, None
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    places = np.flatnonzero((encoded & 0xC0) != 0x80)
+    return encoded, codes, np.append(places, len(encoded))
+
+
+def _are_words(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which characters belong to words, as ``\\w`` of ``re`` says."""
+    found = _ASCII_WORDS[np.minimum(codes, 127)]
+    if codes.dtype != np.uint8:
+        others = np.flatnonzero(codes > 127)
+        distinct, which = np.unique(codes[others], return_inverse=True)
+        found[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
+    return found
+
+
+def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[np.bool_]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    known = np.array(sorted(ENGLISH_STOP_WORDS), dtype=f"S{_WIDEST_STOP_WORD}")
+    text = np.append(text, np.zeros(_WIDEST_STOP_WORD, dtype=np.uint8))
+    found = np.zeros(len(starts), dtype=bool)
+    lengths = ends - starts
+    for length in range(2, _WIDEST_STOP_WORD):  # letters alone: as many bytes
+        own = np.flatnonzero(lengths == length)
+        letters = text[starts[own][:, np.newaxis] + np.arange(length)]
+        words = np.ascontiguousarray(letters).view(f"S{length}").reshape(-1)
+        found[own] = np.isin(words, known[np.char.str_len(known) == length])
+    return found
+
+
+def _hashes(grams: _Grams) -> NDArray[np.int32]:
+    """Return MurmurHash3 of each n-gram."""
+    lengths = grams.ends - grams.starts
+    padded = np.append(grams.text, np.zeros(4, dtype=np.uint8)).astype(np.uint32)
+    at = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
+    blocks = lengths >> 2
+    is_long = blocks > _LONG
+    order = np.argsort(-np.minimum(blocks, _LONG).astype(np.int16), kind="stable")
+    starts, sizes = grams.starts[order], lengths[order]
+    blocks = np.minimum(sizes >> 2, _LONG)
+    active = len(blocks) - np.cumsum(np.bincount(blocks, minlength=1))
+    hashes = np.zeros(len(order), dtype=np.uint32)
+    for j, n in enumerate(active[:-1].tolist()):
+        h = hashes[:n]
+        h ^= _mixed(at[starts[:n] + 4 * j])
+        h[:] = (h << 13 | h >> 19) * np.uint32(5) + np.uint32(0xE6546B64)
+    tail = at[np.minimum(starts + 4 * blocks, len(at) - 1)] & _TAILS[sizes & 3]
+    hashes ^= _mixed(tail)
+    hashes ^= sizes.astype(np.uint32)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        hashes ^= hashes >> shift
+        hashes *= np.uint32(factor)
+    hashes ^= hashes >> 16
+    found = np.empty(len(order), dtype=np.uint32)
+    found[order] = hashes
+    answer = found.view(np.int32)
+    if is_long.any():
+        from sklearn.utils import murmurhash3_32
+
+        for i in np.flatnonzero(is_long).tolist():
+            answer[i] = murmurhash3_32(grams.text[grams.starts[i] : grams.ends[i]].tobytes(), seed=0)
+    return answer
+
+
+def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    words *= np.uint32(0xCC9E2D51)
+    words = words << 15 | words >> 17
+    words *= np.uint32(0x1B873593)
+    return words
+
+
+def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:
+    found = np.abs(hashes.astype(np.int64))
+    # What scikit-learn makes of the number whose absolute value 32 bits do not hold.
+    found[found == 1 << 31] = (1 << 31) - n_columns
+    return found & (n_columns - 1) if n_columns & (n_columns - 1) == 0 else found % n_columns
+
+
+def hashed_rows(
+    texts: Sequence[str], options: HashedText, n_columns: int, words: Words | None = None
+) -> Rows:
+    """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`."""
+    data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
+    for grams in options.grams(texts):
+        hashes = _hashes(grams)
+        if words is not None:
+            words.add(grams, hashes)
+        keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
+        keys |= hashes < 0
+        keys.sort()
+        signs = 1 - 2 * (keys & 1)
+        keys >>= 1
+        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else keys
+        sums = np.add.reduceat(signs, first) if len(keys) else signs
+        numbers, columns = np.divmod(keys[first], n_columns)
+        data.append(np.ones(len(sums)) if options.binary else sums.astype(np.float64))
+        indices.append(columns.astype(np.int32))
+        counts[1:] += np.bincount(numbers, minlength=len(texts))
+    values = np.concatenate(data) if data else np.zeros(0)
+    columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
+    return Rows(values, columns, np.cumsum(counts))
+
+
+def normalized(rows: Rows, norm: Norm) -> Rows:
+    """Return rows of that norm, whose squares are added in the order of the columns; of zeros, as they are."""
+    if norm is None:
+        return rows
+    sizes = _sums(rows.data * rows.data if norm == "l2" else np.abs(rows.data), rows.indptr)
+    sizes = np.sqrt(sizes) if norm == "l2" else sizes
+    sizes[sizes == 0] = 1.0
+    return rows._replace(data=rows.data / np.repeat(sizes, np.diff(rows.indptr)))
+
+
+def _sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sum of each row, one number after another."""
+    lengths = np.diff(indptr)
+    sums = np.zeros(len(lengths))
+    if (np.trunc(values) == values).all() and np.add.reduce(np.abs(values)) < 2.0**53:  # in any order
+        rows = np.flatnonzero(lengths)
+        if len(rows):
+            sums[rows] = np.add.reduceat(values, indptr[rows])
+        return sums
+    order = np.argsort(-lengths, kind="stable")
+    starts, active = indptr[order], len(lengths) - np.cumsum(np.bincount(lengths, minlength=1))
+    found = sums[order]
+    for j, n in enumerate(active[:-1].tolist()):
+        found[:n] += values[starts[:n] + j]
+    sums[order] = found
+    return sums
+
+
+class Words:
+    """Which n-grams lead to each column, and how often they occur: all that have been told.
+
+    N-grams whose hashes are equal in all 32 bits are taken for one.
+    """
+
+    def __init__(self) -> None:
+        self._hashes = np.zeros(0, dtype=np.int32)
+        self._counts = np.zeros(0, dtype=np.int64)
+        self._texts: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self._ends = np.zeros(0, dtype=np.int64)
+
+    def add(self, grams: _Grams, hashes: NDArray[np.int32]) -> None:
+        """Count n-grams."""
+        if not len(hashes):
+            return
+        keys = hashes.astype(np.int64) << 32 | np.arange(len(hashes))
+        keys.sort()
+        sorted_hashes = (keys >> 32).astype(np.int32)
+        first = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
+        counts, own = np.diff(np.append(first, len(keys))), sorted_hashes[first]
+        places = keys[first] & 0xFFFFFFFF
+        if len(self._hashes):
+            at = np.minimum(np.searchsorted(self._hashes, own), len(self._hashes) - 1)
+            is_known = self._hashes[at] == own
+            self._counts[at[is_known]] += counts[is_known]
+            own, counts, places = own[~is_known], counts[~is_known], places[~is_known]
+        texts, lengths = _parts(grams.text, grams.starts[places], grams.ends[places])
+        every = np.concatenate([self._hashes, own])
+        starts = np.concatenate([self._starts, len(self._texts) + np.cumsum(lengths) - lengths])
+        ends = np.concatenate([self._ends, len(self._texts) + np.cumsum(lengths)])
+        order = np.argsort(every, kind="stable")
+        self._texts = np.concatenate([self._texts, texts])
+        self._hashes, self._counts = every[order], np.concatenate([self._counts, counts])[order]
+        self._starts_, self._ends = starts[order], ends[order]
+
+    @property
+    def _starts(self) -> NDArray[np.int64]:
+        return getattr(self, "_starts_", np.zeros(0, dtype=np.int64))
+
+    def most_frequent(self, columns: NDArray[Any], n_columns: int, most: int) -> KeptWords:
+        """Return up to ``most`` n-grams of each of these columns, the most frequent first."""
+        of_column = _columns(self._hashes, n_columns)
+        own = np.flatnonzero(np.isin(of_column, columns))
+        order = own[np.lexsort((self._hashes[own], -self._counts[own], of_column[own]))]
+        found = of_column[order]
+        distinct, first, numbers = np.unique(found, return_index=True, return_counts=True)
+        rank = np.arange(len(found)) - np.repeat(first, numbers)
+        kept = order[rank < most]
+        texts, lengths = _parts(self._texts, self._starts[kept], self._ends[kept])
+        return KeptWords(found[rank < most], texts, np.cumsum(lengths), distinct, numbers)
+
+
+class KeptWords(NamedTuple):
+    """The most frequent n-grams of columns.
+
+    ``columns`` has the column of each n-gram; ``text`` and ``ends`` have the n-grams in UTF-8, end to end;
+    ``used`` and ``counts`` say how many n-grams lead to each column.
+    """
+
+    columns: NDArray[np.int64]
+    text: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    used: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def of(self, column: int) -> tuple[list[str], int]:
+        """Return n-grams of a column, and how many others there are."""
+        a, b = np.searchsorted(self.columns, [column, column + 1]).tolist()
+        starts = np.append(0, self.ends)
+        found = [self.text[starts[i] : starts[i + 1]].tobytes().decode("utf-8", "replace") for i in range(a, b)]
+        at = int(np.searchsorted(self.used, column))
+        known = at < len(self.used) and self.used[at] == column
+        return found, int(self.counts[at]) - len(found) if known else 0
+
+
+def _parts(text: NDArray[np.uint8], starts: Any, ends: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return parts of a text end to end, and their lengths."""
+    lengths = ends - starts
+    before = np.cumsum(lengths) - lengths
+    places = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
+    return text[places], lengths

@@ -1,0 +1,96 @@
+"""Columns of texts are those of scikit-learn's HashingVectorizer, to the last bit."""
+
+import random
+from collections import Counter, defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.utils import murmurhash3_32
+
+from perceptron_rs.features import text
+from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
+
+TEXTS = [
+    "", " ", "a", "I", "\t\t", "The cat, the CAT and the cat's hat: the_end 42", "don't   stop\u2003\u2003now",
+    "ΣΑΣ ΟΔΥΣΣΕΥΣ ς İstanbul ǅ ﬁ ß", "naïve café — “quotes” … 日本語 テキスト 한국어", "١٢٣ ² ½ a² _ __ ___",
+    "e\u0301le\u0300ve \U0001d54f\U0001d54f \U0001f600\U0001f600 x\u200dy", "word" * 4200, "\x00\x00 \x1c \x85\x85 a\x00b",
+    "nevertheless everywhere of the whole", "ab cd ab cd ab", "tab\tand\x0bmore\x0c\x0cspaces  here",
+]  # fmt: skip
+LETTERS = "ab cdE,.é\u00a0\u3000\u2028ß日İΣ_7²\u0301\U0001f600\x00\t'- the of"
+OPTIONS = [
+    {"analyzer": analyzer, "ngrams": ngrams, "lowercase": lowercase}
+    for analyzer, ngrams, lowercase in product(
+        ["word", "char", "char_wb"], [(1, 1), (1, 2), (2, 2), (2, 5), (3, 3)], [True, False]
+    )
+] + [
+    {"stop_words": "english", "ngrams": (1, 2)},
+    {"binary": True, "ngrams": (1, 2)},
+    {"norm": "l1"},
+    {"norm": None},
+    {"analyzer": "char", "ngrams": (1, 3), "binary": True, "norm": "l1"},
+]
+
+
+def drawn(seed, n=60):
+    chosen = random.Random(seed)
+    return ["".join(chosen.choices(LETTERS, k=chosen.randrange(40))) for _ in range(n)]
+
+
+def assert_like_sklearn(texts, options, n_columns):
+    names = {"ngrams": "ngram_range"}
+    other = HashingVectorizer(n_features=n_columns, **{names.get(k, k): v for k, v in options.items()})
+    expected = other.transform(texts)
+    made = HashedText(**options)
+    made.check()
+    rows = normalized(hashed_rows(texts, made, n_columns), made.norm)
+    assert rows.indptr.tolist() == expected.indptr.tolist()
+    assert rows.indices.tolist() == expected.indices.tolist()
+    assert rows.data.tobytes() == expected.data.tobytes()
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_columns_and_bits_are_those_of_scikit_learn(options, monkeypatch):
+    for n_columns in (1 << 18, 1 << 4, 1000, 2):
+        assert_like_sklearn(TEXTS + drawn(n_columns), options, n_columns)
+    monkeypatch.setattr(text, "_BLOCK", 50)
+    assert_like_sklearn(TEXTS + drawn(1), options, 1 << 10)
+
+
+def test_the_hash_of_no_absolute_value(monkeypatch):
+    """2**31 is no number of 32 bits: scikit-learn gives that hash a column of its own."""
+    assert text._columns(np.array([-(2**31)], dtype=np.int32), 1 << 18).tolist() == [
+        (2147483647 - ((1 << 18) - 1)) % (1 << 18)
+    ]
+    assert text._columns(np.array([-(2**31)], dtype=np.int32), 1000).tolist() == [(2147483647 - 999) % 1000]
+
+
+def test_words_of_columns_are_the_most_frequent():
+    texts, n_columns = [*TEXTS[:11], *drawn(3, 200)], 64
+    options = HashedText(ngrams=(1, 2))
+    words = Words()
+    for part in (texts[:100], texts[100:]):
+        hashed_rows(part, options, n_columns, words)
+    analyze = HashingVectorizer(ngram_range=(1, 2)).build_analyzer()
+    counts = Counter(gram for each in texts for gram in analyze(each))
+    expected = defaultdict(list)
+    for gram, count in counts.items():
+        h = murmurhash3_32(gram.encode(), seed=0)
+        expected[abs(h) % n_columns].append((-count, h, gram))
+    columns = np.array(sorted(expected))[::2]
+    kept = words.most_frequent(columns, n_columns, 3)
+    for column in range(n_columns):
+        found = [gram for *_, gram in sorted(expected[column])] if column in columns else []
+        assert kept.of(column) == (found[:3], max(len(found) - 3, 0))
+
+
+def test_sums_of_rows_are_added_one_after_another():
+    rng = np.random.default_rng(0)
+    X = csr_matrix(rng.random((30, 50)) * (rng.random((30, 50)) < 0.4))
+    sums = [0.0] * 30
+    for row in range(30):
+        for value in X.data[X.indptr[row] : X.indptr[row + 1]].tolist():
+            sums[row] += value
+    assert text._sums(X.data, X.indptr).tolist() == sums
