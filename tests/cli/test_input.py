@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron, load
@@ -38,8 +39,8 @@ def test_words_are_hashed_as_by_scikit_learn(call, stdin, tmp_path, bits):
     path, model = tmp_path / "a.txt", tmp_path / "m"
     path.write_text("".join(f"{label}\t{text}\n" for label, text in SPAM), encoding="utf-8")
     options = () if bits is None else ("--hash-bits", bits)
-    assert call("train", path, "--tokens", "--model", model, "--quiet", *options).status == 0
-    hashed = FeatureHasher(2 ** (bits or 18), input_type="string").transform(t.split() for _, t in SPAM)
+    assert call("train", path, "--text", "--model", model, "--quiet", *options).status == 0
+    hashed = HashingVectorizer(n_features=2 ** (bits or 18)).transform(text for _, text in SPAM)
     expected = Perceptron().fit(hashed, [label for label, _ in SPAM])
     assert load(model).coef_.tobytes() == expected.coef_.tobytes()
     # The model knows how: with labels or without.
@@ -204,6 +205,16 @@ GOOD = Input(
 )
 
 
+TEXT = {
+    "ngrams": [1, 1],
+    "lowercase": True,
+    "analyzer": "word",
+    "stop_words": None,
+    "binary": False,
+    "norm": "l2",
+}
+
+
 def test_an_input_as_json():
     written = json.loads(json.dumps(GOOD.to_json()))
     assert Input.from_json(written, 4) == GOOD
@@ -225,6 +236,13 @@ def test_an_input_as_json():
         ({"scale": {"kind": "maxabs", "scale": [1.0] * 4, "offset": [1] * 4}}, "must hold finite numbers"),
         ({"holdout": 1.0}, "between 0 and 1"),
         ({"more": 1}, "its input must hold"),
+        ({"text": {"ngrams": [1, 2]}}, "the text of its input must hold"),
+        ({"text": TEXT | {"ngrams": [2, 1]}}, "the text of its input is unsound"),
+        ({"text": TEXT | {"ngrams": [1.0, 2]}}, "two whole numbers"),
+        ({"text": TEXT | {"lowercase": 1}}, "booleans"),
+        ({"text": TEXT | {"analyzer": "x"}}, "analyzer must be one of"),
+        ({"scale": {"kind": "tf-idf", "norm": "l3"}}, "a kind and a norm"),
+        ({"scale": {"kind": "tf-idf", "norm": None}}, "idf are missing"),
     ],
 )
 def test_an_input_that_is_not_sound(change, text):
@@ -236,7 +254,7 @@ def test_what_a_line_of_text_is(call, refused, stdin, tmp_path):
     """A text that holds a tab loses nothing; a label is one that the model knows, or that an option names."""
     (tmp_path / "a.txt").write_text("ham\tmilk bread\nspam\twin money\nham\tbread\nspam\tmoney now\n")
     model = tmp_path / "m"
-    assert call("train", tmp_path / "a.txt", "--tokens", "--model", model, "--quiet").status == 0
+    assert call("train", tmp_path / "a.txt", "--text", "--model", model, "--quiet").status == 0
 
     def scores(text, *options):
         stdin(text)
@@ -268,7 +286,7 @@ def test_what_a_line_of_text_is(call, refused, stdin, tmp_path):
 
 def test_classes_that_are_numbers_before_a_tab(call, refused, stdin, tmp_path):
     (tmp_path / "a.txt").write_text("1\tmilk bread\n-1\twin money\n")
-    assert call("train", tmp_path / "a.txt", "--tokens", "--model", tmp_path / "m", "--quiet").status == 0
+    assert call("train", tmp_path / "a.txt", "--text", "--model", tmp_path / "m", "--quiet").status == 0
     stdin(b"+1\tmilk\n-1.0\tmoney\n")
     assert call("predict", tmp_path / "m", "-").out.split() == ["1", "-1"]
     stdin(b"2\tmilk\n")
@@ -304,7 +322,7 @@ def test_labels_of_text_are_text_unless_all_are_integers(call, tmp_path, monkeyp
         (tmp_path / f"part-{number}").write_text(text)
     for data in (tmp_path / "a.txt", tmp_path / "part-*"):
         for options in ((), ("--stream",)):
-            answer = call("train", data, "--tokens", "--model", tmp_path / "m", "--quiet", *options)
+            answer = call("train", data, "--text", "--model", tmp_path / "m", "--quiet", *options)
             assert answer.status == 0, answer.err
             assert load(tmp_path / "m").classes_.tolist() == classes
 
@@ -314,9 +332,9 @@ def test_raw_text_without_its_option(refused, call, stdin, model, tmp_path):
     for stream in ((), ("--stream",)):
         said = refused("train", tmp_path / "a.txt", "--model", tmp_path / "m", *stream)
         assert said.startswith(f'{tmp_path}/a.txt, line 1, column 1: "ham" is not a number, as the label of')
-        assert "say --tokens" in said
+        assert "say --text" in said
     stdin((tmp_path / "a.txt").read_bytes())
-    assert "say --tokens" in refused("evaluate", model, "-")
+    assert "say --text" in refused("evaluate", model, "-")
 
 
 def test_a_model_of_chosen_columns_reads_tables_alone(call, tmp_path):

@@ -20,7 +20,7 @@ TEXTS = {
 TRAIN = {
     "svm": ["train", "--stream", "--epochs", 1],
     "csv": ["train", "--epochs", 1],
-    "txt": ["train", "--tokens", "--epochs", 1],
+    "txt": ["train", "--text", "--epochs", 1],
     "conll": ["tag-train", "--epochs", 1],
 }
 USE = {

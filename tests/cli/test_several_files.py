@@ -44,7 +44,7 @@ def fixture_data(request, tmp_path):
     write(tmp_path / request.param, slice(None))
     for number, rows in enumerate(PARTS):
         write(folder / f"{number}{request.param}", rows)
-    return tmp_path / request.param, folder, ("--tokens",) if "words" in request.param else ()
+    return tmp_path / request.param, folder, ("--text",) if "words" in request.param else ()
 
 
 def test_every_command(call, tmp_path, data):

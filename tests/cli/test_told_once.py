@@ -35,7 +35,7 @@ CASES = {
     "scaled": (("--target", "y", "--drop", "id,c", "--scale", "standard"), table(), ".csv"),
     "format": (("--format", "tsv", *NAMED), table(delimiter="\t"), ".csv"),
     "svmlight": (("--zero-based", "yes"), "".join(f"{y} 1:{a} 2:{b}\n" for y, a, b, *_ in ROWS), ".svm"),
-    "text": (("--tokens",), "".join(f"{y}\tw{a} w{b} w{c}\n" for y, a, b, c, _ in ROWS), ".txt"),
+    "text": (("--text",), "".join(f"{y}\tw{a} w{b} w{c}\n" for y, a, b, c, _ in ROWS), ".txt"),
     "held out": (("--holdout", "0.2", *NAMED), table(), ".csv"),
 }
 

@@ -247,7 +247,7 @@ assert len(found) > 2
 assert found[0] or "{command}" == "tag_train" and "sklearn.base" in sys.modules
 """
     argv = {
-        "train": ["train", tmp_path / "a.txt", "--tokens"],
+        "train": ["train", tmp_path / "a.txt", "--text"],
         "tag_train": ["tag-train", tmp_path / "a.tsv"],
     }
     argv = [*map(str, argv[command]), "--model", str(tmp_path / "m"), "--quiet"]

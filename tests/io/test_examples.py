@@ -53,8 +53,8 @@ FORMATS = {
         ["--labels", "LABELS"],
     ),
     "a.npy": (lambda path: np.save(path, X), {"labels": "LABELS"}, ["--labels", "LABELS"]),
-    "a.txt": (words, {"format": "lines"}, ["--tokens"]),
-    "few.txt": (words, {"format": "lines", "hash_bits": 5}, ["--tokens", "--hash-bits", 5]),
+    "a.txt": (words, {"format": "lines"}, ["--text"]),
+    "few.txt": (words, {"format": "lines", "hash_bits": 5}, ["--text", "--hash-bits", 5]),
 }
 
 

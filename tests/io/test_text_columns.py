@@ -14,9 +14,11 @@ from perceptron_rs.features import text
 from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
 
 TEXTS = [
-    "", " ", "a", "I", "\t\t", "The cat, the CAT and the cat's hat: the_end 42", "don't   stop\u2003\u2003now",
+    "", " ", "a", "I", "\t\t", "The cat, the CAT and the cat's hat: the_end 42",
+    "don't   stop\u2003\u2003now",
     "ΣΑΣ ΟΔΥΣΣΕΥΣ ς İstanbul ǅ ﬁ ß", "naïve café — “quotes” … 日本語 テキスト 한국어", "١٢٣ ² ½ a² _ __ ___",
-    "e\u0301le\u0300ve \U0001d54f\U0001d54f \U0001f600\U0001f600 x\u200dy", "word" * 4200, "\x00\x00 \x1c \x85\x85 a\x00b",
+    "e\u0301le\u0300ve \U0001d54f\U0001d54f \U0001f600\U0001f600 x\u200dy", "word" * 4200,
+    "\x00\x00 \x1c \x85\x85 a\x00b",
     "nevertheless everywhere of the whole", "ab cd ab cd ab", "tab\tand\x0bmore\x0c\x0cspaces  here",
 ]  # fmt: skip
 LETTERS = "ab cdE,.é\u00a0\u3000\u2028ß日İΣ_7²\u0301\U0001f600\x00\t'- the of"

@@ -19,10 +19,11 @@ from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.modelfile import base_of, input_of
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import label_text
+from perceptron_rs.features.idf import KIND
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
-from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.reading import OF_TEXT, Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
 from perceptron_rs.paths import paths_of
 
@@ -128,6 +129,9 @@ def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
         return found
     same = ("scale", "texts", "missing", "header", "columns")
     found |= {name: getattr(kept_input, name) for name in same}
+    if kept_input.text is not None:
+        found |= {name: getattr(kept_input.text, name) for name in OF_TEXT}
+        found["tf_idf"] = kept_input.scale is not None and kept_input.scale.kind == KIND
     if kept_input.hash_bits is not None:
         found["hash_bits"] = kept_input.hash_bits
     if "columns" not in told:

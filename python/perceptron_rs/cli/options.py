@@ -147,6 +147,14 @@ def _train(command: argparse.ArgumentParser) -> None:
         "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
     )
     add(command, "--scale", f"{text}later data alike", kinds.SCALES)
+    text = (
+        "weigh the n-grams of text the more, the fewer texts have them, as scikit-learn's TfidfTransformer "
+    )
+    add(command, "--tf-idf", f"{text}(needs all texts, so not with --stream)")
+    text = (
+        "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
+    )
+    add(command, "--keep-words N", text, kinds.COUNT)
     text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
     add(command, "--holdout F", f"{text}--continue that of the model, else 0)", kinds.HELD_OUT)
     if LEARNERS[_learner(command)].in_streams:
@@ -239,10 +247,10 @@ def _data(
     kinds.add_data(command, "the examples", piped=piped)
     group = command.add_argument_group("data")
     add_options(group, FileOptions, *([] if learns else ["sample_weight"]), of_model=model)
-    text = "each line of DATA is a label, a tab and a text, whose words are hashed to columns; the same as "
+    text = "each line of DATA is a label, a tab and a text, whose n-grams are hashed to columns; the same as "
     add(
         group,
-        "--tokens",
+        "--text",
         f"{text}--format lines",
         dest="format",
         action="store_const",

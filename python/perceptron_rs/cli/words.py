@@ -16,7 +16,7 @@ from perceptron_rs.stream.options import StreamOptions
 __all__ = ["say", "text_of"]
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
-_ALIKE = "audit_key holdout labelled scale"
+_ALIKE = "audit_key holdout labelled scale tf_idf"
 #: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
@@ -33,7 +33,7 @@ _OTHERS = {
 }
 #: Options that are not written as their names.
 _VALUES = {
-    ("format", "lines"): "--tokens",
+    ("format", "lines"): "--text",
     ("labelled", False): "--unlabelled",
     ("zero_based", False): "--zero-based no",
     ("zero_based", True): "--zero-based yes",

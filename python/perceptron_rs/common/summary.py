@@ -84,20 +84,33 @@ def _few(values: list[Any]) -> str:
     return " ".join(map(str, values[:_SHOWN])) + (f" ... {values[-1]}" if len(values) > _SHOWN else "")
 
 
-def largest(row: NDArray[np.float64], names: Any, top: int, base: int = 0) -> list[dict[str, Any]]:
-    """Return the largest weights with the names of their features."""
+def largest(
+    row: NDArray[np.float64], names: Any, top: int, base: int = 0, words: Any = None
+) -> list[dict[str, Any]]:
+    """Return the largest weights with the names of their features, and n-grams that were hashed to them."""
     order = np.argsort(-np.abs(row), kind="stable")[:top]
-    return [
-        {"feature": f"x{j + base}" if names is None else str(names[j]), "weight": float(row[j])}
-        for j in order.tolist()
-        if row[j] != 0
-    ]
+    found = []
+    for j in order[row[order] != 0].tolist():
+        entry = {"feature": f"x{j + base}" if names is None else str(names[j]), "weight": float(row[j])}
+        if words is not None:
+            entry["words"], entry["more_words"] = words.of(j)
+        found.append(entry)
+    return found
 
 
 def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
     """Return the same for people."""
-    width = max((len(entry["feature"]) for entry in entries), default=0)
-    return [f"  {entry['feature']:{width}}  {entry['weight']!r}" for entry in entries]
+    names = [_name(entry) for entry in entries]
+    width = max(map(len, names), default=0)
+    return [f"  {name:{width}}  {entry['weight']!r}" for name, entry in zip(names, entries, strict=True)]
+
+
+def _name(entry: dict[str, Any]) -> str:
+    """Return the name of a feature: n-grams that share it, or else its column."""
+    if not entry.get("words"):
+        return str(entry["feature"])
+    more = f" + {entry['more_words']} more" if entry["more_words"] else ""
+    return " | ".join(word if word.isprintable() else repr(word) for word in entry["words"]) + more
 
 
 def what(model: Any) -> dict[str, Any]:

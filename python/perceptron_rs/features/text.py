@@ -1,7 +1,8 @@
 """Texts as columns, as scikit-learn's ``HashingVectorizer`` makes them: n-grams are hashed, with a sign.
 
-All n-grams of many texts are hashed at once, in NumPy: they are parts of one buffer of UTF-8. Columns, signs and
-values are those of scikit-learn, to the last bit; tests compare them. The hash is MurmurHash3 (32 bits, seed 0).
+All n-grams of many texts are hashed at once, in NumPy: they are parts of one buffer of UTF-8. Columns, signs
+and values are those of scikit-learn, to the last bit; tests compare them. The hash is MurmurHash3 (32 bits,
+seed 0).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Analyzer, Norm
+from perceptron_rs.errors import OptionsError
 
-__all__ = ["HashedText", "Words", "hashed_rows", "normalized"]
+__all__ = ["HashedText", "KeptWords", "Rows", "Words", "hashed_rows", "normalized"]
 
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
@@ -72,7 +74,9 @@ class HashedText:
         """Raise ValueError for options that cannot be."""
         least, most = self.ngrams
         if not 1 <= least <= most <= 100:
-            raise ValueError(f"ngrams must be two numbers from 1 to 100 that rise, got {self.ngrams!r:.80}")
+            raise OptionsError(
+                f"{{ngrams}} must be two whole numbers from 1 to 100, the smaller first, got {least} {most}"
+            )
         if self.analyzer not in get_args(Analyzer):
             raise ValueError(f"analyzer must be one of {get_args(Analyzer)}, got {self.analyzer!r:.80}")
         if self.norm not in (None, "l1", "l2"):
@@ -80,7 +84,11 @@ class HashedText:
         if self.stop_words not in (None, "english"):
             raise ValueError(f"stop_words must be 'english' or None, got {self.stop_words!r:.80}")
         if self.stop_words is not None and self.analyzer != "word":
-            raise ValueError("stop_words are left out of words alone; set analyzer='word'")
+            raise OptionsError(
+                "{stop_words} are left out of words, and these are characters",
+                "leave it out, or set {analyzer}",
+                settings={"analyzer": "word"},
+            )
 
     def grams(self, texts: Sequence[str]) -> Iterator[_Grams]:
         """Give the n-grams of the texts, of some at a time."""
@@ -141,7 +149,7 @@ class HashedText:
             words = [part.split() for part in parts]
             numbers = np.repeat(numbers, [len(each) for each in words])
             parts = [f" {word} " for each in words for word in each]
-        text, codes, places = _encoded("".join(parts) + "\n")
+        text, _, places = _encoded("".join(parts) + "\n")
         lengths = np.array([len(part) for part in parts], dtype=np.int64)
         begins = np.cumsum(lengths) - lengths
         found = []
@@ -175,7 +183,7 @@ def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int
 
 
 def _are_words(codes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which characters belong to words, as ``\\w`` of ``re`` says."""
+    """Return which characters belong to words, as ``re`` says."""
     found = _ASCII_WORDS[np.minimum(codes, 127)]
     if codes.dtype != np.uint8:
         others = np.flatnonzero(codes > 127)
@@ -273,7 +281,7 @@ def hashed_rows(
 
 
 def normalized(rows: Rows, norm: Norm) -> Rows:
-    """Return rows of that norm, whose squares are added in the order of the columns; of zeros, as they are."""
+    """Return rows of that norm, added up in the order of the columns; rows of zeros stay as they are."""
     if norm is None:
         return rows
     sizes = _sums(rows.data * rows.data if norm == "l2" else np.abs(rows.data), rows.indptr)
@@ -370,7 +378,9 @@ class KeptWords(NamedTuple):
         """Return n-grams of a column, and how many others there are."""
         a, b = np.searchsorted(self.columns, [column, column + 1]).tolist()
         starts = np.append(0, self.ends)
-        found = [self.text[starts[i] : starts[i + 1]].tobytes().decode("utf-8", "replace") for i in range(a, b)]
+        found = [
+            self.text[starts[i] : starts[i + 1]].tobytes().decode("utf-8", "replace") for i in range(a, b)
+        ]
         at = int(np.searchsorted(self.used, column))
         known = at < len(self.used) and self.used[at] == column
         return found, int(self.counts[at]) - len(found) if known else 0

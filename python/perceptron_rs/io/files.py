@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.common.options.kinds import FORMATS
 from perceptron_rs.compression import MAX_RATIO, check_ratio, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
@@ -53,6 +54,7 @@ _OF_NO_MATTER: dict[str, Any] = {
     "threads": None,
     "max_ratio": None,
     "classes": None,
+    "ngrams_of": None,
     "given": frozenset(),
 }
 
@@ -69,6 +71,12 @@ def open_examples(
     header: bool | None = None,
     missing: Sequence[str] = (),
     hash_bits: int | None = None,
+    ngrams: tuple[int, int] = (1, 1),
+    lowercase: bool = True,
+    analyzer: Analyzer = "word",
+    stop_words: Literal["english"] | None = None,
+    binary: bool = False,
+    norm: Norm = "l2",
     labels: PathLike | None = None,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
@@ -99,9 +107,22 @@ def open_examples(
     missing : list of str, default=()
         Cells of CSV that stand for a missing value, such as "NA".
     hash_bits : int, default=None
-        Hash the names and values of a table or of JSON lines, or the words of a text, to ``2 ** hash_bits``
-        columns, as scikit-learn's ``FeatureHasher`` does; from 1 to 30. None: tables are not hashed, and
-        others to 18.
+        Hash the names and values of a table or of JSON lines to ``2 ** hash_bits`` columns, as scikit-learn's
+        ``FeatureHasher`` does, or the n-grams of a text, as ``HashingVectorizer`` does; from 1 to 30. None:
+        tables are not hashed, and others to 18.
+    ngrams : tuple of two ints, default=(1, 1)
+        Of text, the shortest and the longest n-grams, from 1 to 100: ``ngram_range`` of
+        ``HashingVectorizer``.
+    lowercase : bool, default=True
+        Of text, whether to turn it into lower case.
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        Of text, whether n-grams are of words, of characters, or of the characters of each word by itself.
+    stop_words : {"english"} or None, default=None
+        Of text, which words to leave out.
+    binary : bool, default=False
+        Of text, whether n-grams that occur have the value 1, however often.
+    norm : {"l1", "l2"} or None, default="l2"
+        Of text, the norm that the row of each text is scaled to.
     labels : path, default=None
         A ``.npy`` file of labels, one for each example.
     n_features : int, default=None
@@ -160,6 +181,12 @@ def open_examples(
         header=header,
         missing=tuple(missing),
         hash_bits=None if hash_bits is None else check_bits(hash_bits),
+        ngrams=(ngrams[0], ngrams[1]),
+        lowercase=lowercase,
+        analyzer=analyzer,
+        stop_words=stop_words,
+        binary=binary,
+        norm=norm,
         n_features=n_features,
         zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
         max_ratio=check_ratio(max_ratio),
@@ -186,6 +213,8 @@ class ExampleFiles:
     def __init__(self, files: Sequence[Any], reading: Reading, holdout: float | None = None) -> None:
         self.files, self.reading, self.holdout = tuple(files), reading, holdout
         self.form, self.name = format_of(self.files, reading), names_of(self.files)
+        if self.form == "lines":
+            reading.text()  # raises an error before anything is read
         if self.form in HASHED and reading.hash_bits is None:
             self.reading = replace(reading, hash_bits=BITS)
         #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
@@ -529,7 +558,7 @@ class ExampleFiles:
         for data in self._streamed(held=False):
             rows += len(data)
             yield Batch(data.X, data.y, data.weights)
-        self.rows = rows
+        self.rows, self.reading = rows, replace(self.reading, ngrams_of=None)  # they have all been told once
 
     def _streamed(self, *, held: bool) -> Iterator[Examples]:
         number = 0

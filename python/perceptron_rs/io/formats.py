@@ -66,6 +66,9 @@ class _RawLines:
         self._text = RawText(
             name,
             reading.hash_bits,
+            reading.text(),
+            is_normalized=not reading.tf_idf,
+            words=reading.ngrams_of,
             is_labelled=not beside if reading.with_labels or beside else reading.labelled,
             with_labels=reading.with_labels,
             kind=reading.label_kind,

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from perceptron_rs.choices import Analyzer, Norm, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import allowed
 from perceptron_rs.common.options.kinds import FORMATS, parsed
-from perceptron_rs.common.options.ranges import Words
+from perceptron_rs.common.options.ranges import Other, Words
 
 __all__ = ["FileOptions"]
 
@@ -23,6 +24,15 @@ def _base(text: str) -> bool | Literal["auto"]:
     if text not in ("auto", "yes", "no"):
         raise ArgumentTypeError(f"must be auto, yes or no, got {text!r}")
     return "auto" if text == "auto" else text == "yes"
+
+
+def _norm(text: str) -> Norm:
+    """Return a norm of rows; "none": they are not scaled."""
+    if text == "none":
+        return None
+    if text not in ("l1", "l2"):
+        raise ArgumentTypeError(f"must be l1, l2 or none, got {text!r}")
+    return "l1" if text == "l1" else "l2"
 
 
 _AS_TRAINED = "as in the training"
@@ -107,8 +117,49 @@ class FileOptions:
         default=None,
         metadata=allowed(
             parsed(kinds.BITS, "B"),
-            "hash words, or names and values, to 2^B columns, as scikit-learn's FeatureHasher",
-            default="18 with --tokens and JSON lines",
+            "hash n-grams, or names and values, to 2^B columns, as scikit-learn does",
+            default="18 with --text and JSON lines",
+            of_model=False,
+        ),
+    )
+    #: Of text; these are the options of ``HashingVectorizer``.
+    ngrams: tuple[int, int] = field(
+        default=(1, 1),
+        metadata=allowed(
+            Other(list, {"type": int, "nargs": 2, "metavar": ("N", "M")}),
+            "of text, hash n-grams of N to M words or characters",
+            default="1 1",
+            of_model=False,
+        ),
+    )
+    lowercase: bool = field(
+        default=True,
+        metadata=allowed(kinds.SWITCH, "turn text into lower case", default="yes", of_model=False),
+    )
+    analyzer: Analyzer = field(
+        default="word",
+        metadata=allowed(
+            Words(words(Analyzer)),
+            "take n-grams of words, of characters, or of the characters of each word by itself",
+            of_model=False,
+        ),
+    )
+    stop_words: str | None = field(
+        default=None,
+        metadata=allowed(
+            Words(("english",)), "leave out scikit-learn's stop words", default="none", of_model=False
+        ),
+    )
+    binary: bool = field(
+        default=False,
+        metadata=allowed(kinds.SWITCH, "say of n-grams that they occur, and not how often", of_model=False),
+    )
+    norm: Norm = field(
+        default="l2",
+        metadata=allowed(
+            parsed(_norm, "{l1,l2,none}"),
+            "scale the row of each text to this norm",
+            default="l2",
             of_model=False,
         ),
     )

@@ -1,18 +1,20 @@
-"""Raw text: a line holds a label, a tab and the text, whose words are hashed to columns."""
+"""Raw text: a line holds a label, a tab and the text, whose n-grams are hashed to columns."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.choices import Analyzer, Norm
+from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.layout import hasher
+from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading, check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RawText", "kind_of_files", "kind_of_labels", "open_lines"]
 
+USUAL = HashedText()
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
@@ -29,6 +32,12 @@ def open_lines(
     path: PathLike | Sequence[PathLike],
     *,
     hash_bits: int = 18,
+    ngrams: tuple[int, int] = (1, 1),
+    lowercase: bool = True,
+    analyzer: Analyzer = "word",
+    stop_words: Literal["english"] | None = None,
+    binary: bool = False,
+    norm: Norm = "l2",
     labelled: bool = True,
     max_ratio: float = MAX_RATIO,
 ) -> Source:
@@ -40,8 +49,10 @@ def open_lines(
         Files in UTF-8, read as if they were one; patterns such as ``"part-*.txt.gz"`` and folders name
         several. gzip, bzip2 or xz may have compressed them. A line holds a label, a tab and a text.
     hash_bits : int, default=18
-        The words, which blanks separate, are hashed to ``2 ** hash_bits`` columns, as scikit-learn's
-        ``FeatureHasher`` does. The value of a column is how often its words occur, with the hasher's signs.
+        N-grams are hashed to ``2 ** hash_bits`` columns, with the columns and values of scikit-learn's
+        ``HashingVectorizer``.
+    ngrams, lowercase, analyzer, stop_words, binary, norm
+        As for `open_examples`.
     labelled : bool, default=True
         Whether each line begins with a label and a tab. If not, all of it is text, and y of the batches is
         None.
@@ -82,7 +93,17 @@ def open_lines(
         refuse_pipe(file, "raw text is read")
     bits, ratio = check_bits(hash_bits), check_ratio(max_ratio)
     reading = Reading(
-        format="lines", hash_bits=bits, with_labels=labelled, labelled=labelled, max_ratio=ratio
+        format="lines",
+        hash_bits=bits,
+        with_labels=labelled,
+        labelled=labelled,
+        max_ratio=ratio,
+        ngrams=ngrams,
+        lowercase=lowercase,
+        analyzer=analyzer,
+        stop_words=stop_words,
+        binary=binary,
+        norm=norm,
     )
     return ExampleFiles(files, reading).source()
 
@@ -95,7 +116,13 @@ class RawText:
     name : str
         What errors call the file.
     hash_bits : int
-        Words are hashed to 2 ** hash_bits columns.
+        N-grams are hashed to 2 ** hash_bits columns.
+    options : HashedText, default=HashedText()
+        How text is hashed.
+    is_normalized : bool, default=True
+        Whether rows have the norm of the options. If not, they hold counts, which are weighed later.
+    words : Words or None, default=None
+        What is told which n-grams lead to each column.
     is_labelled : bool or None
         Whether each line has a label. None: it has one if it is of ``classes``, and has none without a tab;
         anything else is refused, as it might be text.
@@ -111,13 +138,18 @@ class RawText:
         self,
         name: str,
         hash_bits: int,
+        options: HashedText = USUAL,
         *,
+        is_normalized: bool = True,
+        words: Words | None = None,
         is_labelled: bool | None,
         with_labels: bool = True,
         kind: LabelKind | None = None,
         classes: NDArray[Any] | None = None,
     ) -> None:
         self._name, self._hash_bits, self._is_labelled = name, hash_bits, is_labelled
+        self._options, self._norm = options, options.norm if is_normalized else None
+        self._words = words
         self._with_labels, self._kind, self._classes = with_labels, kind, classes
         self._are_labelled: bool | None = None
 
@@ -134,8 +166,12 @@ class RawText:
                     f"{self._name}: line {number} has no tab; write each line as a label, a tab and the text"
                 )
             labels.append(label)
-            texts.append((words if has_label else f"{label} {words}").split())
-        X = hasher(self._hash_bits, "string").transform(texts)
+            texts.append(words if has_label else f"{label}{tab}{words}")
+        columns = 1 << self._hash_bits
+        rows = normalized(hashed_rows(texts, self._options, columns, self._words), self._norm)
+        index = np.int32 if rows.indptr[-1] < 2**31 else np.int64  # SciPy's are of one type
+        arrays = rows.data, rows.indices.astype(index, copy=False), rows.indptr.astype(index)
+        X = CsrArrays(*arrays, (len(texts), columns))
         is_wanted = self._with_labels and self._is_labelled is not False
         return Batch(X, _labels(labels, self._kind) if is_wanted else None)
 

@@ -13,11 +13,13 @@ from perceptron_rs.io.lines import is_read_once, name_of, names_of
 from perceptron_rs.io.options import FileOptions
 
 if TYPE_CHECKING:
+    from perceptron_rs.features.text import HashedText
     from perceptron_rs.io.cells import LabelKind
 
 __all__ = [
     "BITS",
     "HASHED",
+    "OF_TEXT",
     "TABLES",
     "TEXTS",
     "TEXT_TABLES",
@@ -53,6 +55,8 @@ TABLES = (*TEXT_TABLES, "parquet")
 TEXTS = ("svmlight", "csv", "tsv", "lines", "jsonl")
 #: Those of no columns: names and words are hashed.
 HASHED = ("lines", "jsonl")
+#: Options that say how text is hashed.
+OF_TEXT = ("ngrams", "lowercase", "analyzer", "stop_words", "binary", "norm")
 #: The formats that an option is about.
 _FORMATS_OF = {
     "target": (*TABLES, "jsonl"),
@@ -63,6 +67,7 @@ _FORMATS_OF = {
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
     "hash_bits": (*TABLES, *HASHED),
+    **dict.fromkeys(OF_TEXT, ("lines",)),
     "zero_based": ("svmlight",),
 }
 
@@ -78,6 +83,8 @@ class Reading(FileOptions):
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
     usual_delimiter: str | None = None  # of tables in the usual format
     texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
+    tf_idf: bool = False  # whether counts of n-grams are weighed before they are normalized, by ``scale``
+    ngrams_of: Any = None  # a `Words` that is told which n-grams lead to each column
     names: tuple[str, ...] | None = None  # of the model's columns
     #: The type of labels that are text in the file, as of the model's classes; None: by the file.
     label_kind: LabelKind | None = None
@@ -90,6 +97,16 @@ class Reading(FileOptions):
         """Return what separates the columns of a text table."""
         usual = self.usual_delimiter if form == self.usual else None
         return self.delimiter or usual or ("\t" if form == "tsv" else ",")
+
+    def text(self) -> HashedText:
+        """Return how text is hashed; ValueError if options do not go together."""
+        from perceptron_rs.features.text import HashedText
+
+        options = {name: getattr(self, name) for name in OF_TEXT}
+        ngrams = tuple(self.ngrams)
+        found = HashedText(**options | {"ngrams": ngrams})
+        found.check()
+        return found
 
     def asks_labels(self, form: str) -> bool:
         """Whether all labels tell whether they are integers."""

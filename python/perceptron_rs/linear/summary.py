@@ -18,6 +18,7 @@ __all__ = ["lines", "shown"]
 def shown(model: Any, top: int) -> dict[str, Any]:
     """Return the weights of each class that are largest, or how many vectors vote."""
     names, base = getattr(model, "feature_names_in_", None), vars(model).get("_column_base")
+    words = getattr(vars(model).get("_input"), "words", None)
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote
@@ -27,7 +28,7 @@ def shown(model: Any, top: int) -> dict[str, Any]:
         ]
     else:
         weights = [
-            {"class": label, "intercept": float(bias), "largest": largest(row, names, top, base or 0)}
+            {"class": label, "intercept": float(bias), "largest": largest(row, names, top, base or 0, words)}
             for label, row, bias in zip(classes, *planes, strict=True)
         ]
     nonzero = None if planes is None else int(np.count_nonzero(planes[0]))

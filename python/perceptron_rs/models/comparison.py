@@ -105,6 +105,9 @@ def learnt_arrays(model: SchemaMixin) -> Learnt:
         )
     check_is_fitted(model)
     numbers = _compared(model, predicts=True) | model._prediction_arrays()
+    how = vars(model).get(INPUT)
+    if how is not None and how.scale is not None:
+        numbers |= how.scale.tensors()
     settings = model._prediction_parameters() | _of_data(model)
     return Learnt(
         {name: np.asarray(array) for name, array in numbers.items()},
@@ -147,7 +150,11 @@ def _of_data(model: Any) -> dict[str, Any]:
             "vocabulary": {name: int(column) for name, column in encoder.vocabulary_.items()},
         }
     if INPUT in known:  # the share that was held out changes no prediction
-        found[INPUT] = {name: value for name, value in known[INPUT].to_json().items() if name != "holdout"}
+        how = known[INPUT].to_json()
+        left = (
+            ("holdout",) if how["text"] else ("holdout", "text")
+        )  # of data that is no text, nothing is said
+        found[INPUT] = {name: value for name, value in how.items() if name not in left}
     return found
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, SCALES
+from perceptron_rs.features.idf import KIND, Idf
+from perceptron_rs.features.text import HashedText, KeptWords
 
 __all__ = ["INPUT", "MOST_BITS", "Input", "Scale", "ScaleFit"]
 
 #: The attribute of an estimator, and the part of the description of a model file.
 INPUT = "_input"
 MOST_BITS = 30
+_WORDS = "words_"
 #: Scalers add up block by block, so their numbers depend on the blocks a little.
 _NEAR = 1e-9
 
@@ -52,6 +57,14 @@ class Scale:
                     f"{found[column]!r}"
                 )
         return None
+
+    def again(self) -> ScaleFit:
+        """Return what learns it from other data."""
+        return ScaleFit(self.kind)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return what a file holds beside the description."""
+        return {}
 
     def applied(self, X: Any) -> Any:
         """Return what the scaler makes of the examples."""
@@ -99,7 +112,7 @@ class Input:
         The columns of a table that were hashed.
     texts : tuple of str or None
         Those of them that hold strings.
-    scale : Scale or None
+    scale : Scale, Idf or None
         How the columns were scaled.
     holdout : float or None
         The share of the examples that was not learnt from.
@@ -119,13 +132,24 @@ class Input:
     hash_bits: int | None = None
     columns: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
-    scale: Scale | None = None
+    scale: Scale | Idf | None = None
     holdout: float | None = None
     missing: tuple[str, ...] = ()
     target: str | None = None
     delimiter: str | None = None
     header: bool | None = None
     drop: tuple[str, ...] = ()
+    #: How text was hashed.
+    text: HashedText | None = None
+    #: N-grams of the columns that have weights.
+    words: KeptWords | None = field(default=None, compare=False)
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of it."""
+        found = {} if self.scale is None else self.scale.tensors()
+        if self.words is not None:
+            found |= {f"{_WORDS}{name}": array for name, array in self.words._asdict().items()}
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -137,6 +161,8 @@ class Input:
             "texts": None if self.texts is None else list(self.texts),
             "scale": None
             if scale is None
+            else {"kind": scale.kind, "norm": scale.norm}
+            if isinstance(scale, Idf)
             else {
                 "kind": scale.kind,
                 "scale": list(scale.scale),
@@ -148,12 +174,19 @@ class Input:
             "delimiter": self.delimiter,
             "header": self.header,
             "drop": list(self.drop),
+            "text": None if self.text is None else asdict(self.text) | {"ngrams": list(self.text.ngrams)},
         }
 
     @classmethod
-    def from_json(cls, description: Any, n_features: int) -> Input:
-        """Return what ``to_json`` wrote of a model with so many columns; ValueError if it did not."""
-        names = [part.name for part in fields(cls)]
+    def from_json(
+        cls, description: Any, n_features: int, tensors: dict[str, NDArray[Any]] | None = None
+    ) -> Input:
+        """Return what ``to_json`` wrote of a model with so many columns, and take the tensors of it.
+
+        ValueError if it did not.
+        """
+        tensors = {} if tensors is None else tensors
+        names = [part.name for part in fields(cls) if part.name != "words"]
         if not isinstance(description, dict) or set(description) != set(names):
             raise ValueError(f"its input must hold {', '.join(names)}")
         for name in ("target", "delimiter"):
@@ -177,13 +210,15 @@ class Input:
             bits,
             _names(description["columns"]),
             _names(description["texts"]),
-            _scale(description["scale"], n_features),
+            _idf(description["scale"], n_features, tensors) or _scale(description["scale"], n_features),
             holdout,
             _names(description["missing"]) or (),
             description["target"],
             description["delimiter"],
             description["header"],
             _names(description["drop"]) or (),
+            _text(description["text"]),
+            _words(n_features, tensors),
         )
 
 
@@ -209,6 +244,65 @@ def _scale(description: Any, n_features: int) -> Scale | None:
         if not all(type(number) is float and math.isfinite(number) for number in numbers):
             raise ValueError("the scale of its input must hold finite numbers")
     return Scale(kind, tuple(scale), None if offset is None else tuple(offset))
+
+
+def _text(description: Any) -> HashedText | None:
+    if description is None:
+        return None
+    names = [part.name for part in fields(HashedText)]
+    if not isinstance(description, dict) or set(description) != set(names):
+        raise ValueError(f"the text of its input must hold {', '.join(names)}")
+    ngrams = description["ngrams"]
+    if not isinstance(ngrams, list) or len(ngrams) != 2 or any(type(n) is not int for n in ngrams):
+        raise ValueError("the ngrams of its input must be two whole numbers")
+    if any(type(description[name]) is not bool for name in ("lowercase", "binary")):
+        raise ValueError("the text of its input must hold lowercase and binary as booleans")
+    found = HashedText(**description | {"ngrams": tuple(ngrams)})
+    try:
+        found.check()
+    except ValueError as error:
+        raise ValueError(f"the text of its input is unsound: {error}") from None
+    return found
+
+
+def _idf(description: Any, n_features: int, tensors: dict[str, NDArray[Any]]) -> Idf | None:
+    if not isinstance(description, dict) or description.get("kind") != KIND:
+        return None
+    norm = description.get("norm")
+    if set(description) != {"kind", "norm"} or norm not in (None, "l1", "l2"):
+        raise ValueError("the scale of its input must hold a kind and a norm")
+    columns, idf = tensors.pop("idf_columns", None), tensors.pop("idf", None)
+    if columns is None or idf is None:
+        raise ValueError("the tensors idf_columns and idf are missing")
+    if check_columns(columns, "idf_columns") != n_features:
+        raise ValueError(f"the tensor idf_columns must end with {n_features}")
+    if idf.dtype != np.float64 or idf.shape != columns.shape or not np.isfinite(idf).all():
+        raise ValueError("the tensor idf must hold a finite float64 number for each of idf_columns")
+    return Idf(norm, columns, idf)
+
+
+def _words(n_features: int, tensors: dict[str, NDArray[Any]]) -> KeptWords | None:
+    names = [f"{_WORDS}{name}" for name in KeptWords._fields]
+    found = [tensors.pop(name, None) for name in names]
+    if all(array is None for array in found):
+        return None
+    for name, array in zip(names, found, strict=True):
+        needed = np.dtype(np.uint8 if name == f"{_WORDS}text" else np.int64)
+        if array is None or array.ndim != 1 or array.dtype != needed:
+            raise ValueError(f"the tensor {name} must be a vector of {needed}")
+    words = KeptWords(*found)
+    for array, step in ((words.columns, 0), (words.used, 1)):
+        if len(array) and (array[0] < 0 or array[-1] >= n_features or (np.diff(array) < step).any()):
+            raise ValueError(f"the tensors {_WORDS}... must hold columns below {n_features}, in order")
+    ends = words.ends
+    if len(ends) != len(words.columns) or len(words.counts) != len(words.used):
+        raise ValueError(f"the tensors {_WORDS}... have different lengths")
+    if (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != len(words.text):
+        raise ValueError(f"the tensor {_WORDS}ends does not divide the text")
+    kept = np.bincount(np.searchsorted(words.used, words.columns), minlength=len(words.used) + 1)
+    if kept[-1] or (kept[:-1] > words.counts).any() or not np.isin(words.columns, words.used).all():
+        raise ValueError(f"the tensors {_WORDS}... disagree about the n-grams of a column")
+    return words
 
 
 def _scaler(kind: str, *, centred: bool) -> Any:

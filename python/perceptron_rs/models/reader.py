@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.common.schema import is_count
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.arrays import restore
 from perceptron_rs.models.classes import LABELS, classes_from_json
@@ -129,6 +130,13 @@ def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
         if document[LABELS] not in ("dense", "sparse") or not model._learns_many:
             raise ValueError(f"its labels must be dense or sparse, got {document[LABELS]!r:.80}")
         model._multilabel = document[LABELS]
+    how = None
+    if "input" in document:
+        history = document["history"]
+        columns: Any = history.get("n_features") if isinstance(history, dict) else None
+        if not is_count(columns):
+            raise ValueError("the history must hold n_features")
+        how = Input.from_json(document["input"], columns, tensors)
     restore(model, tensors, document)
     if "feature_names" in document:
         model.feature_names_in_ = _feature_names(document["feature_names"], model.n_features_in_)
@@ -136,8 +144,8 @@ def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
         model._column_base = document["column_base"]
-    if "input" in document:
-        setattr(model, INPUT, Input.from_json(document["input"], model.n_features_in_))
+    if how is not None:
+        setattr(model, INPUT, how)
 
 
 def _check_arithmetic(version: Any) -> None:

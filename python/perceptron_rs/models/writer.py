@@ -63,5 +63,7 @@ def _bytes_of(estimator: Any) -> bytes:
     if hasattr(estimator, "_column_base"):
         document["column_base"] = estimator._column_base
     if hasattr(estimator, INPUT):
-        document["input"] = getattr(estimator, INPUT).to_json()
+        how = getattr(estimator, INPUT)
+        document["input"] = how.to_json()
+        started = started | how.tensors()
     return pack(document, tensors | started)

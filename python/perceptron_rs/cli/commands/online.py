@@ -56,6 +56,11 @@ class Learning:
     def __init__(self, model: Any, arguments: Namespace) -> None:
         self.model, self.arguments = model, arguments
         self.files = examples(arguments, model)
+        if self.files.reading.tf_idf:
+            raise CommandError(
+                f"{arguments.model}: weighs n-grams by how many texts of its training have them, which later "
+                "texts change; train a model without --tf-idf"
+            )
         # The readers compare the names, and know how columns are counted; X has neither.
         names = ("feature_names_in_", "_column_base", "_input")
         self.kept = {name: vars(model)[name] for name in names if name in vars(model)}

@@ -24,7 +24,6 @@ from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
-from perceptron_rs.models.input import ScaleFit
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
@@ -86,7 +85,7 @@ def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> s
         return None
     files, scale = examples(arguments, model, holdout=how.holdout), how.scale
     files.reading = replace(files.reading, scale=None)
-    fit, left = ScaleFit(scale.kind), calls[0].rows
+    fit, left = scale.again(), calls[0].rows
     for rows, *_ in files.source().batches():
         X = rows[:left]
         if issparse(X) == (scale.offset is not None):  # zeros were to stay zero, or not

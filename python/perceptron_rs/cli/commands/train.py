@@ -28,17 +28,23 @@ from perceptron_rs.cli.modelfile import (
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.words import say
+from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import plain
+from perceptron_rs.features.idf import IdfFit
+from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import Examples, refuse_share
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
-from perceptron_rs.io.reading import TEXTS
+from perceptron_rs.io.reading import OF_TEXT, TEXTS
 from perceptron_rs.models.input import Input, ScaleFit
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
+
+#: N-grams that are kept of each column, unless others are asked for.
+_KEPT_WORDS = 2
 
 
 def run(arguments: Namespace) -> int:
@@ -51,9 +57,10 @@ def run(arguments: Namespace) -> int:
         arguments.holdout = getattr(input_of(before), "holdout", None)
     files = examples(arguments, before, holdout=arguments.holdout or None)
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
-    if files.reading.hash_bits is not None:
+    if files.reading.hash_bits is not None and files.form != "lines":
         hasher(files.reading.hash_bits, "string")
-    scaler = None if arguments.scale is None else ScaleFit(arguments.scale)
+    words = _words(arguments, files)
+    scaler = _scaler(arguments, files, in_blocks=blocks is not None)
     times = [time.perf_counter()]
     with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
         data = files.learnt(scaler) if blocks is None else None
@@ -69,6 +76,8 @@ def run(arguments: Namespace) -> int:
             learn()
         del learn  # and the examples with it
         how = _known_of(model, files)
+        if words is not None:
+            how = replace(how, words=_kept(model, words, arguments.keep_words))
         held = None if files.holdout is None else _judged(model, files.left_out(model.n_features_in_))
         if held is not None:
             refuse_share(files.holdout or 0, held["n_samples"] + (files.rows or 0), held["n_samples"])
@@ -130,7 +139,55 @@ def _known_of(model: Any, files: ExampleFiles) -> Input:
         header=how.header,
         # Columns are chosen by their names, if they have some.
         drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
+        text=how.text() if files.form == "lines" else None,
     )
+
+
+def _scaler(arguments: Namespace, files: ExampleFiles, *, in_blocks: bool) -> Any:
+    """Return what learns weights of columns from all examples; None if nothing does."""
+    if not arguments.tf_idf:
+        return None if arguments.scale is None else ScaleFit(arguments.scale)
+    if files.form != "lines":
+        raise UsageError(
+            f"--tf-idf is for text, and {files.name} is {files.form}; add --text, or leave it out"
+        )
+    if in_blocks:
+        raise UsageError(
+            "--tf-idf needs all texts before the first one is learnt from, and --stream learns from each as "
+            "it comes; leave one of them out"
+        )
+    if arguments.scale is not None:
+        raise UsageError("--tf-idf scales the columns of text, so --scale cannot be combined with it")
+    if arguments.continued is not None:
+        raise UsageError("--tf-idf is kept in the model, so it cannot be combined with --continue")
+    files.reading = replace(files.reading, tf_idf=True)
+    return IdfFit(files.reading.norm)
+
+
+def _words(arguments: Namespace, files: ExampleFiles) -> Words | None:
+    """Return what is told of the n-grams of text; None if none is to be kept."""
+    if files.form != "lines":
+        if arguments.keep_words is not None:
+            raise UsageError(
+                f"--keep-words is about text, and {files.name} is {files.form}; add --text, or leave it out"
+            )
+        return None
+    if arguments.keep_words is None:
+        arguments.keep_words = _KEPT_WORDS
+    if arguments.keep_words == 0 or not LEARNERS[arguments.learner].is_linear:
+        return None
+    words = Words()
+    files.reading = replace(files.reading, ngrams_of=words)
+    return words
+
+
+def _kept(model: Any, words: Words, most: int) -> KeptWords | None:
+    """Return n-grams of the columns that a model has weights for."""
+    planes = hyperplanes(model)
+    if planes is None:  # the vectors of a run vote
+        return None
+    columns = np.flatnonzero(planes[0].any(axis=0))
+    return words.most_frequent(columns, model.n_features_in_, most)
 
 
 def _classes(texts: tuple[str, ...], *, goes_on: bool) -> NDArray[Any]:
@@ -173,8 +230,8 @@ def _continued(arguments: Namespace) -> Any:
             f"--continue {arguments.continued}: holds the learner {name}; write train {name} instead of "
             f"train {arguments.learner}"
         )
-    for name in ("scale", "hash_bits"):
-        if vars(arguments).get(name) is not None:
+    for name in ("scale", "hash_bits", *OF_TEXT):
+        if name in vars(arguments) and (name != "scale" or arguments.scale is not None):
             raise UsageError(f"{say(name)} is kept in the model, so it cannot be combined with --continue")
     return model
 

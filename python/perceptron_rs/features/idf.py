@@ -1,0 +1,85 @@
+"""Tf-idf: columns weigh the more, the fewer texts have them, as scikit-learn's ``TfidfTransformer`` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.choices import Norm
+from perceptron_rs.features.text import Rows, normalized
+
+__all__ = ["KIND", "Idf", "IdfFit"]
+
+#: As model files call it, beside the kinds of scalers.
+KIND = "tf-idf"
+
+
+@dataclass(frozen=True, eq=False)
+class Idf:
+    """What ``TfidfTransformer`` has learnt: a weight for each column.
+
+    Parameters
+    ----------
+    norm : {"l1", "l2"} or None
+    columns : ndarray of shape (m + 1,), int64
+        The columns that texts had, which rise, and last the number of all columns.
+    idf : ndarray of shape (m + 1,), float64
+        Their weights, and last that of all other columns.
+    """
+
+    norm: Norm
+    columns: NDArray[np.int64]
+    idf: NDArray[np.float64]
+    kind: str = KIND
+    offset: None = None
+
+    def applied(self, X: Any) -> Any:
+        """Return counts of n-grams times the weights, normalized."""
+        known = self.columns[:-1]
+        at = np.searchsorted(known, X.indices)
+        weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
+        rows = normalized(Rows(X.data * weights, X.indices, X.indptr), self.norm)
+        other = X.copy()
+        other.data = rows.data
+        return other
+
+    def again(self) -> IdfFit:
+        """Return what learns it from other texts."""
+        return IdfFit(self.norm)
+
+    def difference(self, other: Idf) -> str | None:
+        """Return in words where the weights of other texts are others."""
+        if self.columns.tobytes() == other.columns.tobytes() and self.idf.tobytes() == other.idf.tobytes():
+            return None
+        return "the tf-idf weights of the model are not those of the data"
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return what a file holds."""
+        return {"idf_columns": self.columns, "idf": self.idf}
+
+
+class IdfFit:
+    """Learns the weights of columns from one block of texts after another."""
+
+    def __init__(self, norm: Norm) -> None:
+        self._norm, self._n, self._width = norm, 0, 0
+        self._columns, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    def add(self, X: Any) -> None:
+        """Count the texts that have each column."""
+        self._n, self._width = self._n + X.shape[0], X.shape[1]
+        columns, counts = np.unique(X.indices, return_counts=True)
+        every = np.concatenate([self._columns, columns])
+        self._columns, place = np.unique(every, return_inverse=True)
+        both = np.concatenate([self._counts, counts])
+        self._counts = np.zeros(len(self._columns), dtype=np.int64)
+        np.add.at(self._counts, place, both)
+
+    def scale(self) -> Idf:
+        """Return what was learnt, rounded as scikit-learn rounds."""
+        counts = np.append(self._counts, 0).astype(np.float64) + 1.0
+        idf = np.log((self._n + 1) / counts) + 1.0
+        return Idf(self._norm, np.append(self._columns, self._width), idf)

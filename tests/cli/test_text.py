@@ -1,0 +1,180 @@
+"""``train --text``: the model of scikit-learn's HashingVectorizer with the same options, kept in the file."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+from sklearn.pipeline import make_pipeline
+
+from perceptron_rs import AveragedPerceptron, digest, load
+from perceptron_rs.io import open_examples, open_lines
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+WORDS = [
+    *("the", "cat", "Dogs", "and", "naïve", "Straße", "run", "42", "fast", "in", "of", "spam"),
+    *("HAM", "eggs", "python3", "library's", "—", "now"),
+]
+RNG = np.random.default_rng(4)
+TEXTS = [" ".join(RNG.choice(WORDS, RNG.integers(0, 9))) for _ in range(120)]
+LABELS = [
+    ("animal" if "cat" in text or "Dogs" in text else "food" if "am" in text else "x") for text in TEXTS
+]
+CASES = {
+    "plain": ([], {}),
+    "bigrams": (["--ngrams", 1, 2], {"ngram_range": (1, 2)}),
+    "characters": (
+        ["--analyzer", "char_wb", "--ngrams", 2, 4],
+        {"analyzer": "char_wb", "ngram_range": (2, 4)},
+    ),
+    "case": (["--no-lowercase", "--analyzer", "char"], {"lowercase": False, "analyzer": "char"}),
+    "stop words": (["--stop-words", "english"], {"stop_words": "english"}),
+    "binary": (["--binary", "--norm", "l1"], {"binary": True, "norm": "l1"}),
+    "counts": (["--norm", "none"], {"norm": None}),
+}
+
+
+@pytest.fixture(name="files")
+def fixture_files(tmp_path):
+    train, test = tmp_path / "train.txt", tmp_path / "test.txt"
+    for file, part in ((train, slice(0, 90)), (test, slice(90, None))):
+        lines = [f"{label}\t{text}\n" for label, text in zip(LABELS[part], TEXTS[part], strict=True)]
+        file.write_text("".join(lines), encoding="utf-8")
+    return train, test
+
+
+@pytest.mark.parametrize("tf_idf", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_the_model_is_that_of_python(call, files, tmp_path, case, tf_idf):
+    words, options = CASES[case]
+    model, (train, test) = tmp_path / "m", files
+    more = ["--tf-idf"] if tf_idf else []
+    argv = ["train", "averaged", train, "--text", "--hash-bits", 9, "--epochs", 4, "--tol", "none"]
+    assert call(*argv, *words, *more, "--model", model, "--quiet").status == 0
+    vectorizer = HashingVectorizer(n_features=2**9, **options)
+    if tf_idf:
+        norm = vectorizer.norm
+        vectorizer = make_pipeline(vectorizer.set_params(norm=None), TfidfTransformer(norm=norm))
+    X = vectorizer.fit_transform(TEXTS[:90])
+    expected = AveragedPerceptron(max_iter=4, tol=None, audit=True).fit(X, LABELS[:90])
+    found = load(model)
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    assert found.intercept_.tobytes() == expected.intercept_.tobytes()
+    scores = expected.decision_function(vectorizer.transform(TEXTS[90:]))
+    answer = call("predict", model, test, "--scores", "--json")
+    printed = [json.loads(line)["scores"] for line in answer.out.splitlines()]
+    assert np.array(
+        [list(each.values()) if isinstance(each, dict) else each for each in printed]
+    ).tolist() == (scores.tolist())
+    accuracy = expected.score(vectorizer.transform(TEXTS[90:]), LABELS[90:])
+    assert json.loads(call("evaluate", model, test, "--json").out)["accuracy"] == pytest.approx(accuracy)
+    assert call("reproduce", model, train).status == 0
+
+
+def test_streams_pipes_and_online_make_the_same_columns(call, files, tmp_path):
+    train, test = files
+    options = ["--text", "--ngrams", 1, 2, "--hash-bits", 8, "--epochs", 2, "--tol", "none", "--quiet"]
+    X = HashingVectorizer(n_features=2**8, ngram_range=(1, 2)).transform(TEXTS)
+    expected = AveragedPerceptron(max_iter=2, tol=None, shuffle=False).fit(X[:90], LABELS[:90])
+    argv = ["train", "averaged", train, *options, "--no-shuffle", "--model"]
+    for more in ([], ["--stream"]):
+        assert call(*argv, tmp_path / "m", *more).status == 0
+        assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+    assert call("online", tmp_path / "m", test, "--save", tmp_path / "o", "--quiet").status == 0
+    expected.partial_fit(X[90:], LABELS[90:])
+    assert load(tmp_path / "o").coef_.tobytes() == expected.coef_.tobytes()
+    source = {"ngrams": (1, 2), "hash_bits": 8}
+    for opened in (open_lines(train, **source), open_examples(train, format="lines", **source)):
+        again = AveragedPerceptron(max_iter=2, tol=None, shuffle=False).fit_stream(opened)
+        assert digest(again) == digest(
+            AveragedPerceptron(max_iter=2, tol=None, shuffle=False).fit(X[:90], LABELS[:90])
+        )
+
+
+def test_inspect_names_words_and_says_what_collides(call, files, tmp_path):
+    train, _ = files
+    argv = [
+        "train",
+        "averaged",
+        train,
+        "--text",
+        "--hash-bits",
+        3,
+        "--epochs",
+        3,
+        "--quiet",
+        "--model",
+        tmp_path / "m",
+    ]
+    assert call(*argv).status == 0
+    entries = json.loads(call("inspect", tmp_path / "m", "--json").out)["weights"][0]["largest"]
+    analyze = HashingVectorizer(n_features=8).build_analyzer()
+    all_words = {word for text in TEXTS[:90] for word in analyze(text)}
+    named = [word for entry in entries for word in entry["words"]]
+    assert set(named) <= all_words
+    assert len(named) == len(set(named))
+    assert sum(len(entry["words"]) + entry["more_words"] for entry in entries) == len(all_words)
+    assert all(len(entry["words"]) <= 2 for entry in entries)
+    text = call("inspect", tmp_path / "m").out
+    first = entries[0]
+    more = f" + {first['more_words']} more" if first["more_words"] else ""
+    assert f"  {' | '.join(first['words'])}{more} " in text
+    assert call(*argv, "--keep-words", 0).status == 0
+    assert " x" in call("inspect", tmp_path / "m").out
+
+
+def test_names_do_not_change_the_digest(call, files, tmp_path):
+    found = set()
+    for keep in (0, 1, 5):
+        argv = [
+            "train",
+            files[0],
+            "--text",
+            "--epochs",
+            2,
+            "--quiet",
+            "--model",
+            tmp_path / "m",
+            "--keep-words",
+            keep,
+        ]
+        assert call(*argv).status == 0
+        found.add(digest(load(tmp_path / "m")))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--text", "--tf-idf", "--stream"], "--stream"),
+        (["--text", "--tf-idf", "--scale", "maxabs"], "--scale cannot"),
+        (["--tf-idf", "--format", "svmlight"], "--tf-idf is for text"),
+        (["--keep-words", 3, "--format", "svmlight"], "--keep-words is about text"),
+        (["--ngrams", 1, 2, "--format", "svmlight"], "--ngrams is for lines"),
+        (["--text", "--ngrams", 2, 1], "--ngrams must be two whole numbers"),
+        (["--text", "--stop-words", "english", "--analyzer", "char"], "--stop-words are left out"),
+        (["--text", "--norm", "l3"], "must be l1, l2 or none"),
+        (["--tokens"], "--tokens"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(call, files, tmp_path, words, said):
+    answer = call("train", files[0], *words, "--model", tmp_path / "m")
+    assert answer.status == 2
+    assert said in answer.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_keeps_its_options(call, files, tmp_path):
+    train, test = files
+    argv = ["train", train, "--text", "--model", tmp_path / "m", "--epochs", 2, "--quiet"]
+    assert call(*argv, "--tf-idf").status == 0
+    answer = call("online", tmp_path / "m", test)
+    assert answer.status != 0
+    assert "--tf-idf" in answer.err
+    assert call(*argv).status == 0
+    answer = call(
+        "train", train, "--text", "--continue", tmp_path / "m", "--model", tmp_path / "n", "--ngrams", 1, 2
+    )
+    assert answer.status == 2
+    assert "--ngrams is kept in the model" in answer.err
