@@ -184,7 +184,7 @@ def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int
 
 def _are_words(codes: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which characters belong to words, as ``re`` says."""
-    found = _ASCII_WORDS[np.minimum(codes, 127)]
+    found: NDArray[np.bool_] = _ASCII_WORDS[np.minimum(codes, 127)]
     if codes.dtype != np.uint8:
         others = np.flatnonzero(codes > 127)
         distinct, which = np.unique(codes[others], return_inverse=True)
@@ -211,7 +211,7 @@ def _hashes(grams: _Grams) -> NDArray[np.int32]:
     """Return MurmurHash3 of each n-gram."""
     lengths = grams.ends - grams.starts
     padded = np.append(grams.text, np.zeros(4, dtype=np.uint8)).astype(np.uint32)
-    at = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
+    at: NDArray[Any] = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
     blocks = lengths >> 2
     is_long = blocks > _LONG
     order = np.argsort(-np.minimum(blocks, _LONG).astype(np.int16), kind="stable")
@@ -243,9 +243,9 @@ def _hashes(grams: _Grams) -> NDArray[np.int32]:
 
 def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     words *= np.uint32(0xCC9E2D51)
-    words = words << 15 | words >> 17
-    words *= np.uint32(0x1B873593)
-    return words
+    turned: NDArray[Any] = words << 15 | words >> 17
+    turned *= np.uint32(0x1B873593)
+    return turned
 
 
 def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:

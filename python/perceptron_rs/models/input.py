@@ -286,11 +286,13 @@ def _words(n_features: int, tensors: dict[str, NDArray[Any]]) -> KeptWords | Non
     found = [tensors.pop(name, None) for name in names]
     if all(array is None for array in found):
         return None
+    arrays: list[Any] = []
     for name, array in zip(names, found, strict=True):
         needed = np.dtype(np.uint8 if name == f"{_WORDS}text" else np.int64)
         if array is None or array.ndim != 1 or array.dtype != needed:
             raise ValueError(f"the tensor {name} must be a vector of {needed}")
-    words = KeptWords(*found)
+        arrays.append(array)
+    words = KeptWords(*arrays)
     for array, step in ((words.columns, 0), (words.used, 1)):
         if len(array) and (array[0] < 0 or array[-1] >= n_features or (np.diff(array) < step).any()):
             raise ValueError(f"the tensors {_WORDS}... must hold columns below {n_features}, in order")

@@ -83,7 +83,8 @@ def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> s
     how = input_of(model)
     if how is None or how.scale is None:
         return None
-    files, scale = examples(arguments, model, holdout=how.holdout), how.scale
+    scale: Any = how.scale
+    files = examples(arguments, model, holdout=how.holdout)
     files.reading = replace(files.reading, scale=None)
     fit, left = scale.again(), calls[0].rows
     for rows, *_ in files.source().batches():
