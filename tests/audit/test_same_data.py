@@ -1,0 +1,140 @@
+"""The same examples in another form, other examples in the same form, and the other engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from perceptron_rs import (
+    MultilayerPerceptron,
+    Perceptron,
+    SequencePerceptron,
+    digest,
+    reproduce,
+)
+from perceptron_rs.engines import get_engine
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io import open_arrays
+from perceptron_rs.parity import ways
+
+from .problems import LEARNERS, SHORT, TAGGED, WEIGHT, X, Y, fitted, refused, rng, saved
+
+TWO = (Y == "ham").astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("y", "again"),
+    [
+        (Y, Y.astype(object)),
+        (Y, Y.astype("U40")),
+        (Y.astype(object), Y.tolist()),
+        (TWO, TWO.astype(np.int8)),
+        (TWO, TWO.astype(np.uint64)),
+        (TWO, TWO.astype(np.float32)),
+        (TWO, TWO == 1),
+    ],
+)
+def test_equal_labels_of_another_type(y, again, tmp_path):
+    for learn in (lambda: Perceptron(**SHORT).fit(X, y), lambda: Perceptron(**SHORT).fit_stream((X, y))):
+        model = learn()
+        assert reproduce(model, X, again)
+        assert reproduce(saved(model, tmp_path), X, again)
+    model = SequencePerceptron(max_iter=2, audit=True).fit(X, y, lengths=[13] * 100)
+    assert reproduce(model, X, again, lengths=[13] * 100)
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_a_list_a_tuple_and_an_array_are_the_same_parameter(form, tmp_path):
+    for learner in (
+        Perceptron(**SHORT, n_partitions=form([300, 1000])),
+        MultilayerPerceptron(form([3, 2]), **SHORT),
+    ):
+        assert reproduce(learner.fit(X, Y), X, Y)
+        assert reproduce(saved(learner, tmp_path), X, Y)
+        name = "n_partitions" if hasattr(learner, "n_partitions") else "hidden_layer_sizes"
+        setattr(learner, name, form([1000, 300]))
+        assert reproduce(learner, X, Y).reason == "parameters"
+
+
+def test_one_weight_for_all_examples():
+    model = Perceptron(**SHORT).fit(X, Y, sample_weight=2)
+    assert reproduce(model, X, Y, 2)
+    assert reproduce(model, X, Y, np.full(len(Y), 2))
+    assert "labels or weights" in reproduce(model, X, Y, 3).message
+
+
+def test_what_does_not_belong_to_the_examples_is_refused():
+    model = Perceptron(**SHORT).fit_stream((X, Y))
+    sequences = SequencePerceptron(max_iter=2, audit=True).fit(X, Y, lengths=[13] * 100)
+    for arguments, more, text in (
+        ((model, X, Y), {"lengths": [1300]}, "lengths must be None for Perceptron"),
+        ((model, X, Y), {"encoder": AttributeEncoder()}, "encoder must be None for Perceptron"),
+        ((sequences, X, Y, WEIGHT), {"lengths": [13] * 100}, "sample_weight must be None for sequences"),
+        ((model, open_arrays(X, Y), Y), {}, "y must be None with a source"),
+        ((model, open_arrays(X, Y), None, WEIGHT), {}, "sample_weight must be None with a source"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            reproduce(*arguments, **more)
+
+
+def test_a_malformed_matrix_is_refused():
+    M = sp.csc_matrix(X)
+    M.indices = M.indices + 10**7
+    with pytest.raises(ValueError, match=r"ind(ices|ex values) must be < 1300"):
+        reproduce(Perceptron(**SHORT).fit(X, Y), M, Y)
+
+
+def test_names_of_columns(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    model = saved(fitted(LEARNERS[0], frame), tmp_path)
+    assert reproduce(model, frame, Y)
+    assert reproduce(model, X, Y), "an array has no names"
+    refused(
+        reproduce(model, frame.rename(columns={"c": "C"}), Y), "data", "column 2 has the name 'c' .* got 'C'"
+    )
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+def test_the_other_engine_is_a_witness(engine, monkeypatch):
+    model = fitted(Perceptron(**SHORT, engine=engine), X[:200], Y[:200])
+    asked = []
+    monkeypatch.setattr(
+        "perceptron_rs.common.train.get_engine", lambda name: asked.append(name) or get_engine(name)
+    )
+    for witness in ("rust", "reference", None):
+        assert reproduce(model, X[:200], Y[:200], engine=witness)
+        assert set(asked) == {engine if witness is None else witness}
+        asked.clear()
+
+
+def test_large_data_is_digested_beside_the_training():
+    wide = rng.normal(size=(3000, 100))
+    y = (wide[:, 0] > 0).astype(int)
+    model = fitted(Perceptron(**SHORT), wide, y)
+    assert reproduce(model, sp.csr_matrix(wide), y)
+    assert model._calls[0].digests == fitted(Perceptron(**SHORT), sp.csr_matrix(wide), y)._calls[0].digests
+    wide[2999, 99] = 0
+    refused(reproduce(model, wide, y), "data", "rows 2000 to 2999 differ in their entries or labels")
+    bad = wide.copy()
+    bad[5, 5] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        fitted(Perceptron(**SHORT), bad, y)
+
+
+@pytest.mark.parametrize("learner", [LEARNERS[0], LEARNERS[5], LEARNERS[8]])
+def test_the_digest_is_that_of_parity(learner):
+    model = fitted(learner, X[:60], Y[:60])
+    for way in ways(learner, X[:60], Y[:60], batch_sizes=()):
+        assert way.digest == digest(model)
+        break
+
+
+def test_digest_of_sequences_and_of_nothing():
+    models = [SequencePerceptron(max_iter=3, engine=engine).fit(*TAGGED) for engine in ("rust", "reference")]
+    other = SequencePerceptron(max_iter=1).fit(*TAGGED)
+    assert digest(models[0]) == digest(models[1]) != digest(other)
+    with pytest.raises(NotFittedError):
+        digest(Perceptron())
