@@ -106,6 +106,22 @@ def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
     assert call("predict", tmp_path / "m", "-").out.split() == load(tmp_path / "m").predict(X).tolist()
 
 
+def test_keys_that_were_named_in_the_training_are_no_features(call, tmp_path):
+    objects = [{"kind": k % 2, "w": k + 1, "a": k - 1, "b": 1} for k in range(6)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, objects)))
+    named = ("--target", "kind", "--sample-weight", "w")
+    out = ("--model", tmp_path / "m", "--quiet", "--hash-bits", 6)
+    assert call("train", tmp_path / "a.jsonl", *named, *out).status == 0
+    assert call("reproduce", tmp_path / "m", tmp_path / "a.jsonl").status == 0
+    answer = call("online", tmp_path / "m", tmp_path / "a.jsonl", "--save", tmp_path / "n", "--quiet")
+    X = FeatureHasher(1 << 6).transform([{"a": x["a"], "b": x["b"]} for x in objects])
+    expected = load(tmp_path / "m")
+    y, weights = ([x[key] for x in objects] for key in ("kind", "w"))
+    found, _ = expected.predict_then_learn(X, y, sample_weight=weights)
+    assert answer.out.split() == list(map(str, found))
+    assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number, status):

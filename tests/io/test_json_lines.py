@@ -98,6 +98,14 @@ def test_a_line_that_is_no_example_is_named(line, said):
     assert said in str(caught.value)
 
 
+def test_lines_without_anything_are_no_examples(tmp_path):
+    X, y, *_ = JsonLines("a", 8).part(1, b"\n \n")
+    assert (X.shape, len(y)) == ((0, 256), 0)
+    (tmp_path / "a.jsonl").write_text("\n")
+    with pytest.raises(ValueError, match="no examples"):
+        Perceptron().fit_stream(open_examples(tmp_path / "a.jsonl"))
+
+
 def test_labels_of_two_kinds_and_broken_text_are_refused():
     for labels in ('1 "1"', "true 1"):
         lines = "".join(f'{{"_label": {label}}}\n' for label in labels.split())

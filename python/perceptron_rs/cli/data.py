@@ -142,6 +142,7 @@ def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
         "usual": kept_input.format,
         "usual_target": kept_input.target,
         "usual_delimiter": kept_input.delimiter,
+        "usual_weight": kept_input.sample_weight,
     }
 
 

@@ -90,7 +90,7 @@ class _ObjectLines:
             name,
             reading.hash_bits,
             target=reading.target or reading.usual_target,
-            sample_weight=reading.sample_weight,
+            sample_weight=reading.sample_weight or reading.usual_weight,
             with_labels=reading.with_labels and reading.labels is None,
         )
 

@@ -59,6 +59,10 @@ class JsonLines:
             rows.append(row)
             labels.append(label)
             weights.append(weight)
+        if not rows:
+            from scipy.sparse import csr_matrix
+
+            return Batch(csr_matrix((0, 1 << self._hash_bits)), np.zeros(0) if self._with_labels else None)
         try:
             X = hasher(self._hash_bits, "dict").transform(rows)
         except UnicodeEncodeError as error:
@@ -116,7 +120,7 @@ class JsonLines:
         kinds: tuple[Any, ...] = (bool, str, (int, float))  # a bool is an int, too
         if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
             raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
-        return np.array(labels) if labels else np.zeros(0, dtype=np.int64)
+        return np.array(labels)
 
 
 def _flatten(found: dict[str, Any], within: str, features: dict[str, float | str]) -> None:

@@ -81,6 +81,7 @@ class Reading(FileOptions):
     classes: Any = None  # of the model
     usual: str | None = None  # the format of what has no suffix: that of the training
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
+    usual_weight: str | None = None  # the key of the weights, as in the training: it is no feature
     usual_delimiter: str | None = None  # of tables in the usual format
     texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
     tf_idf: bool = False  # whether counts of n-grams are weighed before they are normalized, by ``scale``

@@ -126,6 +126,8 @@ class Input:
         Whether the first line held names; None: it had to.
     drop : tuple of str
         Columns that were no features, of a table whose columns have no names to keep.
+    sample_weight : str or None
+        The key of the weights of examples, which is no feature of JSON lines.
     """
 
     format: str
@@ -139,6 +141,7 @@ class Input:
     delimiter: str | None = None
     header: bool | None = None
     drop: tuple[str, ...] = ()
+    sample_weight: str | None = None
     #: How text was hashed.
     text: HashedText | None = None
     #: N-grams of the columns that have weights.
@@ -174,6 +177,7 @@ class Input:
             "delimiter": self.delimiter,
             "header": self.header,
             "drop": list(self.drop),
+            "sample_weight": self.sample_weight,
             "text": None if self.text is None else asdict(self.text) | {"ngrams": list(self.text.ngrams)},
         }
 
@@ -189,7 +193,7 @@ class Input:
         names = [part.name for part in fields(cls) if part.name != "words"]
         if not isinstance(description, dict) or set(description) != set(names):
             raise ValueError(f"its input must hold {', '.join(names)}")
-        for name in ("target", "delimiter"):
+        for name in ("target", "delimiter", "sample_weight"):
             if not (description[name] is None or (isinstance(description[name], str) and description[name])):
                 raise ValueError(f"the {name} of its input must be a string, got {description[name]!r:.80}")
         if description["header"] not in (None, True, False) or type(description["header"]) is int:
@@ -217,6 +221,7 @@ class Input:
             description["delimiter"],
             description["header"],
             _names(description["drop"]) or (),
+            description["sample_weight"],
             _text(description["text"]),
             _words(n_features, tensors),
         )

@@ -137,6 +137,7 @@ def _known_of(model: Any, files: ExampleFiles) -> Input:
         target=how.target or how.usual_target,
         delimiter=how.delimiter or how.usual_delimiter,
         header=how.header,
+        sample_weight=how.sample_weight or how.usual_weight if files.form == "jsonl" else None,
         # Columns are chosen by their names, if they have some.
         drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
         text=how.text() if files.form == "lines" else None,
