@@ -94,7 +94,8 @@ def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> s
         if X.shape[0]:
             fit.add(X)
         left -= X.shape[0]
-    return scale.difference(fit.scale())
+    found: str | None = scale.difference(fit.scale())
+    return found
 
 
 def _key(arguments: Namespace, calls: tuple[Call, ...]) -> bytes | None:
