@@ -127,7 +127,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST | None]:
             yield from (body, orelse)
         case ast.Call(keywords=keywords):
             for k, keyword in enumerate(keywords):
-                if keyword.arg not in (None, "strict"):  # which says what holds
+                if keyword.arg is not None and not _is_text(keyword):
                     yield other(keywords=keywords[:k] + keywords[k + 1 :])
         case (
             ast.Tuple(elts=parts, ctx=ast.Load()) | ast.Set(elts=parts) | ast.List(elts=parts, ctx=ast.Load())
@@ -190,6 +190,8 @@ def _is_text(node: ast.AST) -> bool:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         is_alias = isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias"
         return is_alias or (isinstance(target, ast.Name) and target.id in ("__all__", "__slots__"))
+    if isinstance(node, ast.keyword) and node.arg == "strict":  # which says what holds
+        return True
     return isinstance(node, ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom)
 
 

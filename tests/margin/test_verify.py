@@ -40,6 +40,20 @@ def test_true_results_are_accepted(engine_name, bias, labels):
     verify(result, X.tolist(), labels.tolist())
 
 
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("labels", [(-2, -1), (-1, 0), (0, 1), ("a", "b"), (0,), (-1,), (1,), ("a",)], ids=str)
+def test_signs_of_any_labels(bias, labels):
+    """The larger of two is positive, whatever it is; a single one if it is a string or above 0."""
+    y = np.array(labels)[(Y > 0) % len(labels)]
+    rows = X if len(labels) == 2 else np.abs(X) + 1
+    result = max_margin(rows, y, bias=bias, engine="reference")
+    assert result.status == ("one_class" if len(labels) == 1 and bias == "free" else "separable")
+    verify(result, rows, y)
+    if result.status == "separable":
+        with pytest.raises(VerificationError, match=NEARER):
+            verify(changed(result, coef=-result.coef, intercept=-result.intercept), rows, y)
+
+
 def changed(result, **changes):
     """Return another result, whose bounds follow from its interval: just one claim of it is false."""
     result = replace(result, **changes)

@@ -90,6 +90,7 @@ def test_hashing():
     assert X.shape == (3, 64)
     assert X.toarray().sum(axis=1).tolist() == [3, 0, 1]
     assert abs(X - AttributeEncoder(n_columns=64).fit([]).transform(tokens)).nnz == 0
+    assert AttributeEncoder(n_columns=64).fit_transform([]).shape == (0, 64)
     as_dicts = [Counter(token) for token in tokens]
     assert abs(X - AttributeEncoder(n_columns=64).fit_transform(as_dicts)).nnz == 0
     model = SequencePerceptron(hash_columns=64).fit([tokens[::2]], [["x", "y"]])
