@@ -9,11 +9,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
 from perceptron_rs.margins.bounds import novikoff
 from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
+from perceptron_rs.margins.verification import _least_product
 
 RNG = np.random.default_rng(5)
 SEPARABLE = RNG.standard_normal((40, 3)), None
@@ -41,7 +44,9 @@ def test_true_results_are_accepted(engine_name, bias, labels):
 
 
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("labels", [(-2, -1), (-1, 0), (0, 1), ("a", "b"), (0,), (-1,), (1,), ("a",)], ids=str)
+@pytest.mark.parametrize(
+    "labels", [(-2, -1), (-1, 0), (0, 1), ("a", "b"), (0,), (-1,), (1,), ("a",)], ids=str
+)
 def test_signs_of_any_labels(bias, labels):
     """The larger of two is positive, whatever it is; a single one if it is a string or above 0."""
     y = np.array(labels)[(Y > 0) % len(labels)]
@@ -357,6 +362,34 @@ def test_hull_weights():
         hull_weights(max_margin(X, Y), X, Y)
 
 
+def test_hull_weights_are_above_0():
+    X, y = [[0, 0], [2, 0], [0, 5], [1, 0]], [0, 0, 0, 1]
+    result = max_margin(X, y)
+    assert result.support.tolist() == [0, 1, 3]
+    weights = np.array([2**52, 2**52 - 1, 1, 2**53])  # the row (0, 5) has no part in any proof
+    with pytest.raises(VerificationError, match="no convex weights"):
+        hull_weights(replace(result, support=np.arange(4), dual_weights=weights), X, y)
+    with pytest.raises(VerificationError, match="classes are"):
+        hull_weights(replace(result, classes=(1, 2)), X, y)
+
+
+@given(
+    st.fractions(0, 1000, max_denominator=50),
+    st.fractions(-20, 20, max_denominator=50),
+    st.integers(-6, 3),
+)
+def test_the_least_product_that_is_far_enough(needed, intercept, power):
+    unit = Fraction(2) ** power
+    k = _least_product(needed, intercept, unit)
+
+    def is_enough(k):
+        reached = k * unit + intercept
+        return reached >= 0 and reached**2 >= needed
+
+    assert is_enough(k)
+    assert not is_enough(k - 1)
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -379,14 +412,14 @@ def test_integers_are_exact(values):
 def test_rows_of_a_matrix_in_every_form():
     values = RNG.integers(-3, 4, (9, 5)) * RNG.choice([1.0, 0.1, 1e-20], (9, 5))
     twice = sp.csr_matrix((np.ones(2), np.array([1, 1]), np.array([0, 2])), (1, 3))
-    for given in (
+    for form in (
         values,
         values.tolist(),
         sp.csr_matrix(values),
         sp.csc_array(values),
         np.asfortranarray(values),
     ):
-        matrix = ExactMatrix(given)
+        matrix = ExactMatrix(form)
         for found in (list(matrix.rows()), [matrix.row(k) for k in range(9)]):
             for ((columns, numbers), exponent), row in zip(found, values, strict=True):
                 dense = [Fraction(0)] * 5

@@ -49,6 +49,12 @@ MIXED = st.lists(
 )
 
 
+def test_counts_are_of_tokens():
+    tokens = [["a", "b", "b"], ["a", "c"], ["b", "c"], ["d"], ["d", "a"]]
+    assert list(AttributeEncoder(min_count=2).fit(tokens).vocabulary_) == ["a", "b", "c", "d"]
+    assert list(AttributeEncoder(min_count=3).fit(tokens).vocabulary_) == ["a"]
+
+
 @given(MIXED, st.integers(1, 3), st.integers(1, 5))
 def test_chunks_of_tokens_are_not_seen(tokens, min_count, size):
     """Values begin in any of them, attributes are counted over all, and a name may come again in each."""

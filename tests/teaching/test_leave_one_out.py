@@ -71,6 +71,8 @@ def test_refusals():
         (Perceptron(class_weight="balanced", **FIXED), "class_weight and gamma"),
         (KernelPerceptron(kernel="rbf", prediction="last", **FIXED), "class_weight and gamma"),
         (KernelPerceptron(kernel="precomputed", prediction="last", **FIXED), "kernel must not be"),
+        (Perceptron(penalty="l2", **FIXED), "penalty must be None"),
+        (Perceptron(early_stopping=True, **FIXED), "early_stopping must be False"),
         (Perceptron(n_partitions=2, **FIXED), "n_partitions must be 1"),
         (Perceptron(n_partitions=np.array([1, 2]), **FIXED), "n_partitions must be 1"),
         (AveragedPerceptron(**FIXED), "estimator must be a Perceptron"),
