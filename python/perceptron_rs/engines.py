@@ -67,7 +67,7 @@ class Run(Protocol):
         """Say that a decision goes on no more. OverflowError if what it predicts with is not finite."""
 
     def state(self) -> Any:
-        """Return what has been learnt so far: a `Model`, or its arrays of a run that no engine made."""
+        """Return what has been learnt so far: a `Model`, or the arrays of one if the run is no engine's."""
 
     def tracked(self) -> State:
         """Return what the settings track, by name.

@@ -138,7 +138,7 @@ def _remade(kind: type[ArgumentError], state: dict[str, Any], args: tuple[Any, .
 
 
 def located(error: Exception, place: str) -> ValueError:
-    """Return an error as a ValueError with a place before its text, which keeps what it is made of."""
+    """Return the error as a ValueError whose text begins with a place; problem and remedy stay apart."""
     return error.at(place) if isinstance(error, ArgumentError) else ValueError(f"{place}{error}")
 
 

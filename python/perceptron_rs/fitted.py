@@ -1,4 +1,4 @@
-"""Whether an estimator is fitted: scikit-learn, which takes long to import, is asked where it seems not."""
+"""Whether an estimator is fitted. scikit-learn, which takes long to import, raises the error if it is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first asked for: importing scikit-learn takes seconds.
+"""Names of a package that are imported when they are first read: importing scikit-learn takes seconds.
 
 A type checker reads the imports that each package has under ``TYPE_CHECKING``. It must not see that a package
 has a ``__getattr__``, which it would take as leave to read any name.

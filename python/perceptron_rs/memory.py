@@ -1,4 +1,4 @@
-"""Memory that is asked for before a library needs it, where the library ends the process if there is none."""
+"""A test of free memory, before a library that ends the process if an allocation fails."""
 
 from __future__ import annotations
 

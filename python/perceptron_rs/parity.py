@@ -256,7 +256,7 @@ def _has_batches(estimator: Any) -> bool:
 
 
 def _weighted(weights: Any) -> dict[str, Any]:
-    """Return the argument for weights; a learner that takes none is given none."""
+    """Return the argument ``sample_weight``, if the learner takes it."""
     return {} if weights is None else {"sample_weight": weights}
 
 

@@ -1,4 +1,4 @@
-"""What an engine is given and returns, said once for both: the data, the settings of a learner, its state.
+"""Arguments and results of the engines, the same for both: data, settings of a learner, and its state.
 
 Settings check themselves for what has no meaning; whether shapes agree with the data is checked where a run
 starts. Nothing here knows an engine.
@@ -21,6 +21,7 @@ __all__ = [
     "Chain",
     "Data",
     "Epoch",
+    "Floats",
     "Kernel",
     "KernelSpec",
     "Linear",
@@ -33,6 +34,8 @@ __all__ = [
     "check_kept",
     "zeros",
 ]
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: What a learner has learnt: arrays by name, for K planes of d columns.
 #:

@@ -83,7 +83,7 @@ class Report:
 
     @property
     def mistakes_per_example(self) -> NDArray[np.int64] | None:
-        """Those (n, D) made on each example, if they are tracked."""
+        """Mistakes (n, D) on each example, if they are tracked."""
         return self.tracked.get("mistakes_per_example")
 
     @property
@@ -94,7 +94,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriveCall:
-    """What `drive` was given, and what it reported."""
+    """The arguments of a call of `drive`, and its report."""
 
     data: Data
     state: State
@@ -108,7 +108,7 @@ _calls: ContextVar[list[DriveCall] | None] = ContextVar("calls", default=None)
 
 @contextmanager
 def noted_calls() -> Iterator[list[DriveCall]]:
-    """Note the calls of `drive` for planes that are made in here."""
+    """Collect the calls of `drive` for planes within this block."""
     calls: list[DriveCall] = []
     token = _calls.set(calls)
     try:

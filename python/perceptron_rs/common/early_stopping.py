@@ -31,7 +31,7 @@ ValidationScores: TypeAlias = Callable[[State], NDArray[np.float64]]
 def split(
     engine: Engine, labels: NDArray[np.uint32], rows: NDArray[Any] | None, fraction: float, seed: int
 ) -> NDArray[np.intp]:
-    """Return the examples of the validation part, in their order, drawn of these ``rows`` (None: all).
+    """Draw the examples of the validation set from these ``rows`` (None: all); they keep their order.
 
     It has the same share of each class, as far as that goes up, and leaves at least one example of each.
     Examples of many labels are drawn as if all were of one class.

@@ -327,7 +327,7 @@ def new_classes(classes: Any, estimator: BaseEstimator | None, *, least: int = 2
 
 
 def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[Any]:
-    """Return classes that a caller has listed in the type of the labels y, as a fit would find them there.
+    """Convert the classes of a caller to the type of the labels y, as a fit would find them there.
 
     A list says which labels there are; the data says what they are. Where that type does not hold all of the
     classes, they stay as they were listed.

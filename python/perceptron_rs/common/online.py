@@ -1,4 +1,4 @@
-"""What classifiers that learn in epochs share: a pass in the given order, and predictions made on the way."""
+"""Methods of classifiers that learn online: ``partial_fit``, and ``predict_then_learn``."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Owner(Fitted, BaseEstimator):
         self._model = self._owned(get_engine(self.engine), state)
 
     def _begin_anew(self, state: Any, **others: Any) -> None:
-        """Start from numbers that are given, as if nothing had been learnt before; set others, too."""
+        """Restart from this state, as if nothing had been learnt before; set other attributes, too."""
         changed = own_attributes(self)
         for name in ("_as_sparse", RECORD):  # what training would leave
             changed.pop(name, None)

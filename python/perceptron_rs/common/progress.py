@@ -1,4 +1,4 @@
-"""What is told after each epoch of a fit, and to whom."""
+"""Reports after each epoch: to ``callback``, to ``verbose``, and to callbacks of scikit-learn."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Observer:
         seconds: float,
         learnt: Callable[[], Any] | None,
     ) -> tuple[Any, str]:
-        """Return what ``callback`` is given, and what ``verbose`` prints."""
+        """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         record = EpochRecord(
             epoch=epoch,
             mistakes=int(mistakes.sum()),

@@ -14,7 +14,7 @@ _EPOCH = 2**64 - 1
 
 
 def draw_vectors(counts: list[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
-    """Return the number of one vector of each plane, drawn by the counts."""
+    """Draw a vector of each plane, with probabilities in proportion to the counts; return their numbers."""
     return np.array([_draw(count, seed, k) for k, count in enumerate(counts)], dtype=np.int64)
 
 

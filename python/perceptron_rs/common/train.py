@@ -80,12 +80,12 @@ class Feeder(ABC):
 
     @property
     def shuffles(self) -> bool:
-        """Whether examples are visited in an order that is drawn."""
+        """Whether the examples are shuffled."""
         return not self.is_pass and bool(self.model.shuffle)
 
     @cached_property
     def seed(self) -> int:
-        """Of all that is drawn in this call; it is taken from ``random_state`` when it is first asked for."""
+        """Seed of all random numbers of this call, drawn from ``random_state`` when it is first read."""
         return draw_seed(self.model.random_state)
 
     @property
@@ -220,7 +220,7 @@ class Trainable(Owner):
         return arrays
 
     def _tolerance(self, feeder: Feeder) -> float | None:  # noqa: ARG002
-        """Return the improvement that keeps a fit going; None: any number of epochs is made."""
+        """Return the improvement of an epoch that keeps a fit going; None: ``max_iter`` alone ends it."""
         return None if self.tol is None else float(self.tol)
 
     def _schedule(self, feeder: Feeder) -> Schedule:
@@ -236,7 +236,7 @@ class Trainable(Owner):
         )
 
     def _observer(self, feeder: Feeder, task: FitTask | None) -> Observer | None:
-        """Return what is told of each epoch."""
+        """Return the observer of the epochs."""
         return Observer(self, feeder.n_examples, task, lambda model, state: model._keep(feeder, state))
 
     @abstractmethod

@@ -89,7 +89,7 @@ class Turn:
         _remove(other)
 
     def runs(self) -> bool:
-        """Whether the function that has made the turn is still at work: a signal ends it anywhere."""
+        """Whether the function that took the turn still runs: a signal may have ended it anywhere."""
         frame, own = self.frame, self.thread == get_ident()
         now = sys._getframe() if own else sys._current_frames().get(self.thread)
         while now is not None and now is not frame:

@@ -13,6 +13,7 @@ from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.settings import Floats
 
 __all__ = [
     "CallWeights",
@@ -27,12 +28,10 @@ __all__ = [
     "unvisited",
 ]
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallWeights:
-    """What the n examples of a call weigh. Those that weigh nothing in any plane are as if not given.
+    """Weights of the n examples of a call. Examples of weight 0 in all planes do not take part.
 
     They are taken out here, before anything is counted, drawn or cut: see ``rows`` and ``n_examples``.
     """
@@ -51,7 +50,7 @@ class CallWeights:
         return n if self.idle is None else n - int(np.count_nonzero(self.idle))
 
     def without(self, rows: NDArray[np.intp], n: int) -> CallWeights:
-        """Return it with these of the n examples taken out, too."""
+        """Return the weights with these of the n examples at 0, too."""
         sample = np.ones(n) if self.sample is None else self.sample.copy()
         idle = np.zeros(n, dtype=np.bool_) if self.idle is None else self.idle.copy()
         sample[rows], idle[rows] = 0.0, True

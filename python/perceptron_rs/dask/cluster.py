@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Mixture(NamedTuple):
-    """What the client is told of an epoch."""
+    """Report of an epoch to the client."""
 
     change: Change
     epoch: Epoch
@@ -170,7 +170,7 @@ class DaskCluster:
 
 
 def no_bytes(_given: EpochWeights | Change) -> int:
-    """Let passes be made where the partitions are, and not, all of them, where the weights are."""
+    """Make passes run where the partitions are: without a hint, all would run where the weights are."""
     return 0
 
 
@@ -183,7 +183,7 @@ def facts_of(partition: Partition) -> PartitionFacts:
 
 
 def handed_on(given: T) -> T:
-    """Return what is given: a copy that workers can ask each other for."""
+    """Return the argument: a copy of it that workers send each other."""
     return given
 
 

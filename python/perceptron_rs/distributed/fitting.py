@@ -1,4 +1,4 @@
-"""A fit whose passes are made elsewhere: what the client does."""
+"""A fit over partitions on other machines: the part of the client."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PartitionReport:
 
 
 class Round(NamedTuple):
-    """What an epoch made: the mixed state, what is told of it, mistakes and seconds of each partition."""
+    """Result of an epoch: the mixed state, its report, and the mistakes and seconds of each partition."""
 
     state: State
     epoch: Epoch

@@ -70,6 +70,6 @@ class LinearPartitions(Partitions):
             raise nothing_to_learn()
 
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
-        """Learn; a pass over a partition is made on one thread."""
+        """Learn; each partition is learnt from on one thread."""
         assert isinstance(settings, Linear)
         return super().learn(state, replace(settings, threads=1), schedule, observer)

@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Parsed(NamedTuple):
-    """What a partition holds: rows as engines store them, and labels as they were given."""
+    """Contents of a partition: rows as engines store them, and labels as they were passed."""
 
     stored: StoredRows
     columns: int

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class EpochWeights:
-    """The weights of an epoch, and on each worker those that it has made of them since.
+    """The weights of an epoch; on each worker also the latest ones that it has computed from them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a kernel perceptron on a budget keeps, as the engines have it; the log of mistakes made of that."""
+"""Members of the sets of a budgeted kernel perceptron, as arrays of the engines, and as a log of mistakes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Stored: TypeAlias = dict[str, NDArray[Any]]
 
 
 def empty_sets(planes: int, width: int) -> State:
-    """Return what is kept before the first mistake, with that many classes to a set."""
+    """Return empty sets, with that many classes to a set."""
     sets, whole = planes // width, np.zeros(0, dtype=np.int64)
     return {
         "kept_start": np.zeros(sets + 1, dtype=np.int64),
@@ -39,7 +39,7 @@ def empty_sets(planes: int, width: int) -> State:
 def updated_sets(
     kept: State, before: Stored, origin: NDArray[np.int64], new: Stored, first_row: int = 0
 ) -> tuple[State, Stored, NDArray[np.int64]]:
-    """Return what is kept after a run, with the rows that it still names, and the row in X of each.
+    """Return the sets after a run, the rows of their members, and the number of each row in X.
 
     The run numbered the rows stored ``before``, which came from ``origin``, and then the ``new`` ones, the
     first of which is row ``first_row``.
@@ -55,7 +55,7 @@ def updated_sets(
 
 
 class BudgetCarrier(Carrier):
-    """What is kept of a stream: in the state of its run, with the rows, and their places in the stream."""
+    """The sets of a run over a stream: members, their rows, and the places of these in the stream."""
 
     def __init__(self, model: KernelLearner, engine: Engine) -> None:
         self.model, self.engine = model, engine
@@ -76,7 +76,7 @@ class BudgetCarrier(Carrier):
 
 
 def unique_members(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
-    """Return what is kept of a stream, with each row stored once, in order, as a run in memory leaves it."""
+    """Return the sets of a run over a stream with each row stored once, as after a run in memory."""
     origin, index, place = np.unique(state["origin"], return_index=True, return_inverse=True)
     kept = {name: w for name, w in state.items() if name.startswith("kept")}
     kept["kept_row"] = place.reshape(-1).astype(np.int64)[kept["kept_row"]]

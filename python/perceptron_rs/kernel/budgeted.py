@@ -226,7 +226,7 @@ class BudgetedKernelPerceptron(
 
     @property
     def _members(self) -> State:
-        """What is kept, as the engines have it; the log of mistakes is made of it."""
+        """The sets of members, as arrays of the engines."""
         return {name: array for name, array in self._model.state().items() if name.startswith("kept")}
 
     def _nothing(self, planes: int) -> State:

@@ -1,4 +1,4 @@
-"""All vectors of a run of the kernel perceptron, kept as the log of mistakes and the rows that it names.
+"""All vectors of a run of the kernel perceptron, as a log of mistakes and the rows that it names.
 
 They are a dict of arrays, and none of these is ever changed in place. For K planes:
 
@@ -97,7 +97,7 @@ def survival_counts(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.
 
 
 def log_of(kept: State, classes: int) -> State:
-    """Return what is kept on a budget as a log of mistakes, which is what predicts.
+    """Return the members as a log of mistakes, from which predictions are computed.
 
     The mistakes have their numbers in the place of t, and their vectors no norms.
     """

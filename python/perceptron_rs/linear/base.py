@@ -219,7 +219,7 @@ class LinearLearner(
         return int(self.n_seen_.max()) + 1
 
     def _start(self, feeder: Feeder) -> Any:
-        """Return the model to go on from, or one of weights that are given, or 0."""
+        """Return the model to go on from: the present one, one of the start weights, or zeros."""
         engine, shape = feeder.engine, (self._n_planes(feeder.classes), self.n_features_in_)
         known = None
         if feeder.goes_on:
@@ -244,7 +244,7 @@ class LinearLearner(
         return self._cold(engine, *shape, **numbers)
 
     def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
-        """Return the model of a cold start; numbers that are not given are 0."""
+        """Return the model of a cold start; missing numbers are 0."""
         model = engine.Model(self._schema.algorithm, planes, columns)
         if not numbers:
             return model

@@ -1,4 +1,4 @@
-"""Passes: what the parameters say of one is worked out once, and kept with their values."""
+"""Passes over few rows: the settings of a pass are computed once for the same values of parameters."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PassLearner(SparseWeights, LinearLearner):
         super()._publish(state)
 
     def _rule_now(self) -> Any:
-        """Return what the parameters say of a pass; None: more is asked for than that."""
+        """Return the settings of a pass; None if it has to go through `train`."""
         known = vars(self)
         try:
             values, kept = self._values(known), known.get("_rule")

@@ -1,4 +1,4 @@
-"""All weight vectors of a run, kept as its start vectors and the log of mistakes.
+"""All weight vectors of a run, as its start vectors and the log of mistakes.
 
 They are a dict of arrays, and none of these is ever changed in place. For K planes:
 

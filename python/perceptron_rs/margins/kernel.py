@@ -28,7 +28,7 @@ from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Problem, read
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.settings import LARGEST_DEGREE
+from perceptron_rs.settings import LARGEST_DEGREE, Floats
 
 __all__ = [
     "KERNELS",
@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 KERNELS: tuple[MarginKernel, ...] = get_args(MarginKernel)
-Floats = NDArray[np.float64]
 
 _ONE = 2**53
 _MOST_DEGREE = 32  # of exact powers

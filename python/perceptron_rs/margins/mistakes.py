@@ -19,6 +19,7 @@ from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.parameters import MAX_STEPS
 from perceptron_rs.margins.problem import Problem, check_options, choice, read_classes
 from perceptron_rs.margins.result import MistakeBounds
+from perceptron_rs.settings import Floats
 
 __all__ = ["mistake_bounds"]
 
@@ -171,9 +172,6 @@ def mistake_bounds(
                 )
             return _joint_bounds(problem, w, b, start, terms, has_bias=kind != "none")
         return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=kind != "none")
-
-
-Floats = NDArray[np.float64]
 
 
 class _Terms(NamedTuple):

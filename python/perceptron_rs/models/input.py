@@ -100,7 +100,7 @@ class ScaleFit:
 
 @dataclass(frozen=True)
 class Input:
-    """How columns were made of data.
+    """Description of how the command line turned data into columns.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ class MultilayerPerceptron(
         self.n_layers_ = len(sizes_of(self)) + 2
 
     def _start(self, feeder: Feeder) -> Any:
-        """Return the layers to go on from, or layers with weights that are drawn."""
+        """Return the layers to go on from, or layers of random weights."""
         if feeder.goes_on:
             return self._model_of(feeder.engine)
         self._name_layers()

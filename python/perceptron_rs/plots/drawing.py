@@ -46,7 +46,7 @@ def axes(ax: Any = None) -> Any:
 
 
 class Display:
-    """A picture that can be drawn again, on other axes."""
+    """A plot that can be drawn again, on other axes."""
 
     ax_: Any
     figure_: Any

@@ -1,4 +1,4 @@
-"""What `reproduce` is given: whether it is what a model has learnt from, and how to learn from it again.
+"""Examples that `reproduce` takes: whether a model has learnt from them, and how to learn from them again.
 
 Three kinds of examples, with one difference between them: what is a part of them. Digests are compared block
 by block before anything is learnt.
@@ -328,7 +328,7 @@ def _stream(again: Any, call: Call, source: Any, classes: NDArray[Any]) -> None:
 
 
 def _begins(calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...], n: int) -> list[int]:
-    """Return at which of n examples those of each call begin; those of equal calls may be given once."""
+    """Return where the examples of each call begin among n; calls of equal examples may share them."""
     total = sum(call.rows for call in calls)
     own = _blocks_of(calls, blocks)
     begins: list[int] = []

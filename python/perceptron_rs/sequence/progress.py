@@ -1,4 +1,4 @@
-"""What is told after each epoch of a fit to sequences, and to whom."""
+"""Reports after each epoch of a fit to sequences."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class SequenceObserver(Observer):
         seconds: float,
         learnt: Callable[[], Any] | None,
     ) -> tuple[SequenceEpoch, str]:
-        """Return what ``callback`` is given, and what ``verbose`` prints."""
+        """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         score = self.scores[-1] if self.scores else None
         record = SequenceEpoch(
             epoch=epoch,

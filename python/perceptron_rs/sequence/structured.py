@@ -289,7 +289,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
 
     @coef_.setter
     def coef_(self, coef: Any) -> None:
-        """Start anew from weights that are given."""
+        """Restart from these weights."""
         shape = np.shape(coef) if "_model" not in vars(self) else self.last_coef_.shape
         weights = start_value(coef, "coef_", shape)
         seen = np.zeros(1, dtype=np.int64)

@@ -95,7 +95,7 @@ class Stream:
         return first, first + self.size if n_rows is None else min(first + self.size, n_rows)
 
     def batch(self, number: int) -> Batch:
-        """Return the examples of a block, of a source that can be asked for any."""
+        """Return the examples of a block, of a source with random access."""
         assert self.source.between is not None
         return count_from_zero(array_batch(self.source.between(*self.ends(number))), self.facts)
 
@@ -202,7 +202,7 @@ def _result(future: Future[Any]) -> Any:
 
 @contextmanager
 def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """Give the items, of which the next ones are made on a thread meanwhile.
+    """Yield the items; a thread prepares the next ones meanwhile.
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
     waits for it either, as for the threads of an executor.

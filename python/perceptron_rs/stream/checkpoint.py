@@ -138,7 +138,7 @@ class Checkpoint:
 
 
 def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
-    """Return what sees each epoch of a run that goes on, of which ``n_told`` are told again.
+    """Return the observer of a resumed run, in which the first ``n_told`` epochs are repeated reports.
 
     ``ask`` is asked about those that are new. The others did not end the run; but of the last of them this
     may be open, or have been the word of a callback: whether it is the end is for who asks now to say.

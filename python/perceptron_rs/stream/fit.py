@@ -173,7 +173,7 @@ class Blocks(Feeder):
 
     @property
     def shuffles(self) -> bool:
-        """Whether blocks, and the examples within each, are visited in an order that is drawn."""
+        """Whether blocks, and the examples within each, are shuffled."""
         return bool(self.options.shuffle)
 
     def open(self) -> None:

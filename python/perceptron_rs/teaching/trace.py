@@ -77,7 +77,7 @@ class Step:
 
 
 class Trace:
-    """The steps of a fit, made anew, one epoch at a time, whenever they are iterated over.
+    """The steps of a fit. Each iteration computes them again, one epoch at a time.
 
     ``print`` shows the first of them as a table.
 
@@ -103,7 +103,7 @@ class Trace:
 
     @property
     def settings(self) -> Linear:
-        """What the engine was told of the learner."""
+        """Settings of the engine's run."""
         return self._calls[0].settings
 
     def __iter__(self) -> Iterator[Step]:

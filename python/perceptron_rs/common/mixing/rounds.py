@@ -87,14 +87,14 @@ class Mixed:
         return {name: array.copy() for name, array in self._state.items()}
 
     def tracked(self) -> State:
-        """Return the mistakes made on each example, if they are counted."""
+        """Return the mistakes on each example, if they are counted."""
         return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
 
 
 def in_threads(
     engine: Engine, parts: Sequence[Data], settings: Linear | Chain, mixing: str, threads: int
 ) -> RoundFunction:
-    """Return a round over partitions in memory; their passes are made on so many threads."""
+    """Return a function that learns from each partition in memory once, on so many threads, and mixes."""
     numbered = [replace(settings, partition=p) for p in range(len(parts))]
 
     def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.settings import Chain, Epoch, Linear, State
+from perceptron_rs.settings import Chain, Epoch, Floats, Linear, State
 
 __all__ = [
     "MIXINGS",
@@ -60,7 +60,6 @@ _LARGE = 1 << 12
 _BLOCK = 1 << 13
 
 T = TypeVar("T")
-Floats: TypeAlias = NDArray[np.float64]
 #: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
 Places: TypeAlias = NDArray[np.int64] | None
 
@@ -74,7 +73,7 @@ class Entries(NamedTuple):
 
 
 class PassReport(NamedTuple):
-    """What is told of a pass."""
+    """Report of a pass over one partition."""
 
     k: NDArray[np.int64]  # (D,): its weight in the mixture
     seen: NDArray[np.int64]  # the counters that it led to
@@ -101,7 +100,7 @@ class Share(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What an epoch has made of a state: the numbers that may have changed."""
+    """Change of a state by an epoch: the numbers that may differ."""
 
     epoch: int  # its number
     seen: NDArray[np.int64]
@@ -141,7 +140,7 @@ class AveragedArray:
         return AveragedArray({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
 
     def is_little(self, n: int) -> bool:
-        """Whether n numbers are told with their places, not with all others."""
+        """Whether to send n numbers with their places, instead of the whole array."""
         return self.is_sparse or 4 * n < self.state[self.name].size > _LARGE
 
     def at(self, places: Places) -> Entries:
@@ -167,7 +166,7 @@ class AveragedArray:
 
 @standard()
 def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
-    """Return what a pass has made of the state ``before``."""
+    """Return the share of a pass that began with the state ``before``."""
     k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
     new = {
         name: (_differing(AveragedArray(before, name), AveragedArray(after, name).numbers),)
@@ -242,7 +241,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
 def mix(
     settings: Linear | Chain, before: State, shares: Sequence[Share], number: int
 ) -> tuple[Change, Epoch]:
-    """Mix the shares of all partitions, given in their order; see `mixture`."""
+    """Mix the shares of all partitions, in the order of the partitions; see `mixture`."""
     return mixture(settings, before, reduce_tree(shares, partial(add_shares, before)), number)
 
 
@@ -273,7 +272,7 @@ def restrict_state(state: State, columns: NDArray[np.int64]) -> State:
 
 
 def expand_share(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
-    """Return what a pass has made of the state ``before``, told of these columns of it, in terms of all."""
+    """Return the share of a pass over some ``columns`` of the state ``before`` as one over all columns."""
     array = AveragedArray(before, "coef")
     own = share.numbers["coef"][0]
     assert isinstance(own, Entries)  # a pass adds nothing
@@ -286,7 +285,7 @@ def expand_share(share: Share, before: State, columns: NDArray[np.int64]) -> Sha
 
 
 def combine_changes(state: State, changes: Sequence[Change]) -> Change:
-    """Return what several changes, one after another, have made of a state that is now ``state``."""
+    """Combine successive changes into one, which leads to ``state``."""
     last = changes[-1]
     numbers = {}
     for name in last.numbers:

@@ -58,7 +58,7 @@ class _NoDataclass:
 
 
 class _Constraints:
-    """What scikit-learn validates, made of the parameters when it is first read: it imports scikit-learn."""
+    """Constraints for scikit-learn, computed when they are first read: that imports scikit-learn."""
 
     def __get__(self, instance: object, kind: type) -> dict[str, list[Any]]:
         return constraints(group_of(kind))
@@ -191,7 +191,7 @@ VERBOSE = allowed(Other(lambda: ["verbose"]))
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RunParameters(Parameters):
-    """How a fit is computed, and what is kept of it."""
+    """Parameters of how a fit is computed and recorded."""
 
     n_jobs: int | None = field(default=None, metadata=allowed(Other(_integer)))
     engine: EngineName = field(default="rust", metadata=ENGINE)

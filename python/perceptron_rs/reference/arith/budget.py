@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from perceptron_rs.settings import Floats
 
 __all__ = ["harm", "shrinking", "within_span"]
 
-Vector = NDArray[np.float64]
 
 #: The share of the mistakes that the harm of all removals may come to.
 SHARE = 15 / 32
@@ -30,7 +30,7 @@ def harm(sigma: float, mu: float, phi: float) -> float:
 
 
 def shrinking(
-    steps: Vector, sums: Vector, *, eta0: float, so_far: float, mistakes: int
+    steps: Floats, sums: Floats, *, eta0: float, so_far: float, mistakes: int
 ) -> tuple[float, float]:
     """Return phi, by which all steps are multiplied before an example goes, and the harm of all removals.
 

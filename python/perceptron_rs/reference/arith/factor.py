@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from perceptron_rs.settings import Floats
 
 from .dot import dot
 
 __all__ = ["Factor", "inner"]
 
-Vector = NDArray[np.float64]
 
-
-def inner(a: Vector, b: Vector) -> float:
+def inner(a: Floats, b: Floats) -> float:
     """Return the dot product of two vectors."""
     return float(dot(a[np.newaxis], b)[0])
 
@@ -32,7 +31,7 @@ class Factor:
         self.columns = np.zeros((8, 8))  # columns[j, i] is the entry in row i, column j of R^T
         self.f = np.zeros((groups, 8))
 
-    def forward(self, b: Vector) -> Vector:
+    def forward(self, b: Floats) -> Floats:
         """Solve ``R^T x = b``."""
         x = b.copy()
         for j, column in enumerate(self.columns[: self.size, : self.size]):
@@ -40,7 +39,7 @@ class Factor:
             x[j + 1 :] = x[j + 1 :] - x[j] * column[j + 1 :]
         return x
 
-    def back(self, b: Vector) -> Vector:
+    def back(self, b: Floats) -> Floats:
         """Solve ``R x = b``."""
         k, x = self.size, b.copy()
         for i in range(k - 1, -1, -1):
@@ -48,7 +47,7 @@ class Factor:
             x[i] = (x[i] - inner(column[i + 1 :], x[i + 1 :])) / column[i]
         return x
 
-    def step(self, r: Vector) -> Vector:
+    def step(self, r: Floats) -> Floats:
         """Solve ``Q d = r + sum_g mu_g e_g``, with the mu for which d sums to 0 in each group."""
         y, f = self.forward(r), self.f[:, : self.size]
         if len(f) == 1:
@@ -61,7 +60,7 @@ class Factor:
             z = z + ((q * a - p * b) / determinant) * f[1]
         return self.back(z)
 
-    def append(self, r: Vector, rho: float, group: int) -> None:
+    def append(self, r: Floats, rho: float, group: int) -> None:
         """Add the column ``(r, rho)`` to R, for a member of ``group``."""
         k = self.size
         if k == len(self.columns):
@@ -89,13 +88,13 @@ class Factor:
         columns[: k - 1, p : k - 1] = columns[: k - 1, p + 1 : k].copy()
         self.size = k - 1
 
-    def packed(self) -> Vector:
+    def packed(self) -> Floats:
         """Return the columns of R one after another, without their zeros."""
         columns = [self.columns[: k + 1, k] for k in range(self.size)]
         return np.concatenate([np.zeros(0), *columns])
 
     @classmethod
-    def unpacked(cls, numbers: Vector) -> Factor:
+    def unpacked(cls, numbers: Floats) -> Factor:
         """Return the factor of no groups with these columns."""
         factor, rest = cls(0), numbers
         while len(rest):

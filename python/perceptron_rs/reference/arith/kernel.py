@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from perceptron_rs.settings import Floats
 
 from .total import total
 
 __all__ = ["grown", "normalised", "power", "scale", "squared_distance"]
-
-Floats = NDArray[np.float64]
 
 
 def power(base: Floats, degree: int) -> Floats:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.settings import Floats
+
 from .dot import dot
 from .exp import exp, logistic
 from .log import log
@@ -27,8 +29,6 @@ __all__ = [
     "truth",
     "weighted",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def relu(z: Floats) -> Floats:

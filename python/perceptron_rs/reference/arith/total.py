@@ -1,4 +1,4 @@
-"""Sums in the order given: NumPy's own add in pairs."""
+"""Sums from the first term to the last: NumPy's own add in pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["running_total", "total"]
 
 
 def total(terms: NDArray[np.float64] | Sequence[float]) -> float:
-    """Return the sum in the given order, from the first term."""
+    """Return the sum, from the first term to the last."""
     return float(np.add.accumulate(np.append(0.0, terms))[-1])
 
 

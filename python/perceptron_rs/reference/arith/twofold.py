@@ -11,10 +11,10 @@ bounds an error adds ``LOST`` for each product.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from perceptron_rs.settings import Floats
 
 __all__ = [
     "LOST",
@@ -30,7 +30,6 @@ __all__ = [
     "up",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Half of the distance from 1 to the next float.
 UNIT = 2.0**-53

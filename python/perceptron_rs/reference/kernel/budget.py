@@ -1,4 +1,4 @@
-"""Runs of the kernel perceptron on a budget. What is kept, and what goes, is decided in ``kept.py``.
+"""Runs of the kernel perceptron on a budget. Which members stay is decided in ``support_set.py``.
 
 The sums of all examples are not kept up to date here, as ``train.py`` does: those of an example are
 computed when it is visited, from its kernel values with the examples kept alone.

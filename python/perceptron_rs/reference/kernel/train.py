@@ -40,7 +40,7 @@ __all__ = ["Dual", "start_kernel"]
 
 
 class Dual(Plane):
-    """S of every example, b, and N of the vector and of each one that an update made."""
+    """S of every example, b, and N of the vector and of each one before it."""
 
     def __init__(
         self,

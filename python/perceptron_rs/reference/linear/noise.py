@@ -21,7 +21,7 @@ __all__ = ["Noise"]
 
 
 class Noise:
-    """What is kept of each of n examples during a run."""
+    """Numbers of each of n examples during a run."""
 
     def __init__(self, n: int, delta: float, most: int | None) -> None:
         self.delta, self.most = delta, most

@@ -84,7 +84,7 @@ def learn(
 
 
 class Learner:
-    """What is made of the log of mistakes of a plane. The perceptron makes nothing of it."""
+    """A function of the log of mistakes of a plane. The perceptron itself ignores the log."""
 
     #: Arrays that a run begins with; what stands before a "_" says the shape.
     begins_with: ClassVar[tuple[str, ...]] = ("coef", "intercept", "seen")

@@ -128,7 +128,7 @@ class Run:
         return self.memory(self.decisions) | {"seen": np.array(seen, dtype=np.int64)}
 
     def tracked(self) -> State:
-        """Return the mistakes made on each example, and the activations of its last visit."""
+        """Return the mistakes on each example, and the activations of its last visit."""
         found: State = {}
         if self.settings.track_mistakes:
             found["mistakes_per_example"] = np.stack([decision.made for decision in self.decisions], axis=1)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem, scale_of
+from perceptron_rs.settings import Floats
 
 __all__ = [
     "Checked",
@@ -26,7 +27,6 @@ __all__ = [
     "upper_end",
 ]
 
-Vector = NDArray[np.float64]
 
 #: Denominator of the dual weights.
 ONE = 2**53
@@ -55,7 +55,7 @@ class Lengths:
 class Checked:
     """Scores of a plane on all rows with bounds of their errors."""
 
-    def __init__(self, problem: Problem, lengths: Lengths, w: Vector) -> None:
+    def __init__(self, problem: Problem, lengths: Lengths, w: Floats) -> None:
         self.problem, self.lengths, self.w = problem, lengths, w
         everything = np.arange(problem.n)
         padded = np.append(w, 0.0) if problem.bias == "augmented" else w
@@ -72,7 +72,7 @@ class Checked:
         return np.flatnonzero((self.problem.y == y) & (floor <= reach))
 
 
-def precise(problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float) -> tuple[Vector, Vector]:
+def precise(problem: Problem, numbers: NDArray[np.int64], w: Floats, b: float) -> tuple[Floats, Floats]:
     """Return ``y_i (<w, x_i> + b)`` in doubled precision, and bounds of the errors."""
     d = problem.d
     x = problem.rows.dense(numbers) * problem.unit
@@ -88,7 +88,7 @@ def precise(problem: Problem, numbers: NDArray[np.int64], w: Vector, b: float) -
     return value, error
 
 
-def norm_ends(w: Vector, b: float) -> tuple[float, float]:
+def norm_ends(w: Floats, b: float) -> tuple[float, float]:
     """Return bounds of ``sqrt(||w||^2 + b^2)`` from below and above."""
     total = arith.Twofold()
     for number in (*w, b):
@@ -117,7 +117,7 @@ def _back_up(high: float, shift: int) -> float:
     return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
 
 
-def lower_end(problem: Problem, lengths: Lengths, w: Vector, b: float | None) -> tuple[float, float]:
+def lower_end(problem: Problem, lengths: Lengths, w: Floats, b: float | None) -> tuple[float, float]:
     """Return a certified lower end for a plane, and its intercept; -inf if it may not separate.
 
     With b None, the intercept half way between the classes is taken. ``w`` and ``b`` are raw; the
@@ -144,7 +144,7 @@ def lower_end(problem: Problem, lengths: Lengths, w: Vector, b: float | None) ->
 
 
 def dual_integers(
-    problem: Problem, numbers: NDArray[np.int64], a: Vector
+    problem: Problem, numbers: NDArray[np.int64], a: Floats
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of positive weight, ascending, and weights that sum to 2^53 in each group."""
     order = np.argsort(numbers, kind="stable")

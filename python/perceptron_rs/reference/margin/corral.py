@@ -13,14 +13,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.working import WorkingSet
+from perceptron_rs.settings import Floats
 
 __all__ = ["Corral"]
 
-Vector = NDArray[np.float64]
 
 #: Below this part of its square, what is new of a row is computed once more.
 NEARLY_DEPENDENT = 1e-2
@@ -31,7 +30,7 @@ DEPENDENT = 4e-15
 class Corral:
     """Wolfe's corral on a working set."""
 
-    def __init__(self, working: WorkingSet, places: list[int], weights: Vector) -> None:
+    def __init__(self, working: WorkingSet, places: list[int], weights: Floats) -> None:
         self.working = working
         groups = working.problem.groups
         squares = arith.dot(working.u, working.u)
@@ -55,7 +54,7 @@ class Corral:
         """``||v||^2``."""
         return arith.inner(self.v, self.v)
 
-    def levels(self, s: Vector) -> Vector:
+    def levels(self, s: Floats) -> Floats:
         """Return for each group the mean of the scores of its members, by their weights."""
         return np.array(
             [arith.total(self.a[self.group == g] * s[self.group == g]) for g in range(len(self.factor.f))]
@@ -85,7 +84,7 @@ class Corral:
             weight = weight + theta
             self._drop(drop)
 
-    def _new_part(self, place: int) -> tuple[Vector, float, Vector | None, float]:
+    def _new_part(self, place: int) -> tuple[Floats, float, Floats | None, float]:
         """Return the new column of the factor, the square of its end, and the row's affine weights."""
         u, group = self.working.u[place], self.working.group[place]
         same = (self.group == group).astype(np.float64)
@@ -107,7 +106,7 @@ class Corral:
             rho2 = rho2 + self.sigma * (part * part)
         return r, float(rho2), x, own
 
-    def _residual(self, place: int, x: Vector) -> tuple[Vector, Vector]:
+    def _residual(self, place: int, x: Floats) -> tuple[Floats, Floats]:
         """Return what a combination of the members lacks of a row, and of its group's sum of 1."""
         e = self.working.u[place].copy()
         h = np.zeros(len(self.factor.f))
@@ -140,11 +139,11 @@ class Corral:
             self.a = self.a + d
         self._move(d)
 
-    def _step(self) -> Vector:
+    def _step(self) -> Floats:
         s = self.working.scores(self.places, self.v)
         return self.factor.step(self.levels(s)[self.group] - s)
 
-    def _move(self, d: Vector) -> None:
+    def _move(self, d: Floats) -> None:
         for i, place in enumerate(self.places):
             self.v = arith.axpy(float(d[i]), self.working.u[place], self.v)
 

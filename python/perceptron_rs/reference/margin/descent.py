@@ -23,12 +23,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.order import permutation
+from perceptron_rs.settings import Floats
 
 __all__ = ["Descent"]
 
@@ -39,8 +39,6 @@ CONSTANT = 0.05
 
 #: A row without weight whose ``g`` is above this leaves the sweeps until the next check.
 FAR = 0.5
-
-Vector = NDArray[np.float64]
 
 
 class Descent:
@@ -160,7 +158,7 @@ class Descent:
         b = self.now_b if problem.bias == "free" else 0.0
         self.active = np.flatnonzero((self.weights > 0.0) | (scores + problem.y * b - 1.0 <= FAR))
 
-    def _lower_end(self, scores: Vector, v: Vector) -> float:
+    def _lower_end(self, scores: Floats, v: Floats) -> float:
         """Of the plane at hand, from the scores."""
         problem = self.problem
         least = [float(scores[problem.group == group].min()) for group in range(problem.groups)]
@@ -183,7 +181,7 @@ class Descent:
         return arith.square_root(arith.inner(v, v)) / problem.groups
 
 
-def _median(squares: Vector) -> float:
+def _median(squares: Floats) -> float:
     """Of the numbers that are not 0; the lower one of two in the middle."""
     numbers = np.sort(squares[squares > 0.0])
     return float(numbers[(len(numbers) - 1) // 2]) if len(numbers) else 0.0

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.corral import Corral
@@ -14,7 +13,6 @@ from perceptron_rs.reference.margin.working import WorkingSet
 
 __all__ = ["ZERO", "Work", "run"]
 
-Vector = NDArray[np.float64]
 
 #: v counts as 0 below this part of the mean square of a row.
 ZERO = 1e-28

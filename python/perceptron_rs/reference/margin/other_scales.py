@@ -19,11 +19,10 @@ from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
-from perceptron_rs.settings import Solution
+from perceptron_rs.settings import Floats, Solution
 
 __all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
 
-Vector = NDArray[np.float64]
 
 #: A relative gap that leaves room for rounding; more is not needed to separate.
 ENOUGH = 1e-3
@@ -69,7 +68,7 @@ def _others(problem: Problem, found: Found) -> Iterator[Problem]:
     yield Problem(problem.rows, problem.labels, problem.bias, problem.found, unit)
 
 
-def _column_units(problem: Problem) -> Vector:
+def _column_units(problem: Problem) -> Floats:
     """Return for each column the power of two that brings its range (without a bias: its values) near 1."""
     x = problem.rows.dense(np.arange(problem.n))
     low, high = x.min(axis=0), x.max(axis=0)
@@ -78,7 +77,7 @@ def _column_units(problem: Problem) -> Vector:
     return np.array([math.ldexp(1.0, shift) for shift in shifts])
 
 
-def refuted(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> Solution | None:
+def refuted(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> Solution | None:
     """Return the solution that no plane separates, if the rows prove it."""
     proof = prove(problem, numbers, a)
     if proof is None:
@@ -90,7 +89,7 @@ def refuted(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> Solution
     return solution
 
 
-def plane(problem: Problem, v: Vector) -> tuple[Vector, float | None]:
+def plane(problem: Problem, v: Floats) -> tuple[Floats, float | None]:
     """Return raw weights whose largest is in [1/2, 1), and the intercept if v decides it."""
     w = v[: problem.d] * problem.unit
     b = None
@@ -101,7 +100,7 @@ def plane(problem: Problem, v: Vector) -> tuple[Vector, float | None]:
     return powered(w, b)
 
 
-def powered(w: Vector, b: float | None) -> tuple[Vector, float | None]:
+def powered(w: Floats, b: float | None) -> tuple[Floats, float | None]:
     """Multiply by the power of two that brings the largest into [1/2, 1)."""
     largest = float(np.abs(w).max(initial=0.0 if b is None else abs(b)))
     if largest == 0.0 or not math.isfinite(largest):
@@ -115,7 +114,7 @@ def solution_of(
     status: str,
     lower: float,
     upper: float,
-    coef: Vector,
+    coef: Floats,
     b: float,
     numbers: NDArray[np.int64],
     k: NDArray[np.int64],

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.settings import Floats
 
 __all__ = ["ScoringPass", "price", "strides"]
 
-Vector = NDArray[np.float64]
 
 #: The sparsest sample has so many rows at least, and this many for each coordinate.
 LEAST_ROWS, LEAST_FACTOR = 2000, 10
@@ -20,14 +20,14 @@ LEAST_ROWS, LEAST_FACTOR = 2000, 10
 class ScoringPass:
     """Scores of some rows, and the least of each group."""
 
-    def __init__(self, problem: Problem, numbers: NDArray[Any], v: Vector) -> None:
+    def __init__(self, problem: Problem, numbers: NDArray[Any], v: Floats) -> None:
         self.numbers = numbers
         self.scores = problem.scores(numbers, v)
         self.group = problem.group[numbers]
         groups = range(problem.groups)
         self.least = np.array([self.scores[self.group == g].min(initial=np.inf) for g in groups])
 
-    def violators(self, limits: Vector, most: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def violators(self, limits: Floats, most: int, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return for each group the rows with the lowest scores below its limit, of equal scores one."""
         found = []
         for g, limit in enumerate(limits):
@@ -47,7 +47,7 @@ def strides(problem: Problem) -> list[int]:
     return found
 
 
-def price(problem: Problem, stride: int, v: Vector) -> ScoringPass:
+def price(problem: Problem, stride: int, v: Floats) -> ScoringPass:
     """Score every stride-th row, and the first of each group."""
     numbers = np.arange(0, problem.n, stride)
     extra = [first for first in problem.firsts() if first % stride]

@@ -19,10 +19,9 @@ from perceptron_rs.reference.margin.certificate import (
 )
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
+from perceptron_rs.settings import Floats
 
 __all__ = ["check_labels", "margin"]
-
-Vector = NDArray[np.float64]
 
 
 def check_labels(rows: Rows, labels: NDArray[np.uint32]) -> None:
@@ -40,7 +39,7 @@ def check_labels(rows: Rows, labels: NDArray[np.uint32]) -> None:
 def margin(
     rows: Rows,
     labels: NDArray[np.uint32],
-    coef: Vector,
+    coef: Floats,
     intercept: float | None,
     *,
     normalize: bool,
@@ -115,7 +114,7 @@ def _up(a: float, exponent: int) -> float:
     return raw if raw >= SMALLEST_NORMAL else arith.up(raw)
 
 
-def _offending(checked: Checked, coef: Vector, b: float, shifted: float) -> NDArray[np.int64]:
+def _offending(checked: Checked, coef: Floats, b: float, shifted: float) -> NDArray[np.int64]:
     problem = checked.problem
     error = checked.errors + abs(shifted) * (4.0 * arith.UNIT) + np.abs(checked.scores) * (4.0 * arith.UNIT)
     unsure = np.flatnonzero(checked.scores + problem.y * shifted - error <= 0.0)

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import Rows, check_canonical
+from perceptron_rs.settings import Floats
 
 __all__ = ["BIASES", "Problem", "Survey", "scale_of"]
 
 BIASES = ("free", "augmented", "none")
 #: Scales beyond these would leave the range of floats.
 LARGEST_SHIFT = 1000
-
-Vector = NDArray[np.float64]
 
 
 class Survey:
@@ -56,7 +55,7 @@ class Problem:
         labels: NDArray[np.uint32],
         bias: str,
         found: Survey | None = None,
-        unit: Vector | None = None,
+        unit: Floats | None = None,
     ) -> None:
         found = found or Survey(rows)
         self.rows, self.labels, self.bias, self.found = rows, labels, bias, found
@@ -77,22 +76,22 @@ class Problem:
         """Whether rows are worth keeping in full; a fact of the values, not of their storage."""
         return 10.0 * self.found.nonzeros >= float(self.n) * float(self.d)
 
-    def scores(self, numbers: NDArray[Any], v: Vector) -> Vector:
+    def scores(self, numbers: NDArray[Any], v: Floats) -> Floats:
         """Return ``<u_i, v>`` of the rows with these numbers."""
         out = self.rows.dots(numbers, v[: self.d] * self.unit)
         if self.bias == "augmented":
             out = out + v[self.d] * self.constant
-        signed: Vector = self.y[numbers] * out
+        signed: Floats = self.y[numbers] * out
         return signed
 
-    def read(self, numbers: NDArray[Any]) -> Vector:
+    def read(self, numbers: NDArray[Any]) -> Floats:
         """Return the scaled rows with these numbers, without their signs."""
-        x: Vector = self.rows.dense(numbers) * self.unit
+        x: Floats = self.rows.dense(numbers) * self.unit
         if self.bias == "augmented":
             x = np.hstack([x, np.full((len(x), 1), self.constant)])
         return x
 
-    def squares(self, scale: float) -> Vector:
+    def squares(self, scale: float) -> Floats:
         """Return ``||x_i||^2`` of all raw rows times ``scale``."""
         x = self.rows.dense(np.arange(self.n)) * scale
         return arith.dot(x, x)

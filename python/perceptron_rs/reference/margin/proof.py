@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.rational import signs
+from perceptron_rs.settings import Floats
 
 __all__ = ["prove"]
 
-Vector = NDArray[np.float64]
 
 #: Largest system that is inverted.
 LARGEST_INVERSE = 1500
 
 
-def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str, NDArray[np.bool_]] | None:
+def prove(problem: Problem, numbers: NDArray[np.int64], a: Floats) -> tuple[str, NDArray[np.bool_]] | None:
     """Return how the rows prove that the hulls meet, and which of them take part; None if they do not."""
     x = problem.rows.dense(numbers)
     y = problem.y[numbers]
@@ -40,7 +40,7 @@ def prove(problem: Problem, numbers: NDArray[np.int64], a: Vector) -> tuple[str,
     return "rational", found > 0
 
 
-def _system(problem: Problem, x: Vector, numbers: NDArray[np.int64]) -> Vector:
+def _system(problem: Problem, x: Floats, numbers: NDArray[np.int64]) -> Floats:
     """Return the equations as rows: those of the columns, each once and none of zeros; one for each group."""
     u = problem.y[numbers][:, np.newaxis] * x + 0.0
     if problem.bias == "augmented":
@@ -51,7 +51,7 @@ def _system(problem: Problem, x: Vector, numbers: NDArray[np.int64]) -> Vector:
     return np.array(rows)
 
 
-def _verified(problem: Problem, system: Vector, a: Vector) -> bool:
+def _verified(problem: Problem, system: Floats, a: Floats) -> bool:
     """Whether the exact solution lies close enough to ``a`` to be positive."""
     k, groups = len(system), problem.groups
     # Each equation by a power of two of its own; what underflows is no proof.
@@ -89,7 +89,7 @@ def _verified(problem: Problem, system: Vector, a: Vector) -> bool:
     return bool((x > bound).all())
 
 
-def _remainder(system: Vector, x: Vector, right: Vector) -> tuple[Vector, Vector]:
+def _remainder(system: Floats, x: Floats, right: Floats) -> tuple[Floats, Floats]:
     """Return ``right - system x`` in doubled precision, and bounds of its errors."""
     total = arith.Twofold((len(system),))
     total.add(right)
@@ -103,7 +103,7 @@ def _remainder(system: Vector, x: Vector, right: Vector) -> tuple[Vector, Vector
     return total.value, error + m * (4.0 * arith.LOST)
 
 
-def _inverse(matrix: Vector) -> Vector | None:
+def _inverse(matrix: Floats) -> Floats | None:
     """Return an approximate inverse, by elimination with the largest pivot."""
     k = len(matrix)
     work = np.hstack([matrix, np.eye(k)])

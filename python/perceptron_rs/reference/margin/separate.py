@@ -17,11 +17,10 @@ from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.settings import Solution
+from perceptron_rs.settings import Floats, Solution
 
 __all__ = ["separate"]
 
-Vector = NDArray[np.float64]
 
 #: An upper end below this part of the radius is nothing but rounding.
 NOTHING = 1e-13
@@ -115,7 +114,7 @@ def _judge(problem: Problem, lengths: Lengths, found: Found) -> Solution:
     return solution_of(status, lower, upper, coef, b, numbers, k)
 
 
-def _some_row(problem: Problem) -> Vector:
+def _some_row(problem: Problem) -> Floats:
     """Return a direction that is not 0, if there is one: the first row that is not."""
     x = problem.y[:, np.newaxis] * problem.rows.dense(np.arange(problem.n))
     return powered(x[int(np.argmax(x.any(axis=1)))] + 0.0, None)[0]

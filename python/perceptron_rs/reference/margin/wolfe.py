@@ -23,10 +23,10 @@ from perceptron_rs.reference.margin.inner import ZERO, Work, run
 from perceptron_rs.reference.margin.passes import price, strides
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.working import WorkingSet
+from perceptron_rs.settings import Floats
 
 __all__ = ["Found", "nearest_point"]
 
-Vector = NDArray[np.float64]
 
 #: Inner tolerance at strides above 1.
 COARSE = 1e-2
@@ -40,10 +40,10 @@ EPSILON = 2.0**-52
 class Found:
     """The best that was found: a plane, and convex weights of rows."""
 
-    v: Vector
+    v: Floats
     lower: float
     numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    a: Vector = field(default_factory=lambda: np.zeros(0))
+    a: Floats = field(default_factory=lambda: np.zeros(0))
     square: float = math.inf
     zero: bool = False
 
@@ -130,7 +130,7 @@ def nearest_point(problem: Problem, tol: float, goal: str, start: Found | None, 
     return found
 
 
-def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Vector:
+def _mean(problem: Problem, numbers: NDArray[np.int64]) -> Floats:
     """Return the sum over the groups of the mean of the sampled rows."""
     v = np.zeros(problem.size)
     for g, first in enumerate(problem.firsts()):
@@ -149,7 +149,7 @@ def _starts(working: WorkingSet) -> list[int]:
     return [int(np.argmax(working.group == g)) for g in range(working.problem.groups)]
 
 
-def _levels(problem: Problem, corral: Corral, seen: Vector, v: Vector) -> tuple[Vector, Vector]:
+def _levels(problem: Problem, corral: Corral, seen: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Return the mean score of the members of each group, and the least score seen in it, theirs included."""
     s = problem.scores(corral.working.numbers[corral.places], v)
     level, least = np.empty(problem.groups), seen.copy()

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
+from perceptron_rs.settings import Floats
 
 __all__ = ["WorkingSet"]
 
-Vector = NDArray[np.float64]
 
 #: About so many rows have a part in the centre.
 SAMPLE = 4096
@@ -32,7 +32,7 @@ class WorkingSet:
         self.inside = np.zeros(problem.n, dtype=bool)
         self.centre = self._centre() if problem.bias == "free" and problem.is_well_filled else None
 
-    def _centre(self) -> Vector:
+    def _centre(self) -> Floats:
         numbers = np.arange(0, self.problem.n, -(-self.problem.n // SAMPLE))
         c = np.zeros(self.problem.size)
         for number in numbers:
@@ -49,6 +49,6 @@ class WorkingSet:
         self.group = np.concatenate([self.group, self.problem.group[numbers]])
         self.inside[numbers] = True
 
-    def scores(self, places: NDArray[Any], v: Vector) -> Vector:
+    def scores(self, places: NDArray[Any], v: Floats) -> Floats:
         """Return ``<u, v>`` of the rows at these places."""
         return arith.dot(self.u[places], v)

@@ -11,10 +11,10 @@ import numpy as np
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
-from perceptron_rs.reference.mlp.train import Floats, learn
+from perceptron_rs.reference.mlp.train import learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
 from perceptron_rs.reference.rows import Rows, check_canonical
-from perceptron_rs.settings import Data, Epoch, Network, State
+from perceptron_rs.settings import Data, Epoch, Floats, Network, State
 
 __all__ = ["Run", "mlp_start", "start_network"]
 

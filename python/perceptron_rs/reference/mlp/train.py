@@ -28,13 +28,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.reference.arith import neuron, running_total
+from perceptron_rs.settings import Floats
 
-__all__ = ["Floats", "forward", "learn"]
-
-Floats = NDArray[np.float64]
+__all__ = ["forward", "learn"]
 
 
 def forward(x: Floats, W: list[Floats], b: list[Floats], f: str) -> list[Floats]:

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lattice", "search"]
+from perceptron_rs.settings import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["Lattice", "search"]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.reference.structured.lattice import Floats, Lattice
+from perceptron_rs.reference.structured.lattice import Lattice
+from perceptron_rs.settings import Floats
 
 __all__ = ["UPDATES"]
 
