@@ -49,6 +49,13 @@ MIXED = st.lists(
 )
 
 
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
+def test_strings_in_any_collection_are_small_numbers(kind):
+    X = AttributeEncoder().fit_transform([kind(["a", "b"]), kind(["b"])])
+    assert X.dtype == np.int8
+    assert sorted(X.toarray().sum(axis=0)) == [1, 2]
+
+
 def test_counts_are_of_tokens():
     tokens = [["a", "b", "b"], ["a", "c"], ["b", "c"], ["d"], ["d", "a"]]
     assert list(AttributeEncoder(min_count=2).fit(tokens).vocabulary_) == ["a", "b", "c", "d"]

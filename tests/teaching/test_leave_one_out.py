@@ -69,7 +69,10 @@ def test_refusals():
         (Perceptron(tol=None), "shuffle must be False"),
         (Perceptron(shuffle=False), "tol must be None"),
         (Perceptron(class_weight="balanced", **FIXED), "class_weight and gamma"),
-        (KernelPerceptron(kernel="rbf", prediction="last", **FIXED), "class_weight and gamma"),
+        *(
+            (KernelPerceptron(kernel, gamma="scale", prediction="last", **FIXED), "class_weight and gamma")
+            for kernel in ("rbf", "poly", "sigmoid")
+        ),
         (KernelPerceptron(kernel="precomputed", prediction="last", **FIXED), "kernel must not be"),
         (Perceptron(penalty="l2", **FIXED), "penalty must be None"),
         (Perceptron(early_stopping=True, **FIXED), "early_stopping must be False"),
