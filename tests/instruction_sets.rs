@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard};
 
 use crate::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
-use perceptron_rs::arith::simd::{InstructionSet, force};
-use perceptron_rs::arith::value::Value;
+use perceptron_rs::arith::simd::{InstructionSet, Leaf, Simd, dispatch, force};
+use perceptron_rs::arith::value::{F16, Value};
 use perceptron_rs::kernel::{Kernel, kernel_matrix};
 use perceptron_rs::online;
 use perceptron_rs::rows::{Arranged, Csr, Dense, Rows, Tie};
@@ -71,6 +71,29 @@ fn check<T: Value>(case: &Case, to: impl Fn(f64) -> T + Copy, exact: Option<[boo
         let found = case.check(&want, to, &format!("{set}, {what}, d={}", case.d));
         if let Some(exact) = exact {
             assert_eq!(found.map(|path| path[0]), exact, "{what}: not the path that is meant");
+        }
+    });
+}
+
+/// All numbers of 16 bits, four at a time.
+struct Widened(Vec<F16>);
+
+impl Leaf for Widened {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<f64> {
+        self.0.as_chunks().0.iter().flat_map(|four| simd.widen_halves(four)).collect()
+    }
+}
+
+#[test]
+fn halves_are_widened_exactly() {
+    Forced::take().each(|set| {
+        let found = dispatch(Widened((0..=u16::MAX).map(F16).collect()));
+        for (bits, found) in (0..=u16::MAX).zip(found) {
+            let want = F16(bits).widen();
+            assert!(found.to_bits() == want.to_bits() || found.is_nan() && want.is_nan(), "{set}: {bits:#x}");
         }
     });
 }

@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::dot::fold;
+use super::value::{F16, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionSet {
@@ -21,7 +22,7 @@ impl InstructionSet {
     #[must_use]
     pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if has_avx2() {
             let mut sets = vec![Self::Baseline, Self::Avx2];
             sets.extend(std::arch::is_x86_feature_detected!("avx512f").then_some(Self::Avx512));
             return sets;
@@ -72,6 +73,12 @@ pub trait Simd: Copy {
 
     /// Writes them over the first numbers.
     fn write(self, lanes: Self::Lanes, numbers: &mut [f64]);
+
+    /// Four numbers of 16 bits, widened: exact in every set.
+    #[inline(always)]
+    fn widen_halves(self, four: &[F16; 4]) -> [f64; 4] {
+        four.map(Value::widen)
+    }
 
     /// This set, or one that it contains, whose registers hold four floats.
     type Fours: Fours;
@@ -188,15 +195,16 @@ fn first<const N: usize>(numbers: &[f64]) -> [f64; N] {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256d, __m256i, __m512d, _mm_add_epi32, _mm_add_epi64, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64,
-        _mm_cvtsi128_si64, _mm_unpackhi_epi64, _mm_unpackhi_pd, _mm256_add_epi32, _mm256_add_epi64,
-        _mm256_add_pd, _mm256_castpd256_pd128, _mm256_castsi256_si128, _mm256_cvtepi32_epi64,
-        _mm256_extractf128_pd, _mm256_extracti128_si256, _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_pd,
-        _mm256_setzero_si256, _mm512_add_pd, _mm512_mul_pd,
+        __m256d, __m256i, __m512d, _mm_add_epi32, _mm_add_epi64, _mm_add_pd, _mm_add_sd, _mm_cvtph_ps,
+        _mm_cvtsd_f64, _mm_cvtsi128_si64, _mm_loadl_epi64, _mm_unpackhi_epi64, _mm_unpackhi_pd,
+        _mm256_add_epi32, _mm256_add_epi64, _mm256_add_pd, _mm256_castpd256_pd128, _mm256_castsi256_si128,
+        _mm256_cvtepi32_epi64, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_extracti128_si256,
+        _mm256_hadd_epi32, _mm256_madd_epi16, _mm256_mul_pd, _mm256_setzero_si256, _mm512_add_pd,
+        _mm512_mul_pd,
     };
     use std::mem::transmute;
 
-    use super::{Fours, Simd, first};
+    use super::{F16, Fours, Simd, first};
 
     /// Made by [`super::Leaf::run_avx512`] alone, and so after [`super::dispatch`] has seen that the
     /// processor has AVX-512, which contains AVX2. Integers are summed as with that.
@@ -256,7 +264,8 @@ mod x86 {
         }
     }
 
-    /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2.
+    /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2, and
+    /// F16C, which came before it.
     #[derive(Clone, Copy)]
     pub struct Avx2(pub(super) ());
 
@@ -293,6 +302,14 @@ mod x86 {
             // SAFETY: same size, every bit pattern is valid in both.
             let lanes: [f64; 4] = unsafe { transmute(lanes) };
             numbers[..Self::LANES].copy_from_slice(&lanes);
+        }
+
+        #[inline(always)]
+        fn widen_halves(self, four: &[F16; 4]) -> [f64; 4] {
+            // SAFETY: `self` proves that the processor has AVX2, and with it F16C; eight bytes are read, which
+            // four numbers have; a vector of four floats and an array have the same size, and every bit
+            // pattern is valid in both.
+            unsafe { transmute(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(four.as_ptr().cast())))) }
         }
 
         type Fours = Self;
@@ -450,7 +467,7 @@ pub trait Leaf {
     /// The copy for AVX2. It is a method because the compiler puts methods with the module of their type: so
     /// leaves of different modules are compiled side by side.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,f16c")]
     #[doc(hidden)]
     unsafe fn run_avx2(self) -> Self::Output
     where
@@ -460,7 +477,7 @@ pub trait Leaf {
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,f16c")]
     #[doc(hidden)]
     unsafe fn run_avx512(self) -> Self::Output
     where
@@ -478,20 +495,26 @@ pub trait Leaf {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("f16c")
+}
+
 /// Runs the leaf on the best instruction set, or on the forced one.
 pub fn dispatch<L: Leaf>(leaf: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     if L::WIDE {
         let limit = LIMIT.load(Ordering::Relaxed);
-        if L::WIDEST
-            && limit >= InstructionSet::Avx512 as u8
-            && std::arch::is_x86_feature_detected!("avx512f")
-        {
-            // SAFETY: the line above saw that the processor has AVX-512, which contains AVX2.
-            return unsafe { leaf.run_avx512() };
-        }
-        if limit >= InstructionSet::Avx2 as u8 && std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the line above saw that the processor has AVX2.
+        if limit >= InstructionSet::Avx2 as u8 && has_avx2() {
+            if L::WIDEST
+                && limit >= InstructionSet::Avx512 as u8
+                && std::arch::is_x86_feature_detected!("avx512f")
+            {
+                // SAFETY: these lines saw that the processor has AVX-512, which contains AVX2, and F16C.
+                return unsafe { leaf.run_avx512() };
+            }
+            // SAFETY: the line above saw that the processor has AVX2 and F16C.
             return unsafe { leaf.run_avx2() };
         }
     }

@@ -1,5 +1,7 @@
 //! The storage types: read in place, widened exactly.
 
+use super::simd::Simd;
+
 /// Adding it rounds to a multiple of 1; taking it away again leaves that.
 pub(super) const ROUNDER: f64 = (3_u64 << 51) as f64;
 
@@ -24,6 +26,16 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
 
     /// The value as an integer. If it is none, or does not fit: any number.
     fn to_i32(self) -> i32;
+
+    /// Four numbers, widened.
+    #[inline(always)]
+    fn widen_four<S: Simd>(_simd: S, four: &[Self; 4]) -> [f64; 4] {
+        let mut wide = [0.0; 4];
+        for k in 0..4 {
+            wide[k] = four[k].widen();
+        }
+        wide
+    }
 
     /// The row as f64: itself where it is stored so, else widened into `buffer`.
     #[inline(always)]
@@ -87,51 +99,50 @@ pub struct F16(pub u16);
 #[repr(transparent)]
 pub struct Bf16(pub u16);
 
-impl F16 {
+impl Value for F16 {
+    const BYTE: bool = false;
+    const INTEGER: bool = false;
+
     /// Exact. On bits, as loops over it vectorise without an instruction of its own.
     #[inline(always)]
-    fn single(self) -> f32 {
-        const FRACTION: u32 = 10;
-        const SHIFT: u32 = 23 - FRACTION;
-        const INFINITE: u32 = 0x1F << FRACTION; // and above: NaN
-        const NORMAL: u32 = 1 << FRACTION; // the least
-        const BIAS: u32 = (127 - 15) << 23; // between the exponents
-        let (bits, sign) = (u32::from(self.0 & 0x7FFF), u32::from(self.0 & 0x8000) << 16);
-        let normal = (bits << SHIFT) + if bits >= INFINITE { 2 * BIAS } else { BIAS };
-        // Below, the fraction has no leading 1: one is put there, and taken away again.
-        let one = BIAS + (1 << 23);
-        let denormal = f32::from_bits((bits << SHIFT) + one) - f32::from_bits(one);
-        let size = if bits < NORMAL { denormal.to_bits() } else { normal };
-        f32::from_bits(size | sign)
+    fn widen(self) -> f64 {
+        const SHIFT: u32 = 52 - 10; // between the fractions
+        const KEPT: u64 = 1 << 63 | 0x7FFF << SHIFT;
+        const INFINITE: u64 = 0x7C00 << SHIFT; // and above: NaN
+        const BIAS: u64 = 1023 - 15; // between the exponents
+        // The sign is copied over the bits above it, and kept at the top alone.
+        let bits = ((i64::from(self.0 as i16) << SHIFT) as u64) & KEPT;
+        // As a float64 these bits are too small by a power of 2, also where the fraction has no leading 1.
+        let wide = (f64::from_bits(bits) * f64::from_bits((1023 + BIAS) << 52)).to_bits();
+        let infinite = if bits & !(1 << 63) >= INFINITE { f64::INFINITY.to_bits() } else { 0 };
+        f64::from_bits(wide | infinite)
     }
-}
 
-impl Bf16 {
     #[inline(always)]
-    fn single(self) -> f32 {
-        f32::from_bits(u32::from(self.0) << 16)
+    fn to_i32(self) -> i32 {
+        whole(self.widen())
+    }
+
+    #[inline(always)]
+    fn widen_four<S: Simd>(simd: S, four: &[Self; 4]) -> [f64; 4] {
+        simd.widen_halves(four)
     }
 }
 
-macro_rules! halved {
-    ($($type:ty),*) => {$(
-        impl Value for $type {
-            const BYTE: bool = false;
-            const INTEGER: bool = false;
+impl Value for Bf16 {
+    const BYTE: bool = false;
+    const INTEGER: bool = false;
 
-            #[inline(always)]
-            fn widen(self) -> f64 {
-                f64::from(self.single())
-            }
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(f32::from_bits(u32::from(self.0) << 16))
+    }
 
-            #[inline(always)]
-            fn to_i32(self) -> i32 {
-                whole(self.widen())
-            }
-        }
-    )*};
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        whole(self.widen())
+    }
 }
-halved!(F16, Bf16);
 
 /// The value of each entry of a CSR matrix whose stored values are all 1: it takes no room and is not read.
 #[derive(Clone, Copy, Default)]

@@ -12,7 +12,7 @@
 //! - Paper: V. Jimenez, A. Marzal, "Computing the k shortest paths: a new algorithm and an experimental
 //!   comparison", WAE 1999: the recursive enumeration algorithm.
 
-use super::decode::{Found, Limits, Prepared, each_sequence};
+use super::decode::{Found, Limits, Prepared, each_sequence, too_large};
 use super::frame::Frame;
 use super::lattice::Lattice;
 use super::terms::Terms;
@@ -97,7 +97,7 @@ struct Enumeration<'a> {
 
 fn enumerate(mut found: Found, k: usize, out: &mut Best, monitor: &dyn Monitor) -> Result<()> {
     let (tokens, last, score) = (found.tokens, found.last, found.score());
-    let (frame, forbids, error) = (found.frame, found.forbids, found.too_large());
+    let (frame, forbids, number) = (found.frame, found.forbids, found.number);
     out.labels.try_resize(tokens, 0)?;
     found.trace(&mut out.labels);
     out.scores.try_push(score)?;
@@ -123,7 +123,7 @@ fn enumerate(mut found: Found, k: usize, out: &mut Best, monitor: &dyn Monitor) 
         }
         let Some(next) = take_first(&mut whole) else { break };
         if !next.score.is_finite() {
-            return Err(error);
+            return Err(too_large(number));
         }
         out.scores.try_push(next.score)?;
         let start = out.labels.len();

@@ -178,13 +178,9 @@ impl Found<'_> {
         self.terms.make(self.lattice, self.prepared.model(), self.entries, self.forbids)?;
         Ok((self.lattice, self.terms))
     }
-
-    pub fn too_large(&self) -> Error {
-        too_large(self.number)
-    }
 }
 
-fn too_large(number: usize) -> Error {
+pub(super) fn too_large(number: usize) -> Error {
     Error::TooLarge(format!("a score of sequence {number} is not finite; scale the features"))
 }
 

@@ -9,7 +9,7 @@
 //!   difference of its two best scores, bit by bit.
 //! - Cost: the square of the number of tokens, times that of labels.
 
-use super::decode::{Found, Limits, Prepared, by_sequence, each_sequence};
+use super::decode::{Found, Limits, Prepared, by_sequence, each_sequence, too_large};
 use super::lattice::Lattice;
 use super::terms::Terms;
 use super::{ChainWeights, Sequences};
@@ -52,12 +52,12 @@ pub fn margins(
 }
 
 fn measure(mut found: Found, path: &[u32], margins: &mut [f64], monitor: &dyn Monitor) -> Result<()> {
-    let (score, forbids, error) = (found.score(), found.forbids, found.too_large());
+    let (score, forbids, number) = (found.score(), found.forbids, found.number);
     let stride = found.frame.shape.stride;
     let tables = (filled(f64::NEG_INFINITY, path.len() * stride)?, filled(0.0, stride)?);
     let (lattice, terms) = found.with_terms()?;
     let others = Others { lattice, terms, path, score, forbids, tables, margins, monitor };
-    if dispatch(others)? { Ok(()) } else { Err(error) }
+    if dispatch(others)? { Ok(()) } else { Err(too_large(number)) }
 }
 
 /// Steps of the searches between two looks at the monitor.

@@ -16,6 +16,8 @@ from sklearn.base import clone
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, is_separable, max_margin
+from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.engines import get_engine
 from perceptron_rs.io import load_safetensors, open_arrow, open_parquet, open_safetensors
 
 PERCEPTRONS = [
@@ -227,3 +229,15 @@ def test_lists_beside_numbers_and_some_of_their_places():
     assert batch.X.tolist() == expected.tolist()
     (batch,) = open_arrow(table, target="y").batches()
     assert batch.X.tolist() == np.column_stack([X, np.arange(60)]).tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16])
+def test_nothing_is_copied(tmp_path, kind):
+    path = written(tmp_path / "x.safetensors", {"pad": np.zeros(64, dtype=np.uint8), "X": X.astype(kind)})
+    if path.read_bytes().index(X.astype(kind).tobytes()) % 2:  # as every writer does, begin at an even place
+        path = written(
+            tmp_path / "y.safetensors", {"pads": np.zeros(64, dtype=np.uint8), "X": X.astype(kind)}
+        )
+    mapped = load_safetensors(path, "X")
+    found = examples(Perceptron(), get_engine("rust"), mapped, reset=True)
+    assert found.values.ctypes.data == mapped.ctypes.data

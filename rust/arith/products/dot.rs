@@ -47,9 +47,9 @@ pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], 
     // By number: with an iterator the bounds of the weights are checked in each step.
     for i in 0..chunks.len() {
         for h in 0..2 {
-            let x = simd.lanes(&widened(&chunks[i][h]));
+            let x = simd.lanes(&T::widen_four(simd, &chunks[i][h]));
             for p in 0..P {
-                let w = simd.lanes(&widened(&weights[p][i].as_chunks::<HALF>().0[h]));
+                let w = simd.lanes(&W::widen_four(simd, &weights[p][i].as_chunks::<HALF>().0[h]));
                 sums[p][h] = simd.add_products(sums[p][h], w, x);
             }
         }
@@ -57,10 +57,10 @@ pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], 
     // Half a chunk at once, then up to three columns, and products of zeros, which change no lane.
     let (half, last) = rest.as_chunks::<HALF>();
     if let [x] = half {
-        let x = simd.lanes(&widened(x));
+        let x = simd.lanes(&T::widen_four(simd, x));
         for p in 0..P {
             let w = w[p][chunks.len() * LANES..].as_chunks::<HALF>().0;
-            sums[p][0] = simd.add_products(sums[p][0], simd.lanes(&widened(&w[0])), x);
+            sums[p][0] = simd.add_products(sums[p][0], simd.lanes(&W::widen_four(simd, &w[0])), x);
         }
     }
     if !last.is_empty() {
@@ -79,15 +79,6 @@ pub fn dots<S: Simd, T: Value, W: Value, const P: usize>(simd: S, w: [&[W]; P], 
         out[p] = simd.fold(sums[p]);
     }
     out
-}
-
-#[inline(always)]
-fn widened<T: Value, const N: usize>(x: &[T; N]) -> [f64; N] {
-    let mut wide = [0.0; N];
-    for k in 0..N {
-        wide[k] = x[k].widen();
-    }
-    wide
 }
 
 /// Three numbers at most, and zeros.
