@@ -9,9 +9,10 @@ import perceptron_rs
 from perceptron_rs import models, reference, registry
 from perceptron_rs.cli.run import main
 from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema
-from perceptron_rs.linear import parameters
+from perceptron_rs.linear import parameters, predictor
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import LinearParameters
+from perceptron_rs.linear.predictor import LinearPredictor
 from perceptron_rs.reference.linear import run
 from perceptron_rs.reference.linear.perceptron import Learner, Plane, weights
 
@@ -64,6 +65,10 @@ class MeanPerceptronParameters(LinearParameters):
     """Of `MeanPerceptron`."""
 
 
+class MeanPerceptronPredictor(LinearPredictor):
+    _schema = MEAN
+
+
 class MeanPerceptron(MeanPerceptronParameters, LinearLearner):
     _schema = MEAN
 
@@ -74,7 +79,8 @@ def _known(monkeypatch):
     entry = registry.Entry("linear", "mean", "MeanPerceptron", "the mean of all weight vectors")
     monkeypatch.setitem(registry.LEARNERS, "mean", entry)
     monkeypatch.setattr(registry.Entry, "kind", property(lambda learner: MeanPerceptron))
-    monkeypatch.setattr(parameters, "MeanPerceptronParameters", MeanPerceptronParameters, raising=False)
+    for module, part in ((parameters, MeanPerceptronParameters), (predictor, MeanPerceptronPredictor)):
+        monkeypatch.setattr(module, part.__name__, part, raising=False)
 
 
 X = np.random.default_rng(0).integers(-4, 5, (40, 3)).astype(np.float64)
