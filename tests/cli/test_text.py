@@ -7,8 +7,9 @@ import pytest
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
-from perceptron_rs import AveragedPerceptron, digest, load
+from perceptron_rs import AveragedPerceptron, digest, load, load_predictor
 from perceptron_rs.io import open_examples, open_lines
+from tests.models.conftest import put_together, take_apart
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -178,3 +179,52 @@ def test_a_model_keeps_its_options(call, files, tmp_path):
     )
     assert answer.status == 2
     assert "--ngrams is kept in the model" in answer.err
+
+
+TYPES = {"I64": "<i8", "F64": "<f8", "U8": "u1"}
+
+
+def _vector(kind, values):
+    return kind, [len(values)], np.asarray(values, dtype=TYPES[kind]).tobytes()
+
+
+def test_hostile_words_and_weights_are_refused(call, files, tmp_path):
+    model = tmp_path / "m"
+    argv = [
+        "train",
+        files[0],
+        "--text",
+        "--tf-idf",
+        "--hash-bits",
+        6,
+        "--epochs",
+        2,
+        "--quiet",
+        "--model",
+        model,
+    ]
+    assert call(*argv).status == 0
+    document, tensors = take_apart(model.read_bytes())
+    numbers = {name: np.frombuffer(tensor[2], dtype=TYPES[tensor[0]]) for name, tensor in tensors.items()}
+    columns, idf = numbers["idf_columns"], numbers["idf"]
+    words, used, ends = numbers["words_columns"], numbers["words_used"], numbers["words_ends"]
+    cases = {
+        "idf_columns must end": {"idf_columns": _vector("I64", [*columns[:-1], 2**40])},
+        "rise": {"idf_columns": _vector("I64", columns[::-1])},
+        "each of idf_columns": {"idf": _vector("F64", idf[1:])},
+        "finite": {"idf": _vector("F64", [np.nan, *idf[1:]])},
+        "in order": {"words_columns": _vector("I64", words[::-1])},
+        "below 64": {"words_used": _vector("I64", [*used[:-1], 64])},
+        "different lengths": {"words_ends": _vector("I64", ends[:-1])},
+        "does not divide": {"words_ends": _vector("I64", [*ends[:-1], 2**50])},
+        "disagree": {"words_counts": _vector("I64", np.zeros(len(used), dtype=int))},
+        "must be a vector of int64": {"words_used": _vector("F64", used)},
+        "must be a vector of uint8": {"words_text": ...},
+        "are missing": {"idf": ...},
+    }
+    for said, changes in cases.items():
+        changed = {name: tensor for name, tensor in (tensors | changes).items() if tensor is not ...}
+        (tmp_path / "bad").write_bytes(put_together(document, changed))
+        for read in (load, load_predictor):
+            with pytest.raises(ValueError, match=said):
+                read(tmp_path / "bad")
