@@ -1,5 +1,6 @@
 """The commands that predict import neither scikit-learn nor SciPy, and print what the estimator says."""
 
+import json
 import subprocess
 import sys
 
@@ -60,6 +61,24 @@ def test_the_answers_are_those_of_the_estimator(call, tmp_path, number):
     assert list(labels) == [str(label) for label in model.predict(A).tolist()]
     found = np.array(scores, dtype=np.float64).T
     assert found.tobytes() == model.decision_function(A).reshape(len(A), -1).tobytes()
+
+
+def test_probabilities(call, refused, tmp_path):
+    np.save(tmp_path / "a.npy", A)
+    model = VotedPerceptron(**FEW).fit(A, THREE)
+    model.save(tmp_path / "m")
+    shares = model.predict_proba(A).tolist()
+    rows = call("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities").out.splitlines()
+    assert [list(map(float, row.split("\t")[1:])) for row in rows] == shares
+    out = call("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities", "--json").out.splitlines()
+    assert [json.loads(row) for row in out] == [
+        {"label": label, "probabilities": row}
+        for label, row in zip(model.predict(A).tolist(), shares, strict=True)
+    ]
+    Perceptron().fit(A, THREE).save(tmp_path / "m")
+    text = refused("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities")
+    assert "holds a Perceptron that has none" in text
+    assert "--scores" in text
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.npy", "a.csv"])

@@ -175,7 +175,10 @@ def _predict(command: argparse.ArgumentParser) -> None:
     add(labelled, "--labelled", text, action="store_const", const=True)
     text = "the examples have no labels: all of a line is text, all columns are features"
     add(labelled, "--unlabelled", text, dest="labelled", action="store_const", const=False)
-    add(command, "--scores", "print the decision function after each label")
+    shown = command.add_mutually_exclusive_group()
+    add(shown, "--scores", "print the decision function after each label")
+    text = "print the probability of each class after each label; of a vote, its share of the votes"
+    add(shown, "--probabilities", text)
     _output(command, "print one JSON object for each example")
 
 

@@ -18,6 +18,7 @@ from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_colum
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.vote_shares import VoteShares
 from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
@@ -157,7 +158,7 @@ class KernelLearnerPredictor(Classifier):
         return {name: array for name, array in self._model.state().items() if name.startswith(OF_VECTORS)}
 
 
-class KernelPerceptronPredictor(KernelLearnerPredictor):
+class KernelPerceptronPredictor(VoteShares, KernelLearnerPredictor):
     """The log of all mistakes."""
 
     prediction: Prediction

@@ -16,6 +16,7 @@ from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
+from perceptron_rs.common.vote_shares import VoteShares
 from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
@@ -153,7 +154,7 @@ class PocketPerceptronPredictor(LinearPredictor):
     _schema: ClassVar[Schema] = POCKET
 
 
-class VotedPerceptronPredictor(LinearPredictor):
+class VotedPerceptronPredictor(VoteShares, LinearPredictor):
     """All weight vectors of a run."""
 
     _takes_packed: ClassVar[bool] = False

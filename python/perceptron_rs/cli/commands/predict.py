@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples
-from perceptron_rs.cli.modelfile import load_predictor
+from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.modelfile import learner_of, load_predictor
 from perceptron_rs.cli.status import Status
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
@@ -42,10 +43,19 @@ def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
     """Return what answers, and how examples are to be read."""
     model = load_predictor(Path(arguments.model), arguments.threads)
     files = examples(arguments, model, labels=False)
+    more = model.decision_function if arguments.scores else None
+    if arguments.probabilities:
+        more = getattr(model, "predict_proba", None)
+        if more is None:
+            raise CommandError(
+                f"--probabilities: {arguments.model} holds a {learner_of(model).class_name} that has none: a "
+                f"multilayer perceptron has, and what votes (--prediction vote) without --tie positive; "
+                f"--scores prints how sure others are"
+            )
 
     def judge(data: Examples) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         found = np.searchsorted(model.classes_, model.predict(data.rows))
-        return found, model.decision_function(data.rows) if arguments.scores else np.zeros(0)
+        return found, np.zeros(0) if more is None else more(data.rows)
 
     return Answers(model.classes_, judge, arguments), files
 
@@ -54,7 +64,9 @@ class Answers:
     """What a model says of examples, as text."""
 
     def __init__(self, classes: NDArray[Any], judge: Judge, arguments: Namespace) -> None:
-        self._judge, self._scores, self._as_json = judge, arguments.scores, arguments.json
+        self._judge, self._as_json = judge, arguments.json
+        names = [name for name in ("scores", "probabilities") if getattr(arguments, name)]
+        self._numbers = names[0] if names else None
         self._texts = [label_text(label) for label in classes]
         self._values = [plain(label) for label in classes]
         alone = [json.dumps({"label": v}) for v in self._values] if self._as_json else self._texts
@@ -64,11 +76,13 @@ class Answers:
         """Return a line for each example."""
         numbers, scores = self._judge(data)
         found = numbers.tolist()
-        if not self._scores:
+        if self._numbers is None:
             return "".join(map(self._lines.__getitem__, found))
         rows = scores.reshape(len(found), -1).tolist()
         if self._as_json:
-            records = ({"label": self._values[k], "scores": row} for k, row in zip(found, rows, strict=True))
+            records = (
+                {"label": self._values[k], self._numbers: row} for k, row in zip(found, rows, strict=True)
+            )
             return "".join(json.dumps(record) + "\n" for record in records)
         cells = ([self._texts[k], *map(repr, row)] for k, row in zip(found, rows, strict=True))
         return "".join("\t".join(row) + "\n" for row in cells)
