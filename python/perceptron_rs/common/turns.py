@@ -21,8 +21,6 @@ from threading import Lock, get_ident
 from types import FrameType
 from typing import Any, TypeVar, cast
 
-from numpy.random import RandomState
-
 from perceptron_rs.common.last_call import own_attributes
 
 __all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
@@ -101,7 +99,7 @@ class Turn:
         if self.model is None:
             self.before = vars(self.estimator).copy()
             self.model = _like(self.estimator, own_attributes(self.estimator))
-            if isinstance(drawn_from := self.before.get("random_state"), RandomState):
+            if _is_generator(drawn_from := self.before.get("random_state")):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
 
@@ -116,7 +114,7 @@ class Turn:
             new |= _changes(before, learnt)
         steps = [partial(object.__setattr__, self.estimator, "__dict__", new)]
         source, drawn = before.get("random_state"), learnt.get("random_state")
-        if isinstance(source, RandomState) and isinstance(drawn, RandomState):
+        if _is_generator(source) and _is_generator(drawn):
             new["random_state"] = source
             steps.append(partial(source.set_state, drawn.get_state()))
         deque(map(call, steps), maxlen=0)  # nothing of Python runs between two steps
@@ -187,6 +185,12 @@ def computed(model: Any, cache: str, names: Collection[str], compute: Callable[[
     sources, answer = tuple(map(vars(model).get, names)), compute(model)
     getattr(model, cache)[:] = [(sources, answer)]
     return answer
+
+
+def _is_generator(value: Any) -> Any:
+    """Whether it is a RandomState; who has one has imported its module, which takes long."""
+    module = sys.modules.get("numpy.random")
+    return module is not None and isinstance(value, module.RandomState)
 
 
 def _moment(model: Any) -> dict[str, Any]:
