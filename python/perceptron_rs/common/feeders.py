@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow
 from perceptron_rs.common.early_stopping import Validation, selected, split
-from perceptron_rs.common.label_sets import LabelSets, bits, is_indicator, warn_of_constant
+from perceptron_rs.common.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
 from perceptron_rs.common.labels import (
     classes_like,
     encode,
@@ -77,7 +77,7 @@ class InMemory(Feeder):
         """Read X and y."""
         self.find_labels()
         if self.multilabel is not None and not self.is_pass:
-            warn_of_constant(self.classes, self.labels)
+            warn_of_constant(self.classes, *constant(self.labels, len(self.classes)))
 
     def find_labels(self) -> None:
         """Find the classes, and the labels as an engine has them."""

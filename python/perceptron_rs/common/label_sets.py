@@ -17,7 +17,16 @@ from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["LabelSets", "bits", "is_indicator", "positives", "warn_of_constant"]
+__all__ = [
+    "LabelSets",
+    "bits",
+    "constant",
+    "indicator",
+    "is_indicator",
+    "packed",
+    "positives",
+    "warn_of_constant",
+]
 
 Words = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
@@ -39,6 +48,11 @@ class LabelSets:
     words: Words
     classes: NDArray[Any]
     kind: str
+
+    @classmethod
+    def of_indicator(cls, held: NDArray[Any]) -> Self:
+        """Return those of a matrix as `indicator` makes it."""
+        return cls(packed(held != 0), np.arange(held.shape[1]), "dense")
 
     @classmethod
     def of(cls, y: Any, n_samples: int | None, name: str = "y") -> Self:
@@ -69,6 +83,12 @@ class LabelSets:
             given=len(self.classes),
             known=classes.tolist(),
         )
+
+
+def indicator(y: Any, n_samples: int) -> NDArray[np.uint8]:
+    """Return a matrix of 0 and 1 as plain numbers, as the blocks of a stream have it."""
+    sets = LabelSets.of(y, n_samples)
+    return bits(sets.words, len(sets.classes)).view(np.uint8)
 
 
 def is_indicator(y: Any) -> bool:
@@ -150,15 +170,16 @@ def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools
     return bits(labels, int(positive.max()) + 1)[:, positive]
 
 
-def warn_of_constant(classes: NDArray[Any], words: Words) -> None:
+def constant(words: Words, n_labels: int) -> tuple[Bools, Bools]:
+    """Return which labels all examples have, and which none."""
+    of_all, of_some = np.bitwise_and.reduce(words), np.bitwise_or.reduce(words)
+    every, none = bits(np.array([of_all, ~of_some]), n_labels)
+    return every, none
+
+
+def warn_of_constant(classes: NDArray[Any], every: Bools, none: Bools) -> None:
     """Warn the caller of labels that all examples have, or none, in the words of scikit-learn."""
-    held = np.unpackbits(
-        np.array([np.bitwise_and.reduce(words), ~np.bitwise_or.reduce(words)], dtype="<u4").view(np.uint8),
-        axis=1,
-        count=len(classes),
-        bitorder="little",
-    ).astype(np.bool_)
-    for which, title in zip(held, ("Label", "Label not"), strict=True):
+    for which, title in ((every, "Label"), (none, "Label not")):
         names = classes[which].tolist()
         if names:
             shown = ", ".join(map(str, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -332,7 +332,7 @@ def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[
     A list says which labels there are; the data says what they are. Where that type does not hold all of the
     classes, they stay as they were listed.
     """
-    if isinstance(y, LabelSets) or len(y) == 0:
+    if isinstance(y, LabelSets) or len(y) == 0 or y.ndim == 2:
         return classes
     if classes.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
         return classes
@@ -355,6 +355,8 @@ def encode(
 ) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
     check_classes(classes, least=least)
+    if not isinstance(y, LabelSets) and y.ndim == 2:  # of a block
+        y = LabelSets.of_indicator(y)
     if isinstance(y, LabelSets):
         return y.words_for(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):

@@ -100,7 +100,11 @@ class Feeder(ABC):
 
     def accept(self, y: NDArray[Any] | LabelSets) -> None:
         """Note whether examples have many labels; ValueError if the learner cannot go on with these."""
-        self.multilabel = y.kind if isinstance(y, LabelSets) else None
+        self.accept_kind(y.kind if isinstance(y, LabelSets) else None)
+
+    def accept_kind(self, multilabel: str | None) -> None:
+        """Do the same by what `multilabel` is."""
+        self.multilabel = multilabel
         if self.multilabel is not None and is_joint(self.model):
             raise ArgumentError(
                 "{multi_class} judges an example by its one class, but {y} has many labels",

@@ -51,8 +51,8 @@ class Batch(NamedTuple):
     ----------
     X : {array-like, sparse matrix} of shape (n, n_features), or list of sequences
         The examples; of a sequence learner the tokens, or the attributes of the tokens of each sequence.
-    y : array-like of shape (n,), or list of sequences of labels
-        Their labels.
+    y : array-like of shape (n,), matrix of shape (n, n_labels), or list of sequences of labels
+        Their labels; of many labels of each example, a matrix of 0 and 1.
     sample_weight : array-like of shape (n,), default=None
         Their weights.
     lengths : array-like of shape (n_sequences,), default=None
@@ -97,6 +97,8 @@ class Source:
         Number of columns. If None, the widest batch tells it.
     feature_names : tuple of str, default=None
         Names of the columns.
+    labels : tuple, default=None
+        What the columns of y stand for, sorted, if y is a matrix. None: their numbers.
     is_shifted : bool or None, default=False
         Whether the columns are counted from 1. None: they are if column 0 never occurs.
     files : tuple of Path, default=()
@@ -131,6 +133,7 @@ class Source:
     n_in_batch: int | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None
+    labels: tuple[Any, ...] | None = None
     is_shifted: bool | None = False
     files: tuple[Path, ...] = ()
     again: bool = True
@@ -310,9 +313,12 @@ def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any =
     if y is None:
         raise ValueError("y must hold class labels, got None")
     if isinstance(y, list | tuple):
+        from perceptron_rs.common.label_sets import is_indicator
         from perceptron_rs.common.labels import label_array  # imports scikit-learn
 
-        y = label_array(None, y, None)
+        y = np.asarray(y) if is_indicator(y) else label_array(None, y, None)
+    elif is_sparse(y):
+        y = y.tocsr()
     y, sample_weight, lengths = (_column(part, files) for part in (y, sample_weight, lengths))
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")

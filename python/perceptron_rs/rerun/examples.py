@@ -293,6 +293,9 @@ class _OfSource(CallExamples):
     def difference(self) -> str | None:
         stream = open_stream(self.source, None, Options())
         facts, call = stream.facts, self.calls[0]
+        if facts.is_multilabel != is_multilabel(self.model):
+            had, got = ("many labels", "one") if is_multilabel(self.model) else ("one label", "many")
+            return f"the model has learnt {had} for each row, got {got}"
         if (place := self.unknown_label(facts.classes)) is not None:
             return f"the label {_shown(facts.classes, place)} is no class of the model"
         has_encoder = self.encoder is not None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
 from perceptron_rs.common.errors import naming
+from perceptron_rs.common.label_sets import indicator, is_indicator, warn_of_constant
 from perceptron_rs.common.labels import (
     classes_like,
     encode,
@@ -40,6 +41,7 @@ __all__ = [
     "StreamFacts",
     "array_batch",
     "batch_length",
+    "classes_of_columns",
     "count_from_zero",
     "n_bytes",
     "of_same_columns",
@@ -64,6 +66,8 @@ class StreamFacts:
     #: has counted them.
     n_rows: int | None = None
     counts: NDArray[np.int64] | None = None
+    #: Whether examples have many labels; then ``counts`` are of those without and with each, (K, 2).
+    is_multilabel: bool = False
 
 
 _UNKNOWN = StreamFacts(0, np.zeros(0))
@@ -294,7 +298,8 @@ def array_batch(given: Any) -> Batch:
             X = checked_by(partial(check_array, **options), X)
         if is_sparse(X):
             X = X.tocsr()
-    y = label_array(None, batch.y, X.shape[0])
+    many = is_indicator(batch.y)
+    y = indicator(batch.y, X.shape[0]) if many else label_array(None, batch.y, X.shape[0])
     if y.dtype.kind == "O" and all(isinstance(label, str) for label in y):
         y = y.astype(str)
     weights, lengths = batch.sample_weight, batch.lengths
@@ -412,6 +417,10 @@ def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]
 
 
 def _same_kind(labels: Iterable[NDArray[Any]]) -> None:
+    labels = list(labels)
+    if len(shapes := {part.shape[1:] for part in labels}) > 1:
+        widths = sorted(shape[0] if shape else 1 for shape in shapes)
+        raise ValueError(f"y must have as many columns in each batch, one for each label, got {widths}")
     if len({part.dtype.kind in "biuf" for part in labels}) > 1:  # NumPy makes strings of the numbers
         raise ValueError("y must hold numbers in all batches, or strings in all of them")
 
@@ -454,11 +463,28 @@ class FirstPass:
 
     def add(self, batch: Batch) -> None:
         """Look at a batch."""
+        if batch.y.ndim == 2:
+            self._add_sets(batch)
+        else:
+            self._add_labels(batch)
+        self._add_columns(batch)
+
+    def _add_sets(self, batch: Batch) -> None:
+        """Count the examples with each label; `labels` has no rows here."""
+        weights = batch.sample_weight
+        y = batch.y if weights is None else batch.y[np.asarray(weights) != 0]
+        held = np.count_nonzero(y, axis=0)
+        self.labels.append(batch.y[:0])
+        self.counts.append(np.stack([len(y) - held, held], axis=1))
+
+    def _add_labels(self, batch: Batch) -> None:
         labels, index = np.unique(batch.y, return_inverse=True)
         if batch.sample_weight is not None:
             index = index.reshape(-1)[np.asarray(batch.sample_weight) != 0]
         self.labels.append(labels)
         self.counts.append(np.bincount(index.reshape(-1), minlength=len(labels)))
+
+    def _add_columns(self, batch: Batch) -> None:
         if self.n_rows and not is_sparse(batch.X):
             _same_width({self.width, batch.X.shape[1]})
         self.n_rows += batch_length(batch)
@@ -484,6 +510,8 @@ class FirstPass:
                 width=width,
             )
         _same_kind(self.labels)
+        if self.labels[0].ndim == 2:
+            return self._of_sets(width, is_shifted)
         every = joined_labels(self.labels)
         if classes is None:
             classes = encode_new(every, n_samples=self.n_rows, least=self.least)[0]
@@ -491,6 +519,30 @@ class FirstPass:
         counts = np.zeros(len(classes), dtype=np.int64)
         np.add.at(counts, encode(every, classes, least=self.least), np.concatenate(self.counts))
         return StreamFacts(source.n_features or width, classes, is_shifted, self.n_rows, counts)
+
+    def _of_sets(self, width: int, is_shifted: bool) -> StreamFacts:
+        n_labels = self.labels[0].shape[1]
+        classes = classes_of_columns(self.classes, self.source, n_labels)
+        counts = np.sum(self.counts, axis=0, dtype=np.int64)
+        warn_of_constant(classes, counts[:, 0] == 0, counts[:, 1] == 0)
+        width = self.source.n_features or width
+        return StreamFacts(width, classes, is_shifted, self.n_rows, counts, is_multilabel=True)
+
+
+def classes_of_columns(classes: NDArray[Any] | None, source: Source, n_labels: int) -> NDArray[Any]:
+    """Return what the columns of a matrix of labels stand for."""
+    named = None if source.labels is None else np.array(source.labels)
+    if classes is None:
+        classes = np.arange(n_labels) if named is None else named
+    if len(classes) != n_labels or (named is not None and not np.array_equal(named, classes)):
+        of = list(range(n_labels)) if named is None else named.tolist()
+        raise ArgumentError(
+            "{y} has a column for each of the labels {of!r:.200}, but {classes} are {known!r:.200}",
+            "name as many labels",
+            of=of,
+            known=classes.tolist(),
+        )
+    return classes
 
 
 def checksum(batch: Batch) -> int:

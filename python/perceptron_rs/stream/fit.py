@@ -33,6 +33,7 @@ from perceptron_rs.stream.blocks import (
     StreamFacts,
     array_batch,
     batch_length,
+    classes_of_columns,
     n_bytes,
     of_same_columns,
     prefetch,
@@ -110,9 +111,14 @@ def open_stream(
     stream = Stream(source, size, is_summed=options.checkpoint is not None, stamps=before)
     width = source.n_features
     if classes is not None and width is not None and source.is_shifted is not None and not counts:
-        if sample is not None:
+        is_multilabel = sample is not None and sample.y.ndim == 2
+        if sample is not None and is_multilabel:
+            classes = classes_of_columns(classes, source, sample.y.shape[1])
+        elif sample is not None:
             classes = classes_like(classes, sample.y)
-        stream.facts = StreamFacts(int(width), classes, source.is_shifted, source.n_rows)
+        stream.facts = StreamFacts(
+            int(width), classes, source.is_shifted, source.n_rows, is_multilabel=is_multilabel
+        )
         return stream
     del sample  # while the blocks are read
     survey = FirstPass(source, classes, least)
@@ -187,6 +193,14 @@ class Blocks(Feeder):
         counts = isinstance(vars(model).get("class_weight"), str)
         source = model._source(self.given, goes_on=self.goes_on)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
+        is_multilabel = self.stream.facts.is_multilabel
+        if is_multilabel and not model._learns_many:
+            raise ArgumentError(
+                f"{{y}} has many labels for each example, and {type(model).__name__} learns one",
+                "take a Perceptron, AveragedPerceptron, VotedPerceptron or BudgetedKernelPerceptron",
+                cause="many labels",
+            )
+        self.accept_kind("dense" if is_multilabel else None)
         self._publish_columns()
         self.classes = self.stream.facts.classes
         self.data = read(self.engine, np.zeros((0, self.stream.facts.n_features)))
@@ -324,6 +338,7 @@ class Blocks(Feeder):
             "reading": source.reading,
             "n_features": facts.n_features,
             "classes": classes_to_json(facts.classes),
+            "many labels": facts.is_multilabel,
             "start": start_of(state, None if encoder is None else encoder.vocabulary_),
             "seed": settings.seed,
             "seed of the budget": getattr(settings, "policy_seed", None),

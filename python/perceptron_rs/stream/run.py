@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from perceptron_rs.common.label_sets import positives
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.rows.examples import ValidatedRows, read
 from perceptron_rs.common.weights import nothing_to_learn, unvisited
@@ -322,6 +323,8 @@ class StreamRun:
     def _block(self, number: int, batch: Batch) -> Block:
         first, facts = number * self.stream.size, self.stream.facts
         data = read(self.engine, batch.X)
+        if (batch.y.ndim == 2) != facts.is_multilabel:
+            raise ValueError("y must be a matrix of labels in all batches, or have one label in all of them")
         labels = encode(batch.y, facts.classes, least=1 if isinstance(self.settings, Chain) else 2)
         weights, visited = batch.sample_weight, None
         if isinstance(self.settings, Chain) and (batch.lengths is None or weights is not None):
@@ -355,7 +358,7 @@ def add_losses(
         others[each, labels] = -np.inf
         over = (others.max(axis=1, initial=-np.inf) - activations[each, labels])[:, np.newaxis]
     else:
-        over = np.where(labels[:, np.newaxis] == settings.positive, -activations, activations)
+        over = np.where(positives(labels, settings.positive), -activations, activations)
     sums, visits = losses.copy(), np.zeros(len(losses), dtype=np.int64)
     for k, column in enumerate(over.T):
         lost = column[column > 0]  # a loss of 0 changes no sum
