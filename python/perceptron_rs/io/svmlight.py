@@ -19,6 +19,7 @@ from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.threads import thread_count
 from perceptron_rs.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.label_lists import CutLists, labels_in
 from perceptron_rs.io.lines import BLOCK, name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import (
     Batch,
@@ -36,9 +37,7 @@ from perceptron_rs.text import open_text
 __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
 
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
-Arrays: TypeAlias = tuple[
-    NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], int, bool
-]
+Arrays: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[Any], int, bool]
 
 _INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
 _CHUNK = BLOCK
@@ -54,7 +53,8 @@ def load_svmlight(
     length: int = -1,
     max_ratio: float = MAX_RATIO,
     n_jobs: int | None = None,
-) -> tuple[Any, NDArray[np.float64]]:
+    multilabel: bool = False,
+) -> tuple[Any, Any]:
     r"""Read files in the svmlight / libsvm format into a CSR matrix and a vector of labels.
 
     Each line is ``label index:value index:value ...``, with increasing indices. ``qid:...`` may precede the
@@ -87,14 +87,17 @@ def load_svmlight(
     n_jobs : int, default=None
         Number of threads for whole files; open files and ranges are read on two. None means 1, unless in a
         :obj:`joblib.parallel_backend` context; -1 means all processors. The result does not depend on it.
+    multilabel : bool, default=False
+        Whether a line has a list of labels, such as ``1,3 2:0.5``, which may be missing.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (n_samples, n_features), float64
         The examples, including explicit zeros. Indices are sorted, and int32 where all of them, the shape
         and the number of values fit, otherwise int64.
-    y : ndarray of shape (n_samples,), float64
-        The labels.
+    y : ndarray of shape (n_samples,), float64; or list of n_samples tuples
+        The labels; with ``multilabel``, those of each example, sorted, of which
+        `sklearn.preprocessing.MultiLabelBinarizer` makes a matrix.
 
     Raises
     ------
@@ -130,8 +133,9 @@ def load_svmlight(
         length=length,
         max_ratio=max_ratio,
         n_jobs=n_jobs,
+        multilabel=multilabel,
     )
-    return X.canonical_matrix(), y
+    return X.canonical_matrix(), y.tolist() if multilabel else y
 
 
 def load_with_base(
@@ -144,8 +148,12 @@ def load_with_base(
     length: int = -1,
     max_ratio: float = MAX_RATIO,
     n_jobs: int | None = None,
-) -> tuple[Any, NDArray[np.float64], bool]:
-    """Return what `load_svmlight` does, and whether the lowest index of the files is 0."""
+    multilabel: bool = False,
+) -> tuple[Any, NDArray[Any], bool]:
+    """Return what `load_svmlight` does, and whether the lowest index of the files is 0.
+
+    Lists of labels are objects in an array.
+    """
     files = _files(path)
     base = check_options(n_features, zero_based, query_id)
     for name, value in (("n_jobs", n_jobs), ("offset", offset), ("length", length)):
@@ -162,10 +170,11 @@ def load_with_base(
         "max_ratio": check_ratio(max_ratio),
     }
     names = [name_of(file) for file in files]
-    if offset == 0 and length <= 0 and all(map(_is_of_core, files)):
+    if offset == 0 and length <= 0 and not multilabel and all(map(_is_of_core, files)):
         values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
     else:
         options["zero_based"] = True if base is None else base  # as written, until all is read
+        options["multilabel"] = multilabel
         parts = [part for file in files for part in _parts(file, offset, length, **options)]
         values, columns, starts, y, width, is_zero_based = _joined(parts, base)
     if len(y) == 0 and offset == 0 and length <= 0:
@@ -192,6 +201,8 @@ def open_svmlight(
     query_id: Literal["ignore", "refuse"] = "ignore",
     labelled: bool | Literal["auto"] = True,
     max_ratio: float = MAX_RATIO,
+    multilabel: bool = False,
+    labels: Sequence[float] | None = None,
 ) -> Source:
     r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
 
@@ -212,6 +223,11 @@ def open_svmlight(
         an empty line is an example without entries. "auto": the first line tells it.
     max_ratio : float, default=250.0
         As for `load_svmlight`.
+    multilabel : bool, default=False
+        Whether a line has a list of labels, such as ``1,3 2:0.5``, which may be missing. y of the batches is
+        then a matrix of 0 and 1.
+    labels : list of float, default=None
+        All labels of the lists. None: they are looked for in the files, now.
 
     Returns
     -------
@@ -245,6 +261,11 @@ def open_svmlight(
     if labelled not in (True, False, "auto"):
         raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
     again = can_be_read_again(*files)
+    if multilabel and labelled is not True:
+        raise ValueError(
+            "labelled must be True with multilabel: an empty list looks like a line without labels"
+        )
+    known = _labels_of(files, labels, max_ratio, again=again) if multilabel else None
 
     def batches() -> Iterator[Batch]:
         for file in files:
@@ -253,6 +274,7 @@ def open_svmlight(
                 True if base is None else base,
                 is_labelled=None if isinstance(labelled, str) else labelled,
                 refuse_query_ids=query_id == "refuse",
+                labels=known,
             )
             # The parser looks at every byte, and a comment may hold any.
             blocks = text_blocks(file, _CHUNK, max_ratio=max_ratio, is_checked=False)
@@ -265,12 +287,32 @@ def open_svmlight(
         batches=batches,
         n_features=n_features,
         is_shifted=None if base is None else False,
-        cut=partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id),
+        labels=known,
+        cut=None
+        if multilabel
+        else partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id),
         files=tuple(map(Path, files)) if again else (),
         again=again,
-        reading=f"svmlight, zero_based={base}",
+        reading=f"svmlight, zero_based={base}" + (f", labels={known}" if multilabel else ""),
         name=name_of(files[0]),
     )
+
+
+def _labels_of(
+    files: Sequence[Any], labels: Sequence[float] | None, max_ratio: float, *, again: bool
+) -> tuple[float, ...]:
+    """Return all labels of lists, sorted."""
+    if labels is not None:
+        known = tuple(sorted(set(map(float, labels))))
+        if len(known) < 2 or len(known) < len(labels):
+            raise ValueError(f"labels must be two or more different numbers, got {list(labels)!r:.200}")
+        return known
+    if not again:
+        raise ValueError(
+            f"labels must be given with multilabel, as {name_of(files[0])} can be read only once"
+        )
+    texts = (text_blocks(file, _CHUNK, max_ratio=max_ratio, is_checked=False) for file in files)
+    return labels_in(texts, map(name_of, files))
 
 
 def _of_block(text: SvmlightText) -> Callable[[tuple[int, bytes]], Any]:
@@ -301,7 +343,7 @@ def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) ->
 
 
 def _parts(
-    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, **options: Any
+    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, multilabel: bool, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
     name = name_of(file)
@@ -314,7 +356,16 @@ def _parts(
 
     def part(piece: tuple[int, bytes]) -> Arrays:
         lines, text = piece
-        return read_svmlight_part(text, path=name, lines_before=lines, **options)
+        if not multilabel:
+            return read_svmlight_part(text, path=name, lines_before=lines, **options)
+        cut = CutLists(text, name, lines)
+        try:
+            found = read_svmlight_part(cut.text, path=name, lines_before=lines, **options)
+        except ValueError as error:
+            raise cut.placed(error) from None
+        lists = np.empty(len(cut.lists), dtype=object)
+        lists[:] = cut.lists
+        return *found[:3], lists, *found[4:]
 
     yield from in_order(part, numbered())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.io.label_lists import CutLists, as_matrix
 
 __all__ = ["SvmlightText"]
 
@@ -34,6 +36,8 @@ class SvmlightText:
         Whether each line begins with a label. None: the first line that has anything tells it.
     refuse_query_ids : bool, default=False
         Whether ``qid:...`` is an error.
+    labels : sequence or None, default=None
+        All labels of lines that begin with a list of them; None: one label a line.
     """
 
     def __init__(
@@ -44,15 +48,19 @@ class SvmlightText:
         n_features: int | None = None,
         is_labelled: bool | None = True,
         refuse_query_ids: bool = False,
+        labels: Sequence[Any] | None = None,
     ) -> None:
+        self._labels = labels
         self._name, self._least, self._is_labelled = name, n_features or 0, is_labelled
         self._options: dict[str, Any] = {"zero_based": base, "refuse_query_ids": refuse_query_ids}
 
-    def part(self, first: int, text: bytes) -> tuple[CsrArrays, NDArray[np.float64] | None, bool]:
+    def part(self, first: int, text: bytes) -> tuple[CsrArrays, NDArray[Any] | None, bool]:
         """Return the rows, their labels if they have any, and whether columns count from 0.
 
-        ``first`` is the number of the first line.
+        ``first`` is the number of the first line. Lists of labels are a matrix.
         """
+        if self._labels is not None:
+            return self._with_lists(first, text, self._labels)
         if self._is_labelled is None and (content := _CONTENT.search(text)):
             self._is_labelled = b":" not in content[1]
         unlabelled = self._is_labelled is False
@@ -67,10 +75,29 @@ class SvmlightText:
             if unlabelled:  # the label was not there
                 raise ValueError(_COLUMN.sub(_without_label, str(error))) from error
             raise
+        rows = self._rows(values, columns, starts, width)
+        return rows, None if unlabelled else y, is_zero_based
+
+    def _with_lists(
+        self, first: int, text: bytes, labels: Sequence[Any]
+    ) -> tuple[CsrArrays, NDArray[Any], bool]:
+        cut = CutLists(text, self._name, first - 1)
+        try:
+            values, columns, starts, _, width, is_zero_based = read_svmlight_part(
+                cut.text, path=self._name, lines_before=first - 1, **self._options
+            )
+        except ValueError as error:
+            raise cut.placed(error) from None
+        y = as_matrix(cut.lists, labels, self._name)
+        return self._rows(values, columns, starts, width), y, is_zero_based
+
+    def _rows(
+        self, values: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any], width: int
+    ) -> CsrArrays:
         width = max(width, self._least)
         index = np.int32 if max(len(values), width) < _MOST else np.int64
         ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
-        return CsrArrays(values, places, ends, (len(y), width)), None if unlabelled else y, is_zero_based
+        return CsrArrays(values, places, ends, (len(ends) - 1, width))
 
 
 def _with_labels(text: bytes) -> bytes:
