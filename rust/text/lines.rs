@@ -260,7 +260,7 @@ impl<'a> Line<'a> {
             )),
             Err(_) if token.contains(&b',') => Err(self.wrong(
                 token,
-                "is a list of labels; multi-label files are not supported, keep one label a line",
+                "is a list of labels; say multilabel=True, or keep one label a line",
             )),
             Err(reason) => Err(self.wrong(token, reason)),
         }

@@ -18,7 +18,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals 
 WRONG = [
     ("x 1:1", 1, "x", "is not a number; write a decimal number such as 0.5 or 1e-3"),
     ("  1:1 2:2", 3, "1:1", "stands where the label belongs; begin each line with a label"),
-    ("1,2 1:1", 1, "1,2", "is a list of labels; multi-label files are not supported, keep one label a line"),
+    ("1,2 1:1", 1, "1,2", "is a list of labels; say multilabel=True, or keep one label a line"),
     ("1, 1:1", 1, "1,", "is a list of labels"),
     ("nan 1:1", 1, "nan", "is not a finite number; leave the entry out or impute it"),
     ("1e309 1:1", 1, "1e309", "is too large for a float64; scale the values"),

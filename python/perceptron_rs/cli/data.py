@@ -109,6 +109,8 @@ def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) 
     if "columns" in told and "drop" in told:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     known = None if model is None else _of_model(model, told)
+    if known is not None and told.get("multilabel") and not known["multilabel"]:
+        raise UsageError("--multilabel: the model has learnt one label for each example; leave it out")
     how = {name: told.get(name) for name in ("labelled", "threads")}
     return options_to_reading(told, known, with_labels=labels, **how)
 
@@ -122,7 +124,10 @@ def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
         "names": None if names is None else tuple(map(str, names)),
         "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
         "classes": model.classes_,
+        "multilabel": getattr(model, "multilabel_", False),
     }
+    if found["multilabel"]:
+        found["list_labels"] = tuple(model.classes_.tolist())
     if told.get("zero_based", "auto") == "auto" and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
     if kept_input is None:

@@ -19,6 +19,7 @@ from perceptron_rs.compression import MAX_RATIO, check_ratio, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
+from perceptron_rs.io.label_lists import all_labels, as_matrix, labels_in, tidy_labels
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import (
@@ -80,6 +81,7 @@ def open_examples(
     labels: PathLike | None = None,
     n_features: int | None = None,
     zero_based: bool | Literal["auto"] = "auto",
+    multilabel: bool = False,
     max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read files of examples in any format in parts, for ``fit_stream``, as the command does.
@@ -129,6 +131,8 @@ def open_examples(
         Number of features; None: as found in the files.
     zero_based : bool or "auto", default="auto"
         Whether columns of svmlight text are counted from 0, as for `open_svmlight`.
+    multilabel : bool, default=False
+        Whether lines of svmlight text begin with a list of labels, as for `open_svmlight`.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -189,6 +193,7 @@ def open_examples(
         norm=norm,
         n_features=n_features,
         zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
+        multilabel=bool(multilabel),
         max_ratio=check_ratio(max_ratio),
     )
     files = ExampleFiles(paths_of(path), reading_of(vars(options)))
@@ -265,8 +270,8 @@ class ExampleFiles:
 
     def _read_several(self) -> Examples:
         reading = self.reading
-        if self.form == "svmlight" and reading.with_labels and not self.is_read_once:
-            return read_svmlight(self.files, reading)
+        if self.form == "svmlight" and reading.with_labels and (reading.multilabel or not self.is_read_once):
+            return self._listed(read_svmlight(self.files, reading))
         if self.form in TEXT_TABLES or reading.asks_labels(self.form):
             if self.is_read_once:
                 raise OptionsError(
@@ -307,11 +312,41 @@ class ExampleFiles:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
             with room_for_arrow(file if isinstance(file, str) else b""):
                 return table.examples(table.lines.whole(text for _, text in blocks))
-        if form == "svmlight" and reading.with_labels and not is_read_once([file]):
-            return read_svmlight([file], reading)
+        if form == "svmlight" and reading.with_labels and (reading.multilabel or not is_read_once([file])):
+            return self._listed(read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
             return lines_of(self.form, name, reading).part(1, text.read())  # all of it is one block
+
+    def _listed(self, data: Examples) -> Examples:
+        """Return examples with a matrix for lists of labels, and note what its columns stand for."""
+        if not self.reading.multilabel:
+            return data
+        lists = data.labels.tolist()
+        if self.reading.list_labels is None:
+            self.reading = replace(self.reading, list_labels=tidy_labels(all_labels(lists)))
+        assert self.reading.list_labels is not None
+        return replace(data, y=as_matrix(lists, self.reading.list_labels, self.name))
+
+    def target(self, data: Examples) -> Any:
+        """Return the labels of examples as ``fit`` takes them."""
+        if not self.reading.multilabel:
+            return data.labels
+        from perceptron_rs.common.label_sets import LabelSets
+
+        return replace(LabelSets.of_indicator(data.labels), classes=np.array(self.reading.list_labels))
+
+    def _find_labels(self) -> None:
+        """Find the labels of lists, by a pass."""
+        if self.is_read_once:
+            raise OptionsError(
+                "{name} can be read only once, but all labels of its lists must be known",
+                "say the labels with {classes}, or name a file",
+                name=self.name,
+            )
+        texts = (text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=False) for file in self.files)
+        labels = labels_in(texts, map(name_of, self.files))
+        self.reading = replace(self.reading, list_labels=tidy_labels(labels))
 
     def _with_kinds(self, reading: Reading) -> Reading:
         """Return the options with what labels are and which columns to hash hold text: all cells say it."""
@@ -472,6 +507,8 @@ class ExampleFiles:
                     settings={"labels": "FILE.npy"},
                 )
             return data
+        if reading.multilabel:
+            return data
         return replace(data, y=tidy(np.asarray(data.y), str(reading.labels or name)))
 
     # ---- as a stream
@@ -505,6 +542,9 @@ class ExampleFiles:
                 name=self.name,
             )
         check_files(self.files)
+        if own.multilabel and own.list_labels is None:
+            self._find_labels()
+            own = self.reading
         self._asks_base = self.form == "svmlight" and own.zero_based == "auto"
         width = own.n_features  # of what is read, one more where columns are counted as if from 0
         if self._asks_base:
@@ -518,6 +558,7 @@ class ExampleFiles:
         return Source(
             batches=self._batches,
             n_features=width or self.reading.n_features or (None if bits is None else 1 << bits),
+            labels=self.reading.list_labels,
             is_shifted=None if self._asks_base else False,
             files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
             again=not self.is_read_once,

@@ -18,6 +18,10 @@ from perceptron_rs.io.reading import Reading
 __all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "wrong_width"]
 
 
+#: What the parser says of a list of labels.
+_LISTS = "is a list of labels; say multilabel=True"
+
+
 class Lines(Protocol):
     """Makes examples of whole lines, the first of which has a number."""
 
@@ -43,7 +47,14 @@ class _SvmlightLines:
         self._name, self._reading = name, reading
         base = None if isinstance(reading.zero_based, str) else reading.zero_based
         is_labelled = True if reading.with_labels else reading.labelled
-        self._text = SvmlightText(name, base, n_features=reading.n_features, is_labelled=is_labelled)
+        self._text = SvmlightText(
+            name,
+            base,
+            n_features=reading.n_features,
+            is_labelled=is_labelled,
+            multilabel=reading.multilabel and is_labelled is not False,
+            labels=reading.list_labels if reading.with_labels else None,
+        )
 
     def part(self, first: int, text: bytes) -> Examples:
         try:
@@ -162,13 +173,14 @@ def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
     """Return the examples of whole files of svmlight text, on several threads."""
     from perceptron_rs.io.svmlight import load_with_base
 
-    def load(features: int | None) -> tuple[Any, NDArray[np.float64], bool]:
+    def load(features: int | None) -> tuple[Any, NDArray[Any], bool]:
         return load_with_base(
             list(files),
             n_features=features,
             zero_based=reading.zero_based,
             max_ratio=reading.max_ratio or MAX_RATIO,
             n_jobs=reading.threads,
+            multilabel=reading.multilabel,
         )
 
     try:
@@ -192,6 +204,10 @@ def _explained(error: ValueError, name: str, reading: Reading) -> ValueError:
             "of raw text, a label, a tab and words on each line, say {format='lines'}, and of a table or "
             "arrays {format}",
             text=no_label[1],
+        )
+    if _LISTS in str(error):
+        return ArgumentError(
+            "{text}", "say {multilabel=True}, or keep one label a line", text=str(error).partition(";")[0]
         )
     if reading.base_of_model and "has the column 0" in str(error):
         return ArgumentError(

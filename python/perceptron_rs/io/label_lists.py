@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["CutLists", "as_matrix", "labels_in"]
+__all__ = ["CutLists", "all_labels", "as_matrix", "labels_in", "tidy_labels"]
 
 #: The labels of an example, sorted.
 Labels: TypeAlias = tuple[float, ...]
@@ -44,7 +44,8 @@ class CutLists:
 
     def __init__(self, text: bytes, name: str, lines_before: int) -> None:
         self.lists: list[Labels] = []
-        self._name, self._known, self._whole, self._before = name, {b"": ()}, text, lines_before
+        self._name, self._whole, self._before = name, text, lines_before
+        self._known: dict[bytes, Labels] = {}
         self._without: list[int] = []  # where lines without labels begin
         self.text = _FIRST.sub(self._cut, text)
 
@@ -96,16 +97,29 @@ def labels_in(parts: Iterable[Iterator[tuple[int, bytes]]], names: Iterable[str]
     ValueError
         If there are less than two.
     """
-    found: set[float] = set()
-    for pieces, name in zip(parts, names, strict=True):
-        for first, text in pieces:
-            for labels in set(CutLists(text, name, first - 1).lists):
-                found.update(labels)
+
+    def lists() -> Iterator[Labels]:
+        for pieces, name in zip(parts, names, strict=True):
+            for first, text in pieces:
+                yield from CutLists(text, name, first - 1).lists
+
+    return all_labels(lists())
+
+
+def all_labels(lists: Iterable[Labels]) -> tuple[float, ...]:
+    """Return all labels of lists, sorted; ValueError if there are less than two."""
+    found: set[float] = set().union(*set(lists))
     if len(found) < 2:
         raise ValueError(
             f"lists of labels need two labels or more, found {sorted(found)}; read one label a line instead"
         )
     return tuple(sorted(found))
+
+
+def tidy_labels(labels: Iterable[float]) -> tuple[float, ...]:
+    """Return labels that are whole as integers, as those of other files."""
+    labels = tuple(labels)
+    return tuple(map(int, labels)) if all(float(label).is_integer() for label in labels) else labels
 
 
 def as_matrix(lists: Sequence[Labels], labels: Sequence[Any], name: str) -> NDArray[np.uint8]:

@@ -177,6 +177,15 @@ class FileOptions:
             of_model="as in the file of the training, else auto",
         ),
     )
+    multilabel: bool = field(
+        default=False,
+        metadata=allowed(
+            kinds.SWITCH,
+            "lines of svmlight text begin with a list of labels, such as 1,3, which may be missing",
+            default="one label",
+            of_model=_AS_TRAINED,
+        ),
+    )
     #: How many times its size a packed file may unpack to.
     max_ratio: float | None = field(
         default=None,

@@ -69,6 +69,7 @@ _FORMATS_OF = {
     "hash_bits": (*TABLES, *HASHED),
     **dict.fromkeys(OF_TEXT, ("lines",)),
     "zero_based": ("svmlight",),
+    "multilabel": ("svmlight",),
 }
 
 
@@ -79,6 +80,8 @@ class Reading(FileOptions):
     with_labels: bool = True  # whether there must be labels
     labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
     classes: Any = None  # of the model
+    #: All labels of lists, sorted; None: the file tells them.
+    list_labels: tuple[Any, ...] | None = None
     usual: str | None = None  # the format of what has no suffix: that of the training
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
     usual_weight: str | None = None  # the key of the weights, as in the training: it is no feature

@@ -274,6 +274,7 @@ def open_svmlight(
                 True if base is None else base,
                 is_labelled=None if isinstance(labelled, str) else labelled,
                 refuse_query_ids=query_id == "refuse",
+                multilabel=multilabel,
                 labels=known,
             )
             # The parser looks at every byte, and a comment may hold any.

@@ -36,8 +36,10 @@ class SvmlightText:
         Whether each line begins with a label. None: the first line that has anything tells it.
     refuse_query_ids : bool, default=False
         Whether ``qid:...`` is an error.
+    multilabel : bool, default=False
+        Whether lines begin with a list of labels.
     labels : sequence or None, default=None
-        All labels of lines that begin with a list of them; None: one label a line.
+        All labels of the lists; None: they are left out.
     """
 
     def __init__(
@@ -48,9 +50,10 @@ class SvmlightText:
         n_features: int | None = None,
         is_labelled: bool | None = True,
         refuse_query_ids: bool = False,
+        multilabel: bool = False,
         labels: Sequence[Any] | None = None,
     ) -> None:
-        self._labels = labels
+        self._multilabel, self._labels = multilabel, labels
         self._name, self._least, self._is_labelled = name, n_features or 0, is_labelled
         self._options: dict[str, Any] = {"zero_based": base, "refuse_query_ids": refuse_query_ids}
 
@@ -59,8 +62,8 @@ class SvmlightText:
 
         ``first`` is the number of the first line. Lists of labels are a matrix.
         """
-        if self._labels is not None:
-            return self._with_lists(first, text, self._labels)
+        if self._multilabel:
+            return self._with_lists(first, text)
         if self._is_labelled is None and (content := _CONTENT.search(text)):
             self._is_labelled = b":" not in content[1]
         unlabelled = self._is_labelled is False
@@ -78,9 +81,7 @@ class SvmlightText:
         rows = self._rows(values, columns, starts, width)
         return rows, None if unlabelled else y, is_zero_based
 
-    def _with_lists(
-        self, first: int, text: bytes, labels: Sequence[Any]
-    ) -> tuple[CsrArrays, NDArray[Any], bool]:
+    def _with_lists(self, first: int, text: bytes) -> tuple[CsrArrays, NDArray[Any] | None, bool]:
         cut = CutLists(text, self._name, first - 1)
         try:
             values, columns, starts, _, width, is_zero_based = read_svmlight_part(
@@ -88,7 +89,7 @@ class SvmlightText:
             )
         except ValueError as error:
             raise cut.placed(error) from None
-        y = as_matrix(cut.lists, labels, self._name)
+        y = None if self._labels is None else as_matrix(cut.lists, self._labels, self._name)
         return self._rows(values, columns, starts, width), y, is_zero_based
 
     def _rows(

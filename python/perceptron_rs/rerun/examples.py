@@ -178,7 +178,8 @@ class _OfArrays(CallExamples):
     def learn(self, again: Any, call: Call, begin: int) -> None:
         classes = self.model.classes_
         labels = encode(target_of(self.model, self.y, None), classes, least=1)
-        y = bits(labels, len(classes)) if is_multilabel(self.model) else classes[labels]
+        many = is_multilabel(self.model)
+        y = bits(labels, len(classes)) if many else classes[labels]
         weights = sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _parts(call, begin):
@@ -190,7 +191,8 @@ class _OfArrays(CallExamples):
             if call.method == "partial_fit":
                 more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
-            getattr(again, call.method)(part, y[rows], **more, **weighted)
+            own = LabelSets(labels[rows], classes, self.model._multilabel) if many else y[rows]
+            getattr(again, call.method)(part, own, **more, **weighted)
 
 
 class _OfSequences(CallExamples):

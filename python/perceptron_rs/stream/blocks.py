@@ -523,7 +523,7 @@ class FirstPass:
     def _of_sets(self, width: int, is_shifted: bool) -> StreamFacts:
         n_labels = self.labels[0].shape[1]
         classes = classes_of_columns(self.classes, self.source, n_labels)
-        counts = np.sum(self.counts, axis=0, dtype=np.int64)
+        counts: NDArray[np.int64] = np.stack(self.counts).sum(axis=0)
         warn_of_constant(classes, counts[:, 0] == 0, counts[:, 1] == 0)
         width = self.source.n_features or width
         return StreamFacts(width, classes, is_shifted, self.n_rows, counts, is_multilabel=True)

@@ -93,6 +93,8 @@ def open_stream(
     source = of_same_columns(as_source(given))
     if classes is not None:
         classes = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)[0]
+    elif source.labels is not None:
+        classes = np.array(source.labels)
     if options.cache is not None:
         small, sample = _sampled(compact_source(source), options)
         unread = Stream(small, _block_size(small, sample, options))

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, same_kind
-from perceptron_rs.cli.figures import of_classes, table
+from perceptron_rs.cli.figures import measures, of_classes, table
 from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.common.summary import label_text, plain
+from perceptron_rs.io.examples import Examples
 
 __all__ = ["run"]
 
@@ -27,6 +28,8 @@ def run(arguments: Namespace) -> int:
     files = examples(arguments, model)
     data = files.whole()
     y = data.labels
+    if files.reading.multilabel:
+        return _of_lists(model, data, arguments)
     same_kind(y, model.classes_, files.name)
     unknown = ~np.isin(y, model.classes_)
     if unknown.any():
@@ -38,6 +41,30 @@ def run(arguments: Namespace) -> int:
         )
     result = figures(y, model.predict(data.rows), model.classes_)
     print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
+    return 0
+
+
+def _of_lists(model: Any, data: Examples, arguments: Namespace) -> int:
+    """Print the figures of lists of labels: an example is right if all of its labels are."""
+    vars(model).pop("feature_names_in_", None)
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = arguments.threads
+    y, found = data.labels != 0, model.predict(data.X)
+    found = (found.toarray() if hasattr(found, "toarray") else found) != 0
+    errors = int(np.count_nonzero((y != found).any(axis=1)))
+    counts = [np.count_nonzero(held, axis=0).tolist() for held in (y & found, found, y)]
+    result = {
+        "n_samples": len(y),
+        "errors": errors,
+        "accuracy": (len(y) - errors) / len(y),
+        "hamming_loss": int(np.count_nonzero(y != found)) / y.size,
+        "classes": [
+            {"label": plain(label), **measures(*numbers)}
+            for label, *numbers in zip(model.classes_, *counts, strict=True)
+        ],
+    }
+    text = json.dumps(result) + "\n" if arguments.json else as_text(result)
+    print(text, end="")
     return 0
 
 
@@ -64,6 +91,7 @@ def as_text(result: dict[str, Any]) -> str:
     lines = [
         f"accuracy  {result['accuracy']:.4f}",
         f"errors    {result['errors']} of {result['n_samples']}",
+        *([f"hamming   {result['hamming_loss']:.4f}"] if "hamming_loss" in result else []),
         *table("class", "examples", zip(labels, result["classes"], strict=True)),
     ]
     if "confusion" in result:

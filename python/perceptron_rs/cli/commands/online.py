@@ -38,6 +38,11 @@ def run(arguments: Namespace) -> int:
             f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
             "train a perceptron"
         )
+    if getattr(model, "multilabel_", False):
+        raise CommandError(
+            f"{arguments.model}: has many labels for each example, and online answers with one; go on with "
+            f"train --stream --continue, or call predict_then_learn in Python"
+        )
     if model.audit or arguments.no_audit or arguments.audit_key is not None:
         audited(model, arguments, goes_on=True)
     if arguments.save is not None:

@@ -54,7 +54,9 @@ def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
             )
 
     def judge(data: Examples) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        found = np.searchsorted(model.classes_, model.predict(data.rows))
+        found = model.predict(data.rows)
+        if not getattr(model, "multilabel_", False):
+            found = np.searchsorted(model.classes_, found)
         return found, np.zeros(0) if more is None else more(data.rows)
 
     return Answers(model.classes_, judge, arguments), files
@@ -75,6 +77,8 @@ class Answers:
     def lines(self, data: Examples) -> str:
         """Return a line for each example."""
         numbers, scores = self._judge(data)
+        if numbers.ndim == 2 or not isinstance(numbers, np.ndarray):
+            return self._lists(numbers, scores)
         found = numbers.tolist()
         if self._numbers is None:
             return "".join(map(self._lines.__getitem__, found))
@@ -85,4 +89,22 @@ class Answers:
             )
             return "".join(json.dumps(record) + "\n" for record in records)
         cells = ([self._texts[k], *map(repr, row)] for k, row in zip(found, rows, strict=True))
+        return "".join("\t".join(row) + "\n" for row in cells)
+
+    def _lists(self, held: Any, scores: NDArray[np.float64]) -> str:
+        """Return lines of lists of labels: of a matrix of 0 and 1, perhaps a sparse one."""
+        rows = held.toarray() if hasattr(held, "toarray") else held
+        found = [np.flatnonzero(row).tolist() for row in rows]
+        more = [[]] * len(found) if self._numbers is None else scores.tolist()
+        if self._as_json:
+            records = ({"labels": [self._values[k] for k in own]} for own in found)
+            both = (
+                record if self._numbers is None else record | {self._numbers: row}
+                for record, row in zip(records, more, strict=True)
+            )
+            return "".join(json.dumps(record) + "\n" for record in both)
+        cells = (
+            [",".join(self._texts[k] for k in own), *map(repr, row)]
+            for own, row in zip(found, more, strict=True)
+        )
         return "".join("\t".join(row) + "\n" for row in cells)

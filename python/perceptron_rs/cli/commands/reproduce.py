@@ -129,8 +129,9 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
     if _is_streamed(calls):
         return {"X": files.source()}
     data = files.learnt()
-    same_kind(data.labels, model.classes_, files.name)
-    return {"X": data.X, "y": data.labels, **weights_of(data, model)}
+    if not files.reading.multilabel:
+        same_kind(data.labels, model.classes_, files.name)
+    return {"X": data.X, "y": files.target(data), **weights_of(data, model)}
 
 
 def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:

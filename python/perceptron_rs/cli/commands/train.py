@@ -64,13 +64,14 @@ def run(arguments: Namespace) -> int:
     times = [time.perf_counter()]
     with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
         data = files.learnt(scaler) if blocks is None else None
-        labels = None if data is None else data.labels
-        model = audited(learner(arguments, labels, before), arguments, goes_on=before is not None)
+        labels = None if data is None else files.target(data)
+        known = np.array([0, 1]) if files.reading.multilabel else labels  # which weights of classes are of
+        model = audited(learner(arguments, known, before), arguments, goes_on=before is not None)
         if blocks is not None:
             learn = _in_blocks(blocks, model, files, scaler, stack, goes_on=before is not None)
         elif data is not None:
             learn = partial(model.fit, data.X, labels, **weights_of(data, model))
-        del data, labels
+        del data, labels, known
         times.append(time.perf_counter())
         with watched(arguments, model, goes_on=before is not None):
             learn()
@@ -103,6 +104,8 @@ def _in_blocks(
     if texts is not None:
         classes = _classes(texts, goes_on=goes_on)
         files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
+        if files.reading.multilabel:
+            files.reading = replace(files.reading, list_labels=_numbers(classes))
     if files.is_read_once and cache is None:
         _check_one_pass(files, model, classes)
     if files.is_read_once and cache and files.form in TEXTS and files.takes_own_pass(scales=bool(scaler)):
@@ -200,6 +203,13 @@ def _classes(texts: tuple[str, ...], *, goes_on: bool) -> NDArray[Any]:
     return np.array([int(text) for text in texts] if kind_of_labels(texts) == "i" else texts)
 
 
+def _numbers(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """Return the labels of lists that --classes says."""
+    if classes.dtype.kind == "U":
+        raise UsageError(f"--classes {','.join(classes)}: lists of labels hold numbers")
+    return tuple(sorted(classes.tolist()))
+
+
 def _check_one_pass(files: ExampleFiles, model: Any, classes: NDArray[Any] | None) -> None:
     """Raise UsageError if what can be read only once needs a second pass; before anything is read."""
     how = files.reading
@@ -243,7 +253,8 @@ def _judged(model: Any, parts: Iterable[Examples]) -> dict[str, Any]:
     names = vars(model).pop("feature_names_in_", None)  # X has none
     for data in parts:
         n += len(data)
-        errors += int(np.count_nonzero(model.predict(data.X) != data.labels))
+        wrong = (model.predict(data.X) != data.labels).reshape(len(data), -1)
+        errors += int(np.count_nonzero(wrong.any(axis=1)))
     if names is not None:
         model.feature_names_in_ = names
     return {"n_samples": n, "errors": errors, "accuracy": (n - errors) / max(n, 1)}
@@ -302,7 +313,8 @@ def _as_json(model: Any, files: ExampleFiles, arguments: Namespace) -> dict[str,
 def _as_text(model: Any, files: ExampleFiles, arguments: Namespace, signals: list[int]) -> dict[str, str]:
     rows = {
         "learner": arguments.learner,
-        "data": f"{_size(files.rows, model.n_features_in_)}, {len(model.classes_)} classes",
+        "data": f"{_size(files.rows, model.n_features_in_)}, {len(model.classes_)} "
+        + ("labels" if files.reading.multilabel else "classes"),
     }
     if hasattr(model, "loss_"):
         return rows | {"epochs": str(model.n_iter_), "loss": f"{model.loss_:.6g} in the last epoch"}

@@ -1,0 +1,129 @@
+"""Lists of labels on the command line: trained, predicted, counted, and trained again."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, f1_score, hamming_loss
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from perceptron_rs import AveragedPerceptron, load
+from perceptron_rs.io import load_svmlight
+
+N, D = 60, 5
+
+
+@pytest.fixture(name="lists")
+def fixture_lists(tmp_path):
+    random = np.random.default_rng(5)
+    X = random.integers(-3, 4, size=(N, D))
+    Y = X @ random.integers(-2, 3, size=(D, 4)) > 3
+    Y[:2] = False
+    path = tmp_path / "lists.svm"
+    with path.open("w") as file:
+        for x, y in zip(X, Y, strict=True):
+            labels = ",".join(str(3 * k + 1) for k in np.flatnonzero(y))
+            file.write(labels + "".join(f" {j}:{v}" for j, v in enumerate(x, 1) if v) + "\n")
+    return path
+
+
+def of(path):
+    X, y = load_svmlight(path, multilabel=True, n_features=D)
+    return X, MultiLabelBinarizer(classes=[1, 4, 7, 10]).fit_transform(y)
+
+
+@pytest.mark.parametrize("more", [[], ["--stream"], ["--stream", "--classes", "10,1,4,7"]])
+def test_the_command_learns_as_python_does(call, lists, tmp_path, more):
+    model = tmp_path / "m.model"
+    common = ["--multilabel", "--epochs", "3", "--tol", "none", "--no-shuffle", "--model", model, "--quiet"]
+    answer = call("train", "averaged", lists, *common, *more)
+    assert answer.status == 0, answer
+    assert "4 labels" in answer.out
+    X, Y = of(lists)
+    expected = AveragedPerceptron(max_iter=3, tol=None, shuffle=False).fit(X, Y)
+    found = load(model)
+    assert found.classes_.tolist() == [1, 4, 7, 10]
+    assert found.coef_.tobytes() == expected.coef_.tobytes()
+    predicted = expected.predict(X)
+    lines = [",".join(str(3 * k + 1) for k in np.flatnonzero(row)) for row in predicted]
+    assert call("predict", model, lists).out.split("\n") == [*lines, ""]
+    records = [
+        json.loads(line) for line in call("predict", model, lists, "--json", "--scores").out.splitlines()
+    ]
+    assert [record["labels"] for record in records] == [
+        [3 * k + 1 for k in np.flatnonzero(row)] for row in predicted
+    ]
+    assert (
+        np.array([record["scores"] for record in records]).tobytes()
+        == expected.decision_function(X).tobytes()
+    )
+    result = json.loads(call("evaluate", model, lists, "--json").out)
+    assert result["accuracy"] == pytest.approx(accuracy_score(Y, predicted))
+    assert result["hamming_loss"] == pytest.approx(hamming_loss(Y, predicted))
+    figures = [entry["f1"] for entry in result["classes"]]
+    assert figures == pytest.approx(f1_score(Y, predicted, average=None, zero_division=0).tolist())
+    assert "hamming" in call("evaluate", model, lists).out
+    assert call("reproduce", model, lists).out.splitlines()[-1].startswith("reproduced")
+
+
+def test_lines_of_standard_input(call, stdin, lists, tmp_path):
+    model = tmp_path / "m.model"
+    stdin(lists.read_bytes())
+    answer = call(
+        "train",
+        "perceptron",
+        "-",
+        "--format",
+        "svmlight",
+        "--multilabel",
+        "--model",
+        model,
+        "--tol",
+        "none",
+        "--epochs",
+        "2",
+    )
+    assert answer.status == 0, answer
+    expected = call("predict", model, lists).out
+    unlabelled = b"".join(b" ".join(line.split(b" ")[1:]) + b"\n" for line in lists.read_bytes().splitlines())
+    stdin(unlabelled)
+    assert call("predict", model, "-", "--format", "svmlight", "--unlabelled").out == expected
+
+
+def test_held_out_examples_are_right_if_all_labels_are(call, lists, tmp_path):
+    options = [
+        "--multilabel",
+        "--holdout",
+        "0.2",
+        "--model",
+        tmp_path / "m",
+        "--tol",
+        "none",
+        "--epochs",
+        "2",
+        "--json",
+    ]
+    answer = call("train", "perceptron", lists, *options)
+    result = json.loads(answer.out)["holdout"]
+    X, Y = of(lists)
+    held = np.diff(np.floor(np.arange(N + 1) * 0.2)) > 0
+    wrong = (load(tmp_path / "m").predict(X)[held] != Y[held]).any(axis=1)
+    assert (result["n_samples"], result["errors"]) == (held.sum(), wrong.sum())
+
+
+def test_what_has_no_lists_says_so(call, refused, lists, text_file, tmp_path):
+    model = tmp_path / "m.model"
+    short = tmp_path / "short.svm"
+    short.write_text("1,2 1:1\n3 2:1\n")
+    told = refused("train", "perceptron", short, "--model", model)
+    assert told.endswith('"1,2" is a list of labels; say --multilabel, or keep one label a line')
+    call("train", "perceptron", lists, "--multilabel", "--model", model, "--tol", "none", "--epochs", "1")
+    assert "answers with one; go on with train --stream --continue" in refused("online", model, lists)
+    told = refused("train", "multilayer", lists, "--multilabel", "--model", model)
+    assert "MultilayerPerceptron does not take many labels" in told
+    other = tmp_path / "other.model"
+    call("train", "perceptron", text_file, "--model", other, "--tol", "none", "--epochs", "1")
+    assert (
+        "the model has learnt one label for each example"
+        in call("evaluate", other, lists, "--multilabel").err
+    )
