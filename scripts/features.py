@@ -85,6 +85,7 @@ def features() -> dict[str, Callable[[str], bool]]:
     for method in METHODS:
         found[f"``{method}``"] = lambda name, method=method: hasattr(made(name), method)
     found["sparse ``X``"] = reads_sparse
+    found["many labels"] = lambda name: getattr(made(name), "_learns_many", False)
     for argument in ARGUMENTS:
         found[f"``{argument}``"] = lambda name, argument=argument: argument in fits[name]
     found['``multi_class="joint"``'] = lambda name: "multi_class" in parameters[name]

@@ -73,6 +73,11 @@ class LabelSets:
     def __len__(self) -> int:
         return len(self.words)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of examples, number of labels."""
+        return len(self.words), len(self.classes)
+
     def words_for(self, classes: NDArray[Any]) -> Words:
         """Return the words for the labels that a model knows; ValueError for another number of columns."""
         if len(classes) == len(self.classes):

@@ -47,7 +47,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | LabelSets:
     """Return y as labels; of a matrix with more than one column, as the sets of labels of the examples."""
-    if type(y) is LabelSets or (getattr(estimator, "_learns_many", False) and is_indicator(y)):
+    if getattr(estimator, "_learns_many", False) and is_indicator(y):
         return y if type(y) is LabelSets else LabelSets.of(y, n_samples)
     return label_array(estimator, y, n_samples)
 
@@ -102,7 +102,7 @@ def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
             "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "
             "BudgetedKernelPerceptron learn them, or fit this estimator to each column",
             cause="many labels",
-            columns=np.shape(y)[1],
+            columns=y.shape[1] if hasattr(y, "shape") else len(y[0]),
         )
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | set) and len({*map(len, y)}) > 1:
         raise ValueError(
