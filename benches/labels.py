@@ -9,7 +9,6 @@ times as fast as the separate ones.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
 
@@ -20,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_rs import AveragedPerceptron, KernelPerceptron, Perceptron
 
-LABELS, RUNS, LEAST = 50, 3, 2.5
+LABELS, RUNS, LEAST = 50, 5, 2.5
 
 
 def rows(kind):
@@ -39,7 +38,7 @@ def rows(kind):
 
 
 def turns(*works):
-    """Return the median seconds of each work; the runs alternate, after one of each that is not counted."""
+    """Return the least seconds of each work; the runs alternate, after one of each that is not counted."""
     seconds = [[] for _ in works]
     for run in range(RUNS + 1):
         for work, found in zip(works, seconds, strict=True):
@@ -47,7 +46,7 @@ def turns(*works):
             work()
             if run:
                 found.append(time.perf_counter() - begin)
-    return [statistics.median(found) for found in seconds]
+    return [min(found) for found in seconds]
 
 
 def bench(figures, kind, learner, **options):

@@ -43,6 +43,11 @@ def same(model, local):
     return True
 
 
+def test_many_labels_are_refused_with_what_helps():
+    with pytest.raises(ValueError, match=r"y has many labels .* use fit or fit_stream without a cluster"):
+        parse(Batch(X, np.stack([Y, 1 - Y], axis=1)))
+
+
 @pytest.mark.parametrize("partitions", [1, 2, 5, 8])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 def test_bits_of_the_local_fit(client, partitions, form):

@@ -44,7 +44,11 @@ OPTIONS = {
         {"added_feature": 1.5, "fit_intercept": False},
         {"n_jobs": 3},
     ],
-    AveragedPerceptron: [{"random_state": 3}, {"class_weight": "balanced", "tie": "positive"}],
+    AveragedPerceptron: [
+        {"n_partitions": 3, "mixing": "mistakes", "random_state": 2},
+        {"random_state": 3},
+        {"class_weight": "balanced", "tie": "positive"},
+    ],
     VotedPerceptron: [{"random_state": 3}, {"prediction": "average"}, {"prediction": "last"}],
     PocketPerceptron: [
         {"random_state": 3},

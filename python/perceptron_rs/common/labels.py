@@ -95,12 +95,18 @@ def label_array(
 def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
     """Refuse several labels for an example: a matrix, or a list of lists."""
     if is_indicator(y):
-        learner = "this call" if estimator is None else type(estimator).__name__
+        is_call = estimator is None or getattr(estimator, "_learns_many", False)
+        learner = "this call" if is_call else type(estimator).__name__
+        remedy = (
+            "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "
+            "BudgetedKernelPerceptron learn them, or fit this estimator to each column"
+        )
+        if is_call:
+            remedy = "call it for each column"
         raise ArgumentError(
             f"{{{name}}} must hold one label for each example, got {{columns}} columns; {learner} does not "
             f"take many labels",
-            "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "
-            "BudgetedKernelPerceptron learn them, or fit this estimator to each column",
+            remedy,
             cause="many labels",
             columns=y.shape[1] if hasattr(y, "shape") else len(y[0]),
         )

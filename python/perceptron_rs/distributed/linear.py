@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.common.driver import Report, Schedule
+from perceptron_rs.common.label_sets import is_indicator
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
@@ -16,6 +17,7 @@ from perceptron_rs.common.weights import nothing_to_learn, refuse_odd_weights, s
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Linear, Settings
@@ -33,6 +35,12 @@ def parse(batch: Batch) -> Parsed:
     model = Perceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
     names = getattr(model, "feature_names_in_", None)
+    if is_indicator(y):
+        raise ArgumentError(
+            "{y} has many labels for each example, which a cluster does not learn",
+            "use fit or fit_stream without a cluster, or fit each column",
+            cause="many labels",
+        )
     labels, weights = label_array(model, y, X.shape[0]), None
     if sample_weight is not None:
         refuse_odd_weights(sample_weight)

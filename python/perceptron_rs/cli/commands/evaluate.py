@@ -46,10 +46,7 @@ def run(arguments: Namespace) -> int:
 
 def _of_lists(model: Any, data: Examples, arguments: Namespace) -> int:
     """Print the figures of lists of labels: an example is right if all of its labels are."""
-    vars(model).pop("feature_names_in_", None)
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
-    y, found = data.labels != 0, model.predict(data.X)
+    y, found = data.labels != 0, model.predict(data.rows)
     found = (found.toarray() if hasattr(found, "toarray") else found) != 0
     errors = int(np.count_nonzero((y != found).any(axis=1)))
     counts = [np.count_nonzero(held, axis=0).tolist() for held in (y & found, found, y)]
