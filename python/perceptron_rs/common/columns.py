@@ -26,7 +26,7 @@ COLUMNS = "columns"
 #: Names of arrays of weights, whose last axis are the columns.
 _WEIGHTS = re.compile(r"((vectors|stream|results_\d+)_)?(last_)?coef(_u)?")
 _ROWS = re.compile(r"(vectors|stream)_rows(_indices)?")
-#: What is told of each weight, and is nothing where that is 0.
+#: Of each weight; without meaning where the weight is 0.
 _OF_WEIGHTS = "ages"
 #: A sum of eight lanes.
 _LANES = 8

@@ -1,6 +1,6 @@
 """Epochs: one loop for every learner, and all that is decided between two epochs.
 
-The engine visits the examples; here is told of each epoch, and decided which decisions go on. A decision is
+The engine visits the examples; this module reports each epoch, and stops decisions. A decision is
 one plane, or all planes of a joint decision, or all of a chain or network.
 """
 

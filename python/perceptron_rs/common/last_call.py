@@ -1,6 +1,6 @@
 """What the last call of an estimator did: attributes that describe a fit, or a pass.
 
-A pass is told by the model that has learnt in it, so that the model and what is told of it change in one
+The model that learnt in a pass has its report, so that the model and the report change in one
 step. What a fit did stands in the attributes of the estimator.
 """
 

@@ -68,7 +68,7 @@ class Feeder(ABC):
     #: Further rows that the start state names.
     stored_rows: Rows | None = None
     report: Report
-    #: Whether the caller is told what each example was taken for before it was learnt from.
+    #: Whether the call returns the prediction for each example before the update on it.
     tracks: bool = False
     #: What that was, (n, K), unless all weights are above 0.
     activations: NDArray[np.float64] | None = None

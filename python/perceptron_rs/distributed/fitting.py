@@ -188,7 +188,7 @@ class Partitions(Feeder):
         def make_round(
             state: State, number: int, ended: Collection[int]
         ) -> tuple[State, Epoch, Sequence[State]]:
-            if len(done) < len(place.done):  # an epoch of the checkpoint is told again
+            if len(done) < len(place.done):  # repeat the report of an epoch of the checkpoint
                 done.append(place.done[len(done)])
                 return place.state, done[-1], []
             made = cluster.round(state, model.engine, numbered, str(model.mixing), number, ended, digests)
@@ -229,7 +229,7 @@ def identity_of(
         "partitions": [len(digests), sha256("".join(digests).encode()).hexdigest()],
     }
     plain = decode(encode(of))
-    return {name: plain[name] for name in of}  # in this order: the first that differs is told
+    return {name: plain[name] for name in of}  # in this order: errors name the first that differs
 
 
 def check_columns(facts: Sequence[PartitionFacts]) -> None:

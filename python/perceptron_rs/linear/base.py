@@ -41,7 +41,8 @@ class LinearLearner(
 ):
     """A linear classifier that one pass of an engine over examples makes better.
 
-    A subclass gives its parameters (a dataclass) and its schema.
+    A subclass gives its parameters (a dataclass) and its schema. Its ancestors are the parameters, how it
+    learns (`OnlineClassifier`, `StreamFit`), how it predicts (`LinearPredictor`), and what a fitted one does.
     """
 
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on

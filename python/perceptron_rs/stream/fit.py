@@ -309,7 +309,7 @@ class Blocks(Feeder):
 
             def ask(epoch: int, mistakes: Any, losses: Any, _: Run) -> Any:
                 record.wait()  # a callback may cut the files whose pages are digested
-                observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: it is told again
+                observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: a repeated report
                 observer.n_before = run.n_before if run.n_examples else observer.n_examples
                 return observer(epoch, mistakes, losses, run) if observer.is_needed else False
 
@@ -347,4 +347,4 @@ class Blocks(Feeder):
             "first_epoch": schedule.first_epoch,
         }
         plain = decode(encode(of))
-        return {name: plain[name] for name in of}  # in this order: the first that differs is told
+        return {name: plain[name] for name in of}  # in this order: errors name the first that differs

@@ -97,7 +97,7 @@ class Place:
 class StreamRun:
     """A learner at work on a stream; see `perceptron_rs.engines.Run`.
 
-    Epochs of a ``place`` to go on from are told again, not learnt again: so the driver comes to where it was.
+    For the epochs before the ``place`` to go on from, only the reports are repeated, for the driver.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class StreamRun:
             so_far=np.array([mistakes + done.mistakes, losses, visits]),
             examples=self.place.examples + block.n_visited,
         )
-        # At once: Ctrl-C finds what was learnt and what is told of it in step.
+        # At once, so that after Ctrl-C the report agrees with what was learnt.
         if isinstance(before, dict) or not isinstance(settings, Linear):
             self.place = replace(after, state=self.carrier.end(block, before, run.state().state()))
         else:
