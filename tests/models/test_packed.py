@@ -17,8 +17,10 @@ from perceptron_rs import (
     load,
 )
 from perceptron_rs.common.columns import Places, packed, unpacked
+from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed import PackedModel
+from perceptron_rs.settings import zeros
 
 WIDE, N, FEW = 1 << 14, 60, 40
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
@@ -168,6 +170,18 @@ def test_hostile_columns_are_refused(tools, folder, learner):
         shifted = [columns[0] + 1 if columns[0] + 1 < columns[1] else columns[0] - 1, *columns[1:]]
         file = tools.put_together(document, tensors | {"columns": integers(*shifted)})
         assert "lacks columns" in folder.refusal(file)
+
+
+def test_weights_on_their_way_to_workers(engine_name):
+    model = fitted(AveragedPerceptron, engine=engine_name)
+    cold = {"coef": zeros((3, WIDE)), "coef_u": np.zeros((3, WIDE)), "seen": np.zeros(3, dtype=np.int64)}
+    for state in (dict(model._model.state()), cold):
+        sent = pickle.dumps(EpochWeights(state, 4))
+        assert len(sent) < 8 * 3 * 2 * FEW + 5_000
+        found = pickle.loads(sent)
+        assert found.epoch == 4
+        assert found.state.keys() == state.keys()
+        assert all(found.state[name].tobytes() == state[name].tobytes() for name in state)
 
 
 def test_columns_of_no_weights_are_refused(tools, folder):

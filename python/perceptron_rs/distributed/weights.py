@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from perceptron_rs.common.columns import packed, unpacked
 from perceptron_rs.common.mixing import Change, apply_change, combine_changes
 from perceptron_rs.settings import State
 
@@ -39,7 +40,8 @@ class EpochWeights:
         self._latest, self._lock = (epoch, state), Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return EpochWeights, (self.state, self.epoch)  # what a worker makes of them is its own
+        # What a worker makes of them is its own.
+        return _received, (packed(self.state), self.epoch)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + n_bytes(self.state)
@@ -94,6 +96,10 @@ class SentWeights(Generic[T]):
     def _anew(self, state: State, epoch: int) -> tuple[T, list[T]]:
         self._changes, self._weights = [], self._send(EpochWeights(state, epoch), epoch)
         return self._weights, []
+
+
+def _received(state: State, epoch: int) -> EpochWeights:
+    return EpochWeights(unpacked(state), epoch)
 
 
 def n_bytes(given: Any) -> int:
