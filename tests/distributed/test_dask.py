@@ -213,7 +213,7 @@ def test_rows_that_touch_few_columns_of_many(client, monkeypatch, mixing, large,
     model = on_dask.AveragedPerceptron(client=client, mixing=mixing, **FEW).fit(blocks, labels)
     assert same(model, clone(model.to_local()).fit(wide, y))
     common = [type(given).__name__ for f, given in sent if f.__name__ == "handed_on"]
-    assert common == ["Encoding", "Weights", "Change", "Change", "Change"]
+    assert common == ["Encoding", "EpochWeights", "Change", "Change", "Change"]
     assert [f.__name__ for f, _ in sent].count("sum_of") == sums
 
 

@@ -110,7 +110,7 @@ def test_weights_are_broadcast_once_and_then_what_has_changed(session, monkeypat
     broadcast = context.broadcast
     monkeypatch.setattr(context, "broadcast", lambda *of: made.append((of[1], broadcast(*of))) or made[-1][1])
     model = on_spark.AveragedPerceptron(**FEW).fit(frame)
-    assert [type(given).__name__ for given, _ in made] == ["list", "Weights", "Change", "Change"]
+    assert [type(given).__name__ for given, _ in made] == ["list", "EpochWeights", "Change", "Change"]
     assert not any(Path(sent._path).exists() for _, sent in made)  # all are destroyed
     assert model.coef_.tobytes() == model.to_local().fit(wide, labels).coef_.tobytes()
 
