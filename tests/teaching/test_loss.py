@@ -34,6 +34,16 @@ def test_a_wrong_example_costs_what_it_is_off_by(wrong):
     assert hinge_loss([1], [-wrong]) == hinge_loss([-1], [wrong]) == 1 + wrong
 
 
+@pytest.mark.parametrize("labels", [[0, 1], [-1, 0], ["a", "b"]])
+def test_labels_say_which_class_is_positive(labels):
+    """Also where ``y_true`` has one of them."""
+    low, high = labels
+    for y, score, loss in ((low, -2.0, 0.0), (low, 2.0, 3.0), (high, 2.0, 0.0), (high, -2.0, 3.0)):
+        assert (
+            hinge_loss([y], [score], labels=labels) == hinge_loss([y], [score], labels=labels[::-1]) == loss
+        )
+
+
 def test_a_right_example_costs_nothing():
     assert perceptron_loss([1, 0], [0.1, -10]) == 0
     assert hinge_loss([1, 0], [1, -10]) == 0
