@@ -36,6 +36,11 @@ CASES = {
     "format": (("--format", "tsv", *NAMED), table(delimiter="\t"), ".csv"),
     "svmlight": (("--zero-based", "yes"), "".join(f"{y} 1:{a} 2:{b}\n" for y, a, b, *_ in ROWS), ".svm"),
     "text": (("--text",), "".join(f"{y}\tw{a} w{b} w{c}\n" for y, a, b, c, _ in ROWS), ".txt"),
+    "keys": (
+        ("--target", "kind", "--sample-weight", "w"),
+        "".join(f'{{"kind": {y}, "w": {1 + i % 2}, "a": {a}, "b": {b}}}\n' for y, a, b, _, i in ROWS),
+        ".jsonl",
+    ),
     "held out": (("--holdout", "0.2", *NAMED), table(), ".csv"),
 }
 
