@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class _Available:
 
     def __init__(self, check: Callable[[Any], None], method: Callable[..., Any]) -> None:
         self.check, self.method = check, method
-        update_wrapper(self, method)
+        update_wrapper(cast("Callable[..., Any]", self), method)
 
     def __get__(self, model: Any, kind: type | None = None) -> Any:
         if model is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["hashed"]
+__all__ = ["hashed", "murmur3"]
 
 _MASK = 0xFFFFFFFF
 _SIGN = 1 << 31
@@ -19,7 +19,7 @@ _MOST_WORDS = 64
 
 def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the column of each name, and whether its sign is positive."""
-    h = _murmur3([name.encode("utf-8") for name in names])
+    h = murmur3([name.encode("utf-8") for name in names])
     is_positive = h < _SIGN
     size = np.where(is_positive, h, (1 << 32) - h)
     # The hasher's way around the one number that has no absolute value.
@@ -27,7 +27,7 @@ def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDA
     return (size % n_columns).astype(np.int32), is_positive
 
 
-def _murmur3(texts: Sequence[bytes]) -> NDArray[np.int64]:
+def murmur3(texts: Sequence[bytes]) -> NDArray[np.int64]:
     """Return MurmurHash3 of 32 bits, with the seed 0, of each text.
 
     A. Appleby, "MurmurHash3", 2011. All texts are hashed side by side, one word of each at a time.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.errors import OptionsError
+from perceptron_rs.features.hashing import murmur3
 
 __all__ = ["HashedText", "KeptWords", "Rows", "Words", "hashed_rows", "normalized"]
 
@@ -234,10 +235,9 @@ def _hashes(grams: _Grams) -> NDArray[np.int32]:
     found[order] = hashes
     answer = found.view(np.int32)
     if is_long.any():
-        from sklearn.utils import murmurhash3_32
-
-        for i in np.flatnonzero(is_long).tolist():
-            answer[i] = murmurhash3_32(grams.text[grams.starts[i] : grams.ends[i]].tobytes(), seed=0)
+        places = np.flatnonzero(is_long)
+        texts = [grams.text[grams.starts[i] : grams.ends[i]].tobytes() for i in places.tolist()]
+        answer[places] = murmur3(texts).astype(np.uint32).view(np.int32)
     return answer
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, SCALES
+from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
@@ -67,13 +68,34 @@ class Scale:
         return {}
 
     def applied(self, X: Any) -> Any:
-        """Return what the scaler makes of the examples."""
-        scaler = _scaler(self.kind, centred=self.offset is not None)
-        scaler.scale_ = np.array(self.scale)
-        scaler.n_features_in_ = len(self.scale)
-        if self.offset is not None:
-            setattr(scaler, "mean_" if self.kind == "standard" else "min_", np.array(self.offset))
-        return scaler.transform(X.toarray() if self.offset is not None and hasattr(X, "toarray") else X)
+        """Return what the scaler makes of the examples, with its bits, by NumPy alone."""
+        if self.offset is None and hasattr(X, "tocsr"):
+            rows = X.tocsr()
+            values = _floats(rows.data)
+            # The scale of "standard" is float64, whatever the type of the examples.
+            scale = np.array(self.scale, dtype=values.dtype if self.kind == "maxabs" else np.float64)
+            scaled = (values * (1.0 / scale)[rows.indices]).astype(values.dtype)
+            return CsrArrays(scaled, rows.indices, rows.indptr, rows.shape)
+        dense = _dense(X)
+        scale = np.array(self.scale, dtype=dense.dtype)
+        if self.kind != "minmax" and self.offset is None:
+            return dense / scale
+        offset = np.array(self.offset, dtype=dense.dtype)
+        return dense * scale + offset if self.kind == "minmax" else (dense - offset) / scale
+
+
+def _floats(values: NDArray[Any]) -> NDArray[Any]:
+    return values if values.dtype.kind == "f" else values.astype(np.float64)
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    """Return examples as an array of floats."""
+    if not isinstance(X, CsrArrays):
+        return _floats(X.toarray() if hasattr(X, "toarray") else X)
+    values = _floats(X.data)
+    found = np.zeros(X.shape, dtype=values.dtype)
+    found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices] = values
+    return found
 
 
 class ScaleFit:

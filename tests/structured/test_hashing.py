@@ -1,0 +1,26 @@
+"""Columns of hashed names are those of scikit-learn's hasher, also of long names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.utils import murmurhash3_32
+
+from perceptron_rs.features.hashing import hashed, murmur3
+
+
+@pytest.mark.parametrize("n_columns", [1, 7, 1 << 18, 2**31 - 1])
+def test_columns_and_signs_are_those_of_scikit_learn(n_columns):
+    names = ["", "a", "ab", "abc", "abcd", "w=süß", "𝄞" * 3, *(f"name {i}" for i in range(500)), "x" * 1000]
+    columns, is_positive = hashed(names, n_columns)
+    for name, column, positive in zip(names, columns, is_positive, strict=True):
+        (row,) = FeatureHasher(n_columns, input_type="string").transform([[name]])
+        assert (row.indices.tolist(), row.data.tolist()) == ([column], [1.0 if positive else -1.0]), name
+
+
+def test_hashes_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    texts = [rng.bytes(size) for size in (*range(20), 255, 256, 257, 258, 259, 260, 5000)]
+    found = murmur3(texts).astype(np.uint32)
+    assert found.tolist() == [int(murmurhash3_32(text, seed=0, positive=True)) for text in texts]
