@@ -43,7 +43,7 @@ ARGUMENTS = ("sample_weight", "coef_init")
 PARAMETERS = (
     *("class_weight", "early_stopping", "warm_start", "shuffle", "fit_intercept", "n_jobs", "callback"),
     *("keep_on_interrupt", "verbose", "track_mistakes", "margin_threshold", "added_feature"),
-    *("max_mistakes_per_example", "penalty", "audit"),
+    *("max_mistakes_per_example", "penalty", "step", "audit"),
 )
 DATA = np.array([[0.0, 1], [1, 0], [4, 5], [5, 4]]), np.array([0, 0, 1, 1])
 

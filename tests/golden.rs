@@ -3,6 +3,7 @@
 
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
+use perceptron_rs::arith::step::Aggressive;
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::averaged::{Averaged, average};
 use perceptron_rs::online::perceptron::Perceptron;
@@ -10,7 +11,7 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, VoteVectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
-use perceptron_rs::rows::{Matrix, Tie};
+use perceptron_rs::rows::{Matrix, Spread, Tie};
 use perceptron_rs::structured::{self, Chain, ChainWeights, Limits, Mending, Sequences, Sparse};
 
 #[test]
@@ -108,6 +109,7 @@ fn sequences<T: Drawn + Default>(case: &Case) {
         eta: case.floats("eta0")[0],
         beam,
         mending,
+        aggressive: aggressive(case),
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
         partition: 0,
         track_answers: true,
@@ -161,6 +163,13 @@ fn sequences<T: Drawn + Default>(case: &Case) {
             case.is("scores", &bits(&scores), layout);
         }
     });
+}
+
+/// The steps of a case, if they are not constant.
+fn aggressive(case: &Case) -> Option<Aggressive> {
+    let rule = case.tokens.get("step")?;
+    let c = case.floats("C")[0];
+    Some(if rule == "pa1" { Aggressive::Pa1(c) } else { Aggressive::Pa2(c) })
 }
 
 fn dense(matrix: &Sparse, planes: usize) -> Vec<f64> {
@@ -232,6 +241,8 @@ fn fit<T: Drawn + Default>(case: &Case) {
         tie,
         fit_intercept,
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
+        aggressive: aggressive(case),
+        joint: case.tokens.get("joint").map(|_| Spread::Max),
         track_mistakes: true,
         threads,
         ..Settings::new(positive.clone())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -317,7 +318,137 @@ def weights_in_place():
     assert (ours.coef_.tolist(), ours.n_seen_.tolist()) == (start.tolist(), [0, 0, 0])
 
 
-#: What tries each line of the table, by its first cell.
+def aggressive(C=1.0, **options):
+    """Return scikit-learn's class, which 1.10 removes."""
+    if not hasattr(sklearn.linear_model, "PassiveAggressiveClassifier"):
+        pytest.skip("scikit-learn has no PassiveAggressiveClassifier any more")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return sklearn.linear_model.PassiveAggressiveClassifier(C=C, **FIXED, **options)
+
+
+def reals(classes=2):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(50, 4))
+    return X, np.argmax(X[:, :classes] + rng.normal(size=(50, classes)), axis=1)
+
+
+def close(a, b):
+    return np.allclose(a.coef_, b.coef_) and np.allclose(a.intercept_, b.intercept_)
+
+
+def pa1(C=0.3):
+    X, y = reals()
+    peer = aggressive(C, max_iter=3).fit(X, y)
+    assert peer.loss == "hinge"
+    assert close(peer, Perceptron(step="pa1", C=C, max_iter=3, **FIXED).fit(X, y))
+
+
+def pa2():
+    X, y = reals()
+    peer = aggressive(0.3, loss="squared_hinge", max_iter=3).fit(X, y)
+    assert close(peer, Perceptron(step="pa2", C=0.3, max_iter=3, **FIXED).fit(X, y))
+
+
+def steps_of_sgd():
+    X, y = reals()
+    options = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": 0.3, "max_iter": 3}
+    if not SINCE_1_8:
+        with pytest.raises(ValueError, match="learning_rate"):
+            SGDClassifier(**options).fit(X, y)
+        return
+    peer = SGDClassifier(**options, **FIXED).fit(X, y)
+    assert close(peer, Perceptron(step="pa1", C=0.3, max_iter=3, **FIXED).fit(X, y))
+
+
+def average_of_steps():
+    X, y = reals()
+    peer = aggressive(0.3, average=True, max_iter=2).fit(X, y)
+    ours = AveragedPerceptron(step="pa1", C=0.3, max_iter=2, **FIXED).fit(X, y)
+    np.testing.assert_allclose(ours.coef_ * 101 / 100, peer.coef_)  # 100 vectors, and the zeros at the start
+    np.testing.assert_allclose(ours.intercept_ * 101 / 100, peer.intercept_)
+
+
+def intercept_of_steps():
+    X, y = np.array([[3.0, 4.0]]), [1]
+    dense, sparse = (aggressive().partial_fit(form, y, classes=[0, 1]) for form in (X, sp.csr_matrix(X)))
+    ours = Perceptron(step="pa1").partial_fit(sp.csr_matrix(X), y, classes=[0, 1])
+    assert dense.intercept_[0] == ours.intercept_[0] == pytest.approx(1 / 25)
+    assert sparse.intercept_[0] == pytest.approx(0.01 / 25)
+
+
+def zeros():
+    X, y = np.array([[1.0], [0.0], [-4.0]]), [1, 1, 1]  # the weights are 0, 1, 1, 0
+    peer = aggressive(average=True).partial_fit(X, y, classes=[0, 1])
+    ours = AveragedPerceptron(step="pa1").partial_fit(X, y, classes=[0, 1])
+    assert ours.n_mistakes_ == 2
+    assert (peer.coef_[0, 0], ours.coef_[0, 0]) == ((1 + 0) / 2, (0 + 1 + 1 + 0) / 4)
+
+
+def class_weight_of_steps():
+    X, y = reals()
+    options = {"max_iter": 2, "class_weight": {0: 0.5, 1: 2.0}}
+    peer = aggressive(0.3, **options).fit(X, y)
+    assert close(peer, Perceptron(step="pa1", C=0.3, **options, **FIXED).fit(X, y))
+    one = Perceptron(step="pa1", class_weight={1: 2.0}).partial_fit([[2.0]], [1], classes=[0, 1])
+    assert one.coef_[0, 0] == 2 * Perceptron(step="pa1").partial_fit([[2.0]], [1], [0, 1]).coef_[0, 0]
+
+
+def sample_weight_of_steps():
+    X, y = reals()
+    with pytest.raises(TypeError, match="sample_weight"):
+        aggressive().fit(X, y, sample_weight=np.ones(50))
+    ours = [Perceptron(step="pa1").partial_fit([[2.0]], [1], [0, 1], sample_weight=[s]) for s in (1.0, 3.0)]
+    assert 3 * ours[0].coef_[0, 0] == ours[1].coef_[0, 0]
+
+
+def tol_of_steps():
+    X, y = reals()
+    ours = Perceptron(step="pa1", C=0.3, max_iter=1, **FIXED).fit(X, y)
+    losses, peer = [], aggressive(0.3)
+    for i in range(50):
+        m = (2 * y[i] - 1) * (peer.decision_function(X[i : i + 1])[0] if i else 0.0)
+        losses.append(max(0.0, 1 - m))
+        peer.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+    assert ours.loss_curve_ == pytest.approx([np.mean(losses)])
+
+
+def several_classes():
+    X, y = reals(classes=3)
+    assert close(
+        aggressive(0.3, max_iter=2).fit(X, y), Perceptron(step="pa1", C=0.3, max_iter=2, **FIXED).fit(X, y)
+    )
+    joint = Perceptron(step="pa1", C=9.0, multi_class="joint").partial_fit(
+        [[3.0, 4.0]], [1], classes=[0, 1, 2]
+    )
+    np.testing.assert_allclose(joint.coef_, np.outer([-1, 1, 0], [3, 4]) / 50)  # 1 / (2 ||x||^2)
+
+
+def partial_fit_of_steps():
+    X, y = reals()
+    peer = aggressive(0.3).partial_fit(X, y, classes=[0, 1])
+    ours = Perceptron(step="pa1", C=0.3).partial_fit(X, y, classes=[0, 1])
+    assert close(peer, ours)
+    assert not close(peer.set_params(shuffle=True).partial_fit(X, y), ours.partial_fit(X, y))
+
+
+def to_sklearn():
+    X, y = reals()
+    theirs = Perceptron(step="pa2", C=0.3, shuffle=False).partial_fit(X, y, classes=[0, 1]).to_sklearn()
+    assert type(theirs) is SGDClassifier
+    options = theirs.get_params()
+    assert [options[name] for name in ("loss", "penalty", "learning_rate", "eta0")] == [
+        "hinge",
+        None,
+        "pa2",
+        0.3,
+    ]
+    if SINCE_1_8:
+        peer = aggressive(0.3, loss="squared_hinge").partial_fit(X, y, classes=[0, 1])
+        assert close(theirs.partial_fit(X, y), peer.partial_fit(X, y))
+
+
+#: What tries each line of the tables, by its first cell.
 TRIED = {
     "sparse data": sparse_data,
     "random order": random_order,
@@ -339,6 +470,18 @@ TRIED = {
     "averaging": averaging,
     "``coef_[0] = 0``": weights_in_place,
     "sparse weights": sparse_weights,
+    "``PassiveAggressiveClassifier(C=c)``": pa1,
+    '``loss="squared_hinge"``': pa2,
+    '``SGDClassifier(learning_rate="pa1", eta0=c)``': steps_of_sgd,
+    "``average=True``": average_of_steps,
+    "the intercept": intercept_of_steps,
+    "rows of zeros": zeros,
+    "``class_weight`` with these steps": class_weight_of_steps,
+    "``sample_weight`` with these steps": sample_weight_of_steps,
+    "``tol`` with these steps": tol_of_steps,
+    "several classes": several_classes,
+    "``partial_fit`` with these steps": partial_fit_of_steps,
+    "``to_sklearn``": to_sklearn,
 }
 
 
@@ -347,7 +490,9 @@ def test_every_line_is_tried():
 
 
 @pytest.mark.parametrize("line", TRIED)
-@pytest.mark.filterwarnings("ignore:Maximum number of iteration", "ignore:overflow encountered")
+@pytest.mark.filterwarnings(
+    "ignore:Maximum number of iteration", "ignore:overflow encountered", "ignore::FutureWarning"
+)
 def test_difference(line):
     TRIED[line]()
 

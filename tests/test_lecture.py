@@ -72,7 +72,7 @@ def test_the_path_of_an_averaged_fit_is_short():
     }
     assert {"linear/perceptron.py", "linear/averaged.py", "linear/run.py", "order.py"} <= set(lines)
     assert len(lines) <= 8, lines
-    assert np.sum(list(lines.values())) <= 1000, lines
+    assert np.sum(list(lines.values())) <= 1040, lines
 
 
 SLIDES = ["linear/perceptron.py:learn", "linear/joint.py:learn_jointly", "mlp/train.py:learn"]
@@ -98,6 +98,8 @@ OPTIONS = {
     "delta": {"run.py", "noise.py"},
     "most": {"run.py", "noise.py"},
     "penalty": {"run.py", "penalty.py", "model.py"},
+    "C": {"run.py", "aggressive.py"},
+    "rule": {"aggressive.py"},
     "l1": {"penalty.py"},
     "check": {"pocket.py"},
     "tie": {"run.py", "pocket.py"},

@@ -187,7 +187,7 @@ impl Planes {
         let rows = data.rows()?;
         let problem = Problem::again(&rows, &data.labels, None, &self.settings, self.found);
         let order = data.order(number)?;
-        let visit = Visit { order: Some(&order), ..problem.visit() };
+        let visit = Visit { order: Some(&order), ..problem.visit(&[]) };
         let ranges: Vec<_> = (0..self.log.len()).map(|k| k..k + 1).collect();
         let rules = pocket.split(&ranges, &problem)?.into_iter().enumerate().filter(|(k, _)| goes_on[*k]);
         for (k, mut rule) in rules {

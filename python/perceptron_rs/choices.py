@@ -25,6 +25,7 @@ __all__ = [
     "Prediction",
     "SequenceUpdate",
     "Solver",
+    "Step",
     "Tie",
     "words",
 ]
@@ -49,6 +50,7 @@ PocketCheck: TypeAlias = Literal["auto", "run", "ratchet", "update", "epoch"]
 Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
 SequenceUpdate: TypeAlias = Literal["full", "early", "max_violation"]
 Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
+Step: TypeAlias = Literal["constant", "pa1", "pa2"]
 Tie: TypeAlias = Literal["mistake", "positive"]
 
 

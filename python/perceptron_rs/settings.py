@@ -77,6 +77,7 @@ AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 TIES = ("mistake", "positive")
 JOINT = (None, "max", "uniform", "proportional")
+STEPS = ("constant", "pa1", "pa2")
 CHECKS = ("run", "ratchet", "update", "epoch")
 POLICIES = ("oldest", "random", "forgetron", "projectron")
 UPDATES = ("full", "early", "max_violation")
@@ -202,6 +203,11 @@ class Linear(Settings):
     penalty : tuple of two floats, or None
         Strengths of the l1 and of the l2 penalty that each example takes from the weights, for
         the perceptron only.
+    step : "constant", "pa1" or "pa2"
+        What the length of a step is: the learning rate, or that of a passive-aggressive one. For "perceptron"
+        and "averaged" only.
+    C : float
+        How long a passive-aggressive step may be, above 0.
     settle : bool
         Whether all pending penalties are applied at the end of each epoch. If not, they stay in the state.
     check : "run", "ratchet", "update" or "epoch"
@@ -229,6 +235,8 @@ class Linear(Settings):
     max_mistakes_per_example: int | None = None
     joint: str | None = None
     penalty: tuple[float, float] | None = None
+    step: str = "constant"
+    C: float = 1.0
     settle: bool = True
     check: str = "run"
     average: bool = False
@@ -262,6 +270,18 @@ class Linear(Settings):
             self._check_joint()
         if self.penalty is not None:
             self._check_penalty(self.penalty)
+        if self.step != "constant":
+            check_step(self.step, self.C)
+            self._check_aggressive()
+
+    def _check_aggressive(self) -> None:
+        if self.learner not in ("perceptron", "averaged"):
+            raise ValueError(f'step must be "constant" for the learner {self.learner!r}, got {self.step!r}')
+        if self.margin_threshold or self.added_feature or self.penalty or self.joint not in (None, "max"):
+            raise ValueError(
+                'margin_threshold and added_feature must be 0, penalty None and joint "max" or None for '
+                "passive-aggressive steps"
+            )
 
     def _check_tolerance(self) -> None:
         for name, value in (
@@ -317,6 +337,14 @@ class Linear(Settings):
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
         if self.learner != "perceptron":
             raise ValueError("penalty must be None for a learner that is a function of the mistakes")
+
+
+def check_step(step: str, C: float) -> None:
+    """Raise ValueError for steps that there are not."""
+    if step not in STEPS:
+        raise ValueError(f"step must be one of {STEPS}, got {step!r}")
+    if not 0 < C < math.inf:
+        raise ValueError(f"C must be finite and above 0, got {C}")
 
 
 #: Of a polynomial kernel: a power is made by as many products.
@@ -437,6 +465,8 @@ class Chain(Settings):
         How many labels of a token are kept in the search; None: all.
     update : "full", "early" or "max_violation"
         The prefix that is learnt from; all but the first need a beam.
+    step, C
+        As those of `Linear`.
     track_answers : bool
         Whether to keep the answer to each sequence, before the update that it led to.
     partition : int
@@ -447,6 +477,8 @@ class Chain(Settings):
     eta0: float
     beam: int | None = None
     update: str = "full"
+    step: str = "constant"
+    C: float = 1.0
     track_answers: bool = False
     partition: int = 0
 
@@ -459,6 +491,7 @@ class Chain(Settings):
             raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}")
         if self.update != "full" and self.beam is None:
             raise ValueError('update must be "full" without a beam; give a beam')
+        check_step(self.step, self.C)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,5 +1,7 @@
 //! Rule 4: the step of an update, `c = (eta*s)*y` with `s` = sample weight times class weight,
-//! rounded once.
+//! rounded once. A passive-aggressive step has tau in the place of eta.
+
+use crate::error::{Error, Result};
 
 /// The weight `s` of an example.
 #[inline(always)]
@@ -16,6 +18,36 @@ pub fn weight(sample_weight: Option<f64>, class_weight: f64) -> f64 {
 pub fn step(eta: f64, s: f64, positive: bool) -> f64 {
     let size = eta * s;
     if positive { size } else { -size }
+}
+
+/// How the length of a passive-aggressive step is chosen (Crammer et al. 2006, PA-I and PA-II), with C.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aggressive {
+    Pa1(f64),
+    Pa2(f64),
+}
+
+impl Aggressive {
+    /// What takes the place of the learning rate, for a loss and the squared norm of the update. 0: no
+    /// update is made, as of a row of zeros by PA-I. NaN: the norm is not finite.
+    #[must_use]
+    pub fn tau(self, loss: f64, square: f64) -> f64 {
+        match self {
+            _ if !square.is_finite() => f64::NAN,
+            Self::Pa1(_) if square == 0.0 => 0.0,
+            Self::Pa1(c) => c.min(loss / square),
+            Self::Pa2(c) => loss / (square + 0.5 / c),
+        }
+    }
+
+    /// Refuses a C that is no finite number above 0.
+    pub fn check(self) -> Result<()> {
+        let (Self::Pa1(c) | Self::Pa2(c)) = self;
+        if c.is_finite() && c > 0.0 {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!("C must be finite and above 0, got {c}")))
+    }
 }
 
 /// `y*a`: the activation as seen from the example's label. On bits, because a branch on the label

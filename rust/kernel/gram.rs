@@ -11,8 +11,8 @@ use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
-use crate::online::Monitor;
-use crate::online::threads::{each, worthwhile};
+use crate::online::threads::each;
+use crate::online::{Monitor, of_each_row};
 use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, row_entries, strip};
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
@@ -298,7 +298,7 @@ pub fn squares(kernel: Kernel, rows: &dyn Matrix, threads: usize, monitor: &dyn 
 
 fn all_squares(rows: &dyn Matrix, threads: usize, monitor: &dyn Monitor) -> Result<Vec<f64>> {
     with_ones(rows, |rows, ones| {
-        in_strips(rows, threads, monitor, |range, out| rows.squares(range, ones, out))
+        of_each_row(rows, threads, monitor, |range, out| rows.squares(range, ones, out))
     })
 }
 
@@ -315,26 +315,11 @@ fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec
     made.map_or_else(|| work(rows, &filled(1.0, rows.columns())?), Ok)
 }
 
-/// A number for each row; the monitor is asked between strips of them.
-fn in_strips(
-    rows: &dyn Matrix,
-    threads: usize,
-    monitor: &dyn Monitor,
-    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
-) -> Result<Vec<f64>> {
-    let (mut all, often) = (filled(0.0, rows.len())?, strip(rows));
-    let threads = worthwhile(threads, rows.entries(0..rows.len()));
-    each(all.chunks_mut(often).enumerate(), threads, monitor, |(i, out)| {
-        fill(i * often..i * often + out.len(), out)
-    })?;
-    Ok(all)
-}
-
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.
 pub fn scale_gamma(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<f64> {
     standard(|| {
         let sums = with_ones(rows, |rows, ones| {
-            in_strips(rows, 1, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
+            of_each_row(rows, 1, monitor, |range, out| rows.scores_of_one(range, ones, 0.0, out))
         })?;
         Ok(scale(&sums, &all_squares(rows, 1, monitor)?, rows.columns()))
     })

@@ -88,20 +88,20 @@ impl Group {
         &mut self,
         problem: &Problem,
         rule: &mut dyn Rule,
-        order: Option<&[u32]>,
+        visit: Visit,
         epoch: u64,
         monitor: &dyn Monitor,
     ) -> Result<()> {
         // A class weight of 0 takes rows away from one plane; such a plane is a group of its own.
         let own_order = match &self.planes.heads[..] {
-            [head] => unless_interrupted(problem.without_weightless(head, order, monitor))?,
+            [head] => unless_interrupted(problem.without_weightless(head, visit.order, monitor))?,
             _ => Some(None),
         };
         let Some(own_order) = own_order else {
             (self.visited, self.interrupted) = (0, true);
             return Ok(());
         };
-        let visit = Visit { order: own_order.as_deref().or(order), ..problem.visit() };
+        let visit = Visit { order: own_order.as_deref().or(visit.order), ..visit };
         rule.start_epoch(epoch);
         self.mistakes.fill(0);
         for head in &mut self.planes.heads {

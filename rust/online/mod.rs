@@ -23,6 +23,7 @@ pub use model::{Hyperplanes, Learnt, Memory, Model, Part, Passed, PendingPenalty
 pub use problem::{Penalty, Prechecked, Problem, Settings};
 pub use rule::{Learner, Numbers, Rule};
 pub use run::{Epoch, Run, State};
+pub(crate) use scores::of_each_row;
 pub use scores::scores;
 pub use shared::Shared;
 pub use table::Table;

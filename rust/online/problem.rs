@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use super::scores::of_each_row;
 use crate::arith::decay::Decay;
-use crate::arith::step::weight;
+use crate::arith::step::{Aggressive, weight};
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected};
+use crate::memory::{Grow, collected, filled};
 use crate::monitor::{Monitor, pieces, same};
-use crate::rows::{Examples, Head, Labels, Mistake, Noise, Rows, Spread, Tie, Tolerance, Visit, integer_step};
+use crate::rows::{
+    Examples, Head, Labels, Mistake, Noise, Norms, Rows, Spread, Tie, Tolerance, Visit, integer_step,
+};
 
 /// How to learn.
 #[derive(Debug, Clone)]
@@ -24,6 +27,8 @@ pub struct Settings {
     /// The planes are the classes of one decision, in the order of their labels.
     pub joint: Option<Spread>,
     pub penalty: Option<Penalty>,
+    /// Passive-aggressive steps in the place of those of the length `eta`.
+    pub aggressive: Option<Aggressive>,
     /// Each epoch visits a new permutation, drawn from this seed; `None`: the rows in their order.
     pub seed: Option<u64>,
     /// The number of the data among its parts, for these permutations.
@@ -57,6 +62,7 @@ impl Settings {
             tolerance: Tolerance::default(),
             joint: None,
             penalty: None,
+            aggressive: None,
             seed: None,
             partition: 0,
             settle: true,
@@ -101,6 +107,17 @@ impl Settings {
         }
         if self.joint.is_some() {
             self.check_joint()?;
+        }
+        if let Some(rule) = self.aggressive {
+            rule.check()?;
+            let (one, joint) =
+                (Tolerance { max_mistakes: tolerance.max_mistakes, ..Tolerance::default() }, self.joint);
+            if tolerance != one || self.penalty.is_some() || joint.is_some_and(|spread| spread != Spread::Max)
+            {
+                let text = "margin_threshold and added_feature must be 0, penalty None and joint \"max\" or None for \
+                            passive-aggressive steps";
+                return Err(Error::Invalid(text.into()));
+            }
         }
         Ok(())
     }
@@ -204,12 +221,11 @@ impl<'a> Problem<'a> {
         check_weights(sample_weight.unwrap_or(&[]))?;
         settings.check()?;
         settings.check_labels(labels)?;
-        // The other two spreads divide the step.
-        let integer_step = if settings.joint.is_none_or(|spread| spread == Spread::Max) {
-            integer_step(settings.eta, sample_weight, &settings.class_weight)
-        } else {
-            None
-        };
+        // The other two spreads divide the step, and so do passive-aggressive ones.
+        let divides =
+            settings.aggressive.is_some() || settings.joint.is_some_and(|spread| spread != Spread::Max);
+        let integer_step =
+            if !divides { integer_step(settings.eta, sample_weight, &settings.class_weight) } else { None };
         Ok(Self { examples, labels, sample_weight, settings, found: Prechecked { integer_step } })
     }
 
@@ -269,20 +285,39 @@ impl<'a> Problem<'a> {
         Noise::new(self.settings.tolerance, self.examples.len(), (planes.start, width), monitor)
     }
 
-    /// A pass over all rows in their order.
+    /// A pass over all rows in their order. `squares` are those of [`Problem::squares`].
     #[must_use]
-    pub fn visit(&self) -> Visit<'a> {
+    pub fn visit<'b>(&self, squares: &'b [f64]) -> Visit<'b>
+    where
+        'a: 'b,
+    {
+        let aggressive = self.settings.aggressive.map(|rule| Norms { rule, squares });
+        let (tie, margin_threshold) = match aggressive {
+            // Right by 1 is right, whatever the label.
+            Some(_) => (Tie::Mistake, 1.0_f64.next_down()),
+            None => (self.settings.tie, self.settings.tolerance.margin_threshold),
+        };
         Visit {
             order: None,
             labels: self.labels,
             sample_weight: self.sample_weight,
             eta: self.settings.eta,
-            tie: self.settings.tie,
+            tie,
             fit_intercept: self.settings.fit_intercept,
-            margin_threshold: self.settings.tolerance.margin_threshold,
+            margin_threshold,
             joint: self.settings.joint,
             integer_step: self.found.integer_step,
+            aggressive,
         }
+    }
+
+    /// `x·x` of every row, if steps are made of it; else none.
+    pub(super) fn squares(&self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+        if self.settings.aggressive.is_none() {
+            return Ok(Vec::new());
+        }
+        let (rows, unit) = (self.rows()?, filled(1.0, self.examples.columns())?);
+        of_each_row(rows, self.settings.threads, monitor, |range, out| rows.squares(range, &unit, out))
     }
 
     /// The weight `s` of a row for a plane.

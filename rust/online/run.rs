@@ -14,7 +14,7 @@ use crate::error::{Error, Result, probe_memory};
 use crate::memory::{filled, matrix};
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
 use crate::order::shuffle;
-use crate::rows::Tolerance;
+use crate::rows::{Tolerance, Visit};
 
 /// The numbers of K planes: `coef` is K x columns.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,6 +58,8 @@ pub struct Run {
     kept: Option<Vec<u32>>,
     /// Where orders are drawn.
     order: Vec<u32>,
+    /// `x·x` of every row, if steps are made of it.
+    squares: Vec<f64>,
     /// The number of the last epoch.
     epoch: u64,
     interrupted: bool,
@@ -66,13 +68,15 @@ pub struct Run {
 }
 
 /// Bytes that a run needs at once, at most: the weights in two forms and as they are given out, and of each
-/// example the counts of its mistakes, of the groups and of all, and what tolerates noise.
+/// example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };
+    let squares = if settings.aggressive.is_some() { 8 * n } else { 0 };
     let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
     let recorded = if settings.track_activations { n.checked_mul(settings.planes())? } else { 0 };
-    examples.checked_add(recorded.checked_mul(16)?)?.checked_add(weights.checked_mul(24)?)
+    let examples = examples.checked_add(squares)?.checked_add(recorded.checked_mul(16)?)?;
+    examples.checked_add(weights.checked_mul(24)?)
 }
 
 impl Run {
@@ -122,6 +126,7 @@ impl Run {
             ranges,
             kept: problem.kept(monitor)?,
             order: Vec::new(),
+            squares: problem.squares(monitor)?,
             epoch: 0,
             interrupted: false,
             begun: State { coef: Vec::new(), ages: state.ages.map(|_| Vec::new()), ..state },
@@ -162,12 +167,13 @@ impl Run {
             Some(_) => Some(&self.order[..]),
             None => self.kept.as_deref(),
         };
+        let visit = Visit { order, ..problem.visit(&self.squares) };
         {
             let rules = learner.split(&self.ranges, problem)?;
             let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
             let threads = problem.settings.threads.min(self.ranges.len());
             share_out(going, threads, monitor, |(group, mut rule)| {
-                group.epoch(problem, &mut *rule, order, number, monitor)
+                group.epoch(problem, &mut *rule, visit, number, monitor)
             })?;
         }
         for group in self.groups.iter().filter(|group| !group.has_ended()) {

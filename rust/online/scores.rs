@@ -6,7 +6,7 @@ use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::Monitor;
-use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries};
+use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries, strip};
 
 /// Products between two looks at the monitor: some milliseconds.
 pub(super) const PRODUCTS: usize = 1 << 22;
@@ -99,4 +99,19 @@ pub(super) fn in_strips(
         }
     }
     Ok(())
+}
+
+/// A number for each row; the monitor is asked between strips of them.
+pub(crate) fn of_each_row(
+    rows: &dyn Rows,
+    threads: usize,
+    monitor: &dyn Monitor,
+    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
+) -> Result<Vec<f64>> {
+    let (mut all, often) = (filled(0.0, rows.len())?, strip(rows));
+    let threads = worthwhile(threads, rows.entries(0..rows.len()));
+    each(all.chunks_mut(often).enumerate(), threads, monitor, |(i, out)| {
+        fill(i * often..i * often + out.len(), out)
+    })?;
+    Ok(all)
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::border::arrays::{copied, pairs};
-use super::border::choices::{parse_joint, parse_tie};
+use super::border::choices::{parse_joint, parse_step, parse_tie};
 use crate::kernel::{Budget, Kernel, Policy};
 use crate::online::{Penalty, Settings};
 use crate::rows::{Labels, Tolerance};
@@ -60,6 +60,9 @@ pub(super) struct Linear<'py> {
     max_mistakes_per_example: Option<u64>,
     joint: Option<String>,
     penalty: Option<(f64, f64)>,
+    step: String,
+    #[pyo3(attribute("C"))]
+    c: f64,
     settle: bool,
     pub check: String,
     pub average: bool,
@@ -84,6 +87,7 @@ impl Linear<'_> {
             },
             joint: self.joint.as_deref().map(parse_joint).transpose()?,
             penalty: self.penalty.map(|(l1, l2)| Penalty { l1, l2 }),
+            aggressive: parse_step(&self.step, self.c)?,
             seed: self.seed,
             partition: self.partition,
             settle: self.settle,

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{get, set_array};
+use super::border::choices::parse_step;
 use super::border::rows::{over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
@@ -146,6 +147,9 @@ struct ChainAttributes {
     eta0: f64,
     beam: Option<usize>,
     update: String,
+    step: String,
+    #[pyo3(attribute("C"))]
+    c: f64,
     seed: Option<u64>,
     partition: u64,
     track_answers: bool,
@@ -167,12 +171,14 @@ impl Sequenced {
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let SequenceData { rows, labels, lengths, chosen } = data.extract()?;
-        let ChainAttributes { eta0: eta, beam, update, seed, partition, track_answers } =
+        let ChainAttributes { eta0: eta, beam, update, step, c, seed, partition, track_answers } =
             settings.extract()?;
         let sequences = Sequences::new(lengths.as_slice()?, shape(rows.bind(data.py()))?.0)?;
         let chosen = chosen.map(|chosen| collected(chosen.as_array().iter().copied())).transpose()?;
         let mending = parse_update(&update)?;
-        let settings = structured::ChainSettings { eta, beam, mending, seed, partition, track_answers };
+        let aggressive = parse_step(&step, c)?;
+        let settings =
+            structured::ChainSettings { eta, beam, mending, aggressive, seed, partition, track_answers };
         // A copy, so that another thread that writes to the labels cannot make them too large.
         let labels = collected(labels.as_array().iter().copied())?;
         let chain = Chain::new(labels, sequences, chosen, settings)?;

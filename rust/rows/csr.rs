@@ -232,6 +232,16 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         self.activations(range, &[b], out, |row, sums| self.plane_by_plane(row, w, sums));
         Ok(())
     }
+
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
+        let mut scaled = vec![];
+        for (row, out) in rows.zip(out) {
+            let (columns, values) = self.row(row);
+            refill(&mut scaled, columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
+            *out = dot_entries_by(columns, &scaled, |_, x| x);
+        }
+        Ok(())
+    }
 }
 
 impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
@@ -292,15 +302,5 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
             let (columns, values) = self.row(row as usize);
             *out = dot_entries(columns, values, w);
         }
-    }
-
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
-        let mut scaled = vec![];
-        for (row, out) in rows.zip(out) {
-            let (columns, values) = self.row(row);
-            refill(&mut scaled, columns.iter().zip(values).map(|(j, x)| x.widen() * unit[j.at()]))?;
-            *out = dot_entries_by(columns, &scaled, |_, x| x);
-        }
-        Ok(())
     }
 }

@@ -565,6 +565,10 @@ impl<T: Value> Rows for Dense<'_, T> {
             out,
         })
     }
+
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
+        dispatch(Squares(self, rows, unit, out))
+    }
 }
 
 impl<T: Value> Matrix for Dense<'_, T> {
@@ -632,9 +636,5 @@ impl<T: Value> Matrix for Dense<'_, T> {
 
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]) {
         dispatch(RowDots(self, numbers, w, out));
-    }
-
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()> {
-        dispatch(Squares(self, rows, unit, out))
     }
 }

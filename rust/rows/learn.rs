@@ -159,8 +159,9 @@ impl<K: LoopBody> Learn<'_, K> {
             let positive = label.has(head.positive);
             let m = signed(a, positive);
             if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
-                if m < 0.0 {
-                    head.loss -= m;
+                let loss = visit.loss(m);
+                if loss > 0.0 {
+                    head.loss += loss;
                 }
                 if !a.is_finite() {
                     return Stop::Overflow;
@@ -168,7 +169,7 @@ impl<K: LoopBody> Learn<'_, K> {
                 if self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, head.plane)) {
                     continue;
                 }
-                let c = visit.step(head, row, positive);
+                let Some(c) = visit.step(head, row, positive, loss) else { continue };
                 stop = stop.max(self.update(plane, row, number, c));
                 if stop >= Stop::Overflow {
                     return stop;
@@ -194,16 +195,17 @@ impl<K: LoopBody> Learn<'_, K> {
         }
         let truth = self.visit.labels.class(row);
         let judgement = judge(sums, truth);
-        if judgement.errors == 0 {
+        if -judgement.excess > self.visit.margin_threshold {
             return Stop::Block;
         }
-        if judgement.excess > 0.0 {
-            self.heads[0].loss += judgement.excess;
+        let loss = self.visit.loss(-judgement.excess);
+        if loss > 0.0 {
+            self.heads[0].loss += loss;
         }
         if self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, 0)) {
             return Stop::Block;
         }
-        let c = self.visit.step(&self.heads[truth], row, true);
+        let Some(c) = self.visit.step(&self.heads[truth], row, true, loss) else { return Stop::Block };
         let mut stop = self.update(truth, row, number, c);
         let down = Downward::new(how, sums, truth, judgement, c);
         for r in 0..sums.len() {

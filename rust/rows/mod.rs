@@ -41,7 +41,7 @@ pub(crate) use planes::column_stride;
 pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 pub(crate) use prefetch::{Hint, prefetch};
 pub use survey::Survey;
-pub use visit::{Cursor, Mistake, Stop, Tie, Visit, integer_step};
+pub use visit::{Cursor, Mistake, Norms, Stop, Tie, Visit, integer_step};
 
 /// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
 /// this trait is compiled once.
@@ -119,6 +119,9 @@ pub trait Rows: Examples {
 
     /// Activations of some rows under one plane, by rule 3.
     fn scores_of_one(&self, rows: Range<usize>, w: &[f64], b: f64, out: &mut [f64]) -> Result<()>;
+
+    /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
+    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
 }
 
 /// Examples as the numbers that they are, for what looks at them otherwise than a linear learner does.
@@ -150,9 +153,6 @@ pub trait Matrix: Rows {
 
     /// Dot products of some rows with `w`, by rule 3.
     fn dots(&self, numbers: &[u32], w: &[f64], out: &mut [f64]);
-
-    /// Dot products by rule 3 of some rows with themselves, each column multiplied by its `unit` before.
-    fn squares(&self, rows: Range<usize>, unit: &[f64], out: &mut [f64]) -> Result<()>;
 }
 
 /// For weights that rows of another storage have arranged or prepared.

@@ -3,7 +3,7 @@
 use super::joint::Spread;
 use super::labels::Labels;
 use super::planes::Head;
-use crate::arith::step;
+use crate::arith::step::{self, Aggressive};
 
 /// When an activation of exactly 0 is a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,16 @@ pub struct Visit<'a> {
     pub joint: Option<Spread>,
     /// See [`integer_step`].
     pub integer_step: Option<f64>,
+    /// Steps that depend on the loss; `None`: all have the length `eta`.
+    pub aggressive: Option<Norms<'a>>,
+}
+
+/// What passive-aggressive steps are made of.
+#[derive(Clone, Copy)]
+pub struct Norms<'a> {
+    pub rule: Aggressive,
+    /// `x·x` of every row.
+    pub squares: &'a [f64],
 }
 
 impl Visit<'_> {
@@ -72,13 +82,30 @@ impl Visit<'_> {
         }
     }
 
-    /// The step c of a plane's update on a row.
+    /// The loss of an example: how far it is from right, or with [`Norms`] from right by 1.
     #[inline(always)]
     #[must_use]
-    pub fn step(&self, head: &Head, row: usize, positive: bool) -> f64 {
+    pub fn loss(&self, m: f64) -> f64 {
+        if self.aggressive.is_some() { 1.0 - m } else { -m }
+    }
+
+    /// The step c of a plane's update on a row of this loss; `None`: there is no update.
+    #[inline(always)]
+    #[must_use]
+    pub fn step(&self, head: &Head, row: usize, positive: bool, loss: f64) -> Option<f64> {
         let class_weight = head.class_weight[usize::from(positive)];
         let s = step::weight(self.sample_weight.map(|weights| weights[row]), class_weight);
-        step::step(self.eta, s, positive)
+        let eta = if self.aggressive.is_some() { self.tau(row, loss)? } else { self.eta };
+        Some(step::step(eta, s, positive))
+    }
+
+    /// One call for all leaves.
+    #[inline(never)]
+    fn tau(&self, row: usize, loss: f64) -> Option<f64> {
+        let Norms { rule, squares } = self.aggressive?;
+        // A joint decision moves two planes by the row.
+        let square = if self.joint.is_some() { 2.0 * squares[row] } else { squares[row] };
+        Some(rule.tau(loss, square)).filter(|tau| *tau != 0.0)
     }
 }
 

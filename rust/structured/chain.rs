@@ -4,7 +4,8 @@
 //!   the sum over tokens of `e[t][y_t] = emission[y_t].x_t` and `pair[y_(t-1)][y_t]`, plus a start and an
 //!   end weight; pair is the transition, plus `pair[y'][y].x_t` where there are pair weights.
 //! - Update rule: if the choice z is wrong, add c to all that y has and z has not, take c from all that z has
-//!   and y has not, c = eta0; at the t-th sequence also t c to the sums u. Token by token, y before z.
+//!   and y has not, c = eta0, or that of a passive-aggressive step; at the t-th sequence also t c to the sums
+//!   u. Token by token, y before z.
 //! - Given: rows, labels, lengths; eta0, a seed or none; the weights and sums to start from.
 //! - Result: weights, sums, T; for each epoch the wrong sequences and wrong tokens.
 //! - Paper: M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002: figure 1,
@@ -14,11 +15,12 @@ pub use super::prefix::Mending;
 
 use super::lattice::{Lattice, Search};
 use super::learner::ChainLearner;
-use super::prefix::compare;
+use super::prefix::{ahead, compare};
 use super::{ChainState, Sequences};
 use crate::arith::average::timed;
 use crate::arith::environment::standard;
 use crate::arith::number::Number;
+use crate::arith::step::Aggressive;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
 use crate::monitor::{all, filled, pieces, refill, unless_interrupted};
@@ -32,6 +34,8 @@ pub struct ChainSettings {
     /// So many labels of each token are kept in a search; `None`: all.
     pub beam: Option<usize>,
     pub mending: Mending,
+    /// Passive-aggressive steps in the place of those of the length `eta`.
+    pub aggressive: Option<Aggressive>,
     /// Key of the orders; `None`: as the sequences stand.
     pub seed: Option<u64>,
     /// The number of the sequences among parts of the data, for these orders.
@@ -68,6 +72,7 @@ impl Chain {
             return Err(Error::Invalid(format!("eta0 must be finite and above 0, got {eta}")));
         }
         check_beam(settings.beam)?;
+        settings.aggressive.map_or(Ok(()), Aggressive::check)?;
         let count = sequences.len();
         if let Some(i) = chosen.iter().flatten().find(|i| **i as usize >= count) {
             return Err(Error::Invalid(format!(
@@ -103,7 +108,10 @@ impl Chain {
         let with_pair = if state.weights.pair.is_some() { 2.0 } else { 1.0 };
         let limit = (ROOM / (longest * (with_pair * size.row + 1.0) + 2.0)).floor();
         let one_sequence = longest * eta * size.value.max(1.0);
-        let mut is_exact = eta.fract() == 0.0 && one_sequence < ROOM / 2.0 && limit >= 1.0;
+        let mut is_exact = self.settings.aggressive.is_none()
+            && eta.fract() == 0.0
+            && one_sequence < ROOM / 2.0
+            && limit >= 1.0;
         for w in state.weights.arrays() {
             is_exact = is_exact && all(w, |w| w.fract() == 0.0 && w.abs() <= limit, monitor)?;
         }
@@ -292,7 +300,7 @@ impl<N: Number> Engine<N> {
     ) -> Result<Option<Outcome<N>>> {
         let Self { learner, lattice } = self;
         let Scratch { entries, path } = scratch;
-        let ChainSettings { eta, beam, mending, track_answers, .. } = chain.settings;
+        let ChainSettings { eta, beam, mending, aggressive, track_answers, .. } = chain.settings;
         let tokens = chain.sequences.rows(number);
         let truth = &chain.labels[tokens.clone()];
         entries.clear();
@@ -307,15 +315,25 @@ impl<N: Number> Engine<N> {
         }
         path.try_resize(truth.len(), 0)?;
         let Some(len) = compare(lattice, (model, entries), mending, truth, path)? else { return Ok(None) };
-        let compared = (&truth[..len], &path[..len]);
+        let (compared, is_whole) = ((&truth[..len], &path[..len]), len == truth.len());
         let wrong = compared.0.iter().zip(compared.1).filter(|(y, z)| y != z).count();
         let mut largest = N::default();
         if wrong > 0 {
-            let tc = timed(t, eta);
+            let c = match aggressive {
+                None => eta,
+                Some(rule) => {
+                    let loss = wrong as f64 + ahead(lattice, (model, entries), compared.0, path[len - 1]);
+                    if !loss.is_finite() {
+                        return Ok(None);
+                    }
+                    rule.tau(loss.max(0.0), learner.square(entries, compared, is_whole)?)
+                }
+            };
+            let tc = timed(t, c);
             if !tc.is_finite() {
                 return Ok(None);
             }
-            largest = learner.learn((eta, tc), entries, compared, len == truth.len())?;
+            largest = learner.learn((c, tc), entries, compared, is_whole)?;
         }
         Ok(Some(Outcome { wrong, largest }))
     }

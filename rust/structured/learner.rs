@@ -6,9 +6,11 @@ use super::lattice::SearchModel;
 use super::weights::{ChainState, ChainWeights};
 use crate::arith::activation::learn;
 use crate::arith::average::average;
+use crate::arith::dot::{Term, square_of_sums};
 use crate::arith::finite::all_finite;
 use crate::arith::number::Number;
 use crate::error::Result;
+use crate::memory::Grow;
 use crate::monitor::Monitor;
 use crate::rows::Entries;
 
@@ -48,37 +50,57 @@ impl<N: Number> ChainLearner<N> {
         let (w, u) = (&mut self.w, &mut self.u);
         let mut largest = N::default();
         let mut note = |size: N| largest = largest.larger(size);
-        for token in 0..truth.len() {
-            let row = rows.row(token);
-            let (right, wrong) = (truth[token] as usize, path[token] as usize);
-            if right != wrong {
-                for (factors, label) in [((c, tc), right), ((-c, -tc), wrong)] {
-                    note(self.emission.learn(row, label, factors)?);
-                    if token == 0 {
-                        note(learn((&mut w.start[label], &mut u.start[label]), factors, 1.0));
-                    }
-                    if is_whole && token + 1 == truth.len() {
-                        note(learn((&mut w.end[label], &mut u.end[label]), factors, 1.0));
+        differences((truth, path), is_whole, |change, sign| {
+            let factors = (sign * c, sign * tc);
+            match change {
+                Change::Emission(token, label) => {
+                    note(self.emission.learn(rows.row(token), label, factors)?);
+                }
+                Change::Start(label) => note(learn((&mut w.start[label], &mut u.start[label]), factors, 1.0)),
+                Change::End(label) => note(learn((&mut w.end[label], &mut u.end[label]), factors, 1.0)),
+                Change::Pair(token, before, label) => {
+                    let at = before * stride + label;
+                    note(learn((&mut w.transition[at], &mut u.transition[at]), factors, 1.0));
+                    w.turn(before, label);
+                    if let Some(pair) = &mut self.pair {
+                        note(pair.learn(rows.row(token), at, factors)?);
                     }
                 }
             }
-            if token == 0 {
-                continue;
-            }
-            let (right, wrong) = ((truth[token - 1] as usize, right), (path[token - 1] as usize, wrong));
-            if right == wrong {
-                continue;
-            }
-            for (factors, (before, label)) in [((c, tc), right), ((-c, -tc), wrong)] {
-                let at = before * stride + label;
-                note(learn((&mut w.transition[at], &mut u.transition[at]), factors, 1.0));
-                w.turn(before, label);
-                if let Some(pair) = &mut self.pair {
-                    note(pair.learn(row, at, factors)?);
-                }
-            }
-        }
+            Ok(())
+        })?;
         Ok(largest)
+    }
+
+    /// The squared norm of what a mistake changes by a step of 1: the sum of the squares of each label, by
+    /// rule 3, of the transitions with both ends, and of each pair of labels.
+    pub fn square(&self, rows: &Entries, compared: (&[u32], &[u32]), is_whole: bool) -> Result<f64> {
+        let (labels, mut terms) = (self.w.shape.labels, Vec::new());
+        let with_pair = self.pair.is_some();
+        differences(compared, is_whole, |change, sign| {
+            let mut put = |vector: usize, column: usize, x: f64| {
+                let number = terms.len();
+                terms.try_push(Term { vector, column, number, value: sign * x })
+            };
+            let row = |token| {
+                let row = rows.row(token);
+                row.columns.iter().map(|column| *column as usize).zip(row.values.iter().copied())
+            };
+            match change {
+                Change::Emission(token, label) => {
+                    return row(token).try_for_each(|(column, x)| put(label, column, x));
+                }
+                Change::Start(label) => put(labels, label, 1.0),
+                Change::End(label) => put(labels, labels + label, 1.0),
+                Change::Pair(token, before, label) => {
+                    let pair = before * labels + label;
+                    put(labels, 2 * labels + pair, 1.0)?;
+                    let mut entries = row(token).filter(|_| with_pair);
+                    entries.try_for_each(|(column, x)| put(labels + 1 + pair, column, x))
+                }
+            }
+        })?;
+        Ok(square_of_sums(&mut terms))
     }
 
     fn tables(&self) -> impl Iterator<Item = &ColumnWeights<N>> {
@@ -138,4 +160,47 @@ impl<N: Number> ChainLearner<N> {
             pair: self.pair.map(ColumnWeights::widened).transpose()?,
         })
     }
+}
+
+/// Something that the true labels have and others have not, or the other way round.
+enum Change {
+    /// A token with a label.
+    Emission(usize, usize),
+    Start(usize),
+    End(usize),
+    /// A token whose label follows another one.
+    Pair(usize, usize, usize),
+}
+
+/// Calls `work` on all in which two sequences of labels differ, token by token: 1 for what `truth` has, -1 for
+/// what `path` has. `is_whole`: the last label is that of the sequence.
+fn differences(
+    (truth, path): (&[u32], &[u32]),
+    is_whole: bool,
+    mut work: impl FnMut(Change, f64) -> Result<()>,
+) -> Result<()> {
+    for token in 0..truth.len() {
+        let (right, wrong) = (truth[token] as usize, path[token] as usize);
+        if right != wrong {
+            for (sign, label) in [(1.0, right), (-1.0, wrong)] {
+                work(Change::Emission(token, label), sign)?;
+                if token == 0 {
+                    work(Change::Start(label), sign)?;
+                }
+                if is_whole && token + 1 == truth.len() {
+                    work(Change::End(label), sign)?;
+                }
+            }
+        }
+        if token == 0 {
+            continue;
+        }
+        let (right, wrong) = ((truth[token - 1] as usize, right), (path[token - 1] as usize, wrong));
+        if right != wrong {
+            for (sign, (before, label)) in [(1.0, right), (-1.0, wrong)] {
+                work(Change::Pair(token, before, label), sign)?;
+            }
+        }
+    }
+    Ok(())
 }

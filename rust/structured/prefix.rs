@@ -68,6 +68,18 @@ pub(super) fn compare<N: Number, C: Columns<N>>(
     }))
 }
 
+/// By how much the best prefix, which ends in `label`, scores more than the true one.
+pub(super) fn ahead<N: Number, C: Columns<N>>(
+    lattice: &mut Lattice<N>,
+    (model, rows): (SearchModel<N, C>, &Entries),
+    truth: &[u32],
+    label: u32,
+) -> f64 {
+    let score =
+        (0..truth.len()).fold(N::default(), |score, token| lattice.extend(model, rows, score, token, truth));
+    lattice.scores(truth.len() - 1)[label as usize].wide() - score.wide()
+}
+
 /// For each token, whether the true prefix up to there is the one kept for its last label.
 fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Result<Vec<bool>> {
     let mut is_kept = true;

@@ -46,6 +46,9 @@ CALLS = [
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),
     ("train", "averaged", "a.svm", "--continue", "plain", "--multi-class", "joint"),
+    ("train", "averaged", "a.svm", "--step", "pa1", "--eta0", 0.5),
+    ("train", "a.svm", "--step", "pa2", "--penalty", "l2"),
+    ("train", "averaged", "huge.svm", "--step", "pa2"),
     ("train", "pocket", "three.svm", "--continue", "pocket"),
     ("train", "kernel", "three.svm", "--continue", "kernel"),
     ("train", "kernel", "a.svm", "--continue", "kernel", "--kernel", "poly"),
@@ -62,6 +65,7 @@ CALLS = [
     ("predict", "a.svm", "a.svm"), ("predict", "tags", "a.svm"), ("tag", "plain", "a.tsv"),
     ("tag", "tags", "a.tsv"), ("tag-train", "a.tsv", "--min-count", 9),
     ("tag-train", "a.tsv", "--stream", "--shuffle"), ("tag-train", "a.tsv", "--stream", "--n-partitions", 2),
+    ("tag-train", "a.tsv", "--step", "pa1", "--eta0", 0.5),
     *(("tag-train", "other.tsv", "--continue", "tags", *stream) for stream in ((), ("--stream",))),
 ]  # fmt: skip
 #: Names of methods, parameters and variables of Python.

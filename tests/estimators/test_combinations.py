@@ -29,6 +29,7 @@ OPTIONS = {
     "penalty": [None, "l2", "l1", "elasticnet"],
     "noise": [None, "margin_threshold", "added_feature", "max_mistakes_per_example"],
     "early_stopping": [None, True],
+    "step": [None, "pa1"],
 }
 
 rng = np.random.default_rng(7)
@@ -45,7 +46,7 @@ def rows():
 def named(cell, method):
     """The words of the table that a combination is described by."""
     words = {f'multi_class="{cell["multi_class"]}"', cell["noise"], method.split()[-1]}
-    words |= {name for name in ("prediction", "check", "penalty", "early_stopping") if cell[name]}
+    words |= {name for name in ("prediction", "check", "penalty", "early_stopping", "step") if cell[name]}
     return words
 
 

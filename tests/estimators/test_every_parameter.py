@@ -74,6 +74,7 @@ LONG = {"max_iter": 60, "tol": 0.5}
 #: Another value of each parameter, and the other parameters that it needs.
 VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "added_feature": (0.7, {}),
+    "C": (0.01, {"step": "pa1"}),
     "alpha": (0.5, {"penalty": "l2"}),
     "averaged": (False, {}),
     "bias": ("none", {}),
@@ -100,6 +101,7 @@ VALUES: dict[str, tuple[Any, dict[str, Any]]] = {
     "prediction": ("average", {}),
     "random_state": (7, {}),
     "shuffle": (False, {}),
+    "step": ("pa1", {}),
     "tie": ("positive", {}),
     "tol": (0.5, {"max_iter": 60}),
     "track_mistakes": (True, {}),

@@ -260,8 +260,15 @@ fn chain(draws: &mut Draws) {
     let _ = averages(&state, &());
     let labels = draws.many(n, |draws| draws.below(k) as u32);
     let mending = draws.one_of(&[Mending::Full, Mending::Early, Mending::MaxViolation]);
-    let settings =
-        structured::ChainSettings { eta: 1.0, beam, mending, seed: None, partition: 0, track_answers: true };
+    let settings = structured::ChainSettings {
+        eta: 1.0,
+        beam,
+        mending,
+        aggressive: None,
+        seed: None,
+        partition: 0,
+        track_answers: true,
+    };
     let Ok(chain) = Chain::new(labels, sequences, None, settings) else { return };
     let Ok(mut run) = structured::ChainRun::start(&rows, chain, &state, &()) else { return };
     if (0..2).all(|number| run.epoch(&rows, number, &()).is_ok()) {

@@ -52,6 +52,8 @@ as CSR with its zeros left out, for 32-bit and 64-bit indices. With z the number
                  with seed + 6 (the plain perceptron has no u)
   start_seen     T of each plane at the start
   eta0, tie, fit_intercept (0 or 1), first_epoch, max_iter, n_iter_no_change: as they are named
+  step, C        of passive-aggressive steps, if there are any
+  joint          max, if all planes decide together
   shuffle        none, or the seed of the permutations (partition 0)
   tol            none, or a float64
 Outputs. E epochs were run, by the plane that ran longest; after a plane has stopped its entries are 0.
@@ -89,6 +91,7 @@ answer must come out with X dense, and as CSR with its zeros left out, for 32-bi
   beam           none, or how many labels of each token are kept
   update         full, early or max_violation
   eta0, first_epoch, max_iter: as they are named
+  step, C        of passive-aggressive steps, if there are any
   shuffle        none, or the seed of the permutations of the sequences
 All weights and sums start at 0. Outputs, with K classes:
   sequence_errors, token_errors  of each epoch run; stopped; seen: T
@@ -162,6 +165,8 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         fit_intercept=case["fit_intercept"] == "1",
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
         track_mistakes=True,
+        joint=case.get("joint"),
+        **steps(case),
         check=case.get("check", "run"),
         average=case.get("average") == "1",
     )
@@ -203,6 +208,11 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
     return answer
 
 
+def steps(case: Case) -> dict[str, Any]:
+    """Return the settings of steps that are not constant."""
+    return {"step": case["step"], "C": float(floats(case["C"])[0])} if "step" in case else {}
+
+
 def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
     """Outputs of a voted perceptron: its log, and what the engine makes of it."""
     logs = np.split(after["log_t"], after["log_start"][1:-1])
@@ -240,6 +250,7 @@ def sequences(engine: Engine, case: Case, layout: str) -> Case:
         seed=None if case["shuffle"] == "none" else int(case["shuffle"]),
         beam=beam,
         update=case["update"],
+        **steps(case),
     )
     model = engine.Model.from_state("chain", state)
     run = engine.start(Sequences(X, labels, lengths=lengths), model, settings)
@@ -282,7 +293,7 @@ def text(file: str) -> str:
     """Contents of a golden file."""
     special = {"dot": dot_cases, "order": order_cases, "pocket": pocket_cases, "sequences": sequence_cases}
     special |= {"kernel": kernel_cases, "multilayer": layer_cases, "margin": margin_cases, "lives": lives}
-    special |= {"digests": digest_cases}
+    special |= {"digests": digest_cases, "perceptron": plane_cases, "averaged": plane_cases}
     from_rules = special.get(file, fit_cases)
     lines = [f"# {line}".rstrip() for line in HEADS[file].splitlines()] + [""]
     engine = get_engine("reference")
@@ -382,6 +393,19 @@ def fit_cases() -> Iterator[Case]:
         yield base | {"seed": str(1000 * (i + 1))} | change
 
 
+def plane_cases() -> Iterator[Case]:
+    """Return the cases of a fit, and then some of them with passive-aggressive steps."""
+    cases = list(fit_cases())
+    yield from cases
+    ways = itertools.cycle(itertools.product(("pa1", "pa2"), (0.01, 1.0, 30.0)))
+    for case, (step, C) in zip(cases[::3], ways, strict=False):
+        yield case | {"step": step, "C": bits(C), "eta0": bits(1)}
+    for (step, C), dtype in zip(ways, (*TYPES, *HALVES), strict=False):
+        change = {"classes": "4", "positive": "0,1,2,3", "class_weight": bits([1, 2, 1, 0.3, 1, 0.1, 1, 7])}
+        change |= {"start_seen": "0,0,0,0", "type": dtype, "weights": "any", "joint": "max", "shuffle": "3"}
+        yield cases[0] | change | {"step": step, "C": bits(C), "seed": "77000"}
+
+
 def pocket_cases() -> Iterator[Case]:
     """Return those of the others, with each check in turn and more rows; then each check on the same.
 
@@ -410,6 +434,16 @@ def sequence_cases() -> Iterator[Case]:
     # Whole numbers whose bound is passed in the middle of the run.
     changes += [{"type": "int16", "eta0": bits(64), "shuffle": "2", "first_epoch": "3", "max_iter": "6"}]
     changes += [{"beam": "2", "update": "max_violation", "with_pair": "1", "d": "2", "type": "float32"}]
+    for (beam, update), step, with_pair in itertools.product(beams, ("pa1", "pa2"), "01"):
+        change = {
+            "beam": beam,
+            "update": update,
+            "step": step,
+            "with_pair": with_pair,
+            "d": "17",
+            "zeros": "6",
+        }
+        changes += [change | {"type": "float64", "C": bits({"pa1": 0.1, "pa2": 1.0}[step]), "shuffle": "4"}]
     for i, change in enumerate(changes):
         yield base | {"seed": str(1000 * (i + 1))} | change
 

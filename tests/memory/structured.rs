@@ -22,7 +22,15 @@ fn fits(
     with_pair: bool,
     (beam, mending): (Option<usize>, Mending),
 ) {
-    let settings = ChainSettings { eta, beam, mending, seed: Some(2), partition: 0, track_answers: true };
+    let settings = ChainSettings {
+        eta,
+        beam,
+        mending,
+        aggressive: None,
+        seed: Some(2),
+        partition: 0,
+        track_answers: true,
+    };
     let mut forbidden = vec![false; LABELS * LABELS];
     forbidden[1] = true;
     let requests = every_request_refused(|| {

@@ -110,6 +110,7 @@ impl Case {
             fit_intercept: self.fit_intercept,
             margin_threshold: 0.0,
             joint: None,
+            aggressive: None,
             integer_step: integer_step(self.eta, self.sample_weight.as_deref(), &class_weight),
         }
     }

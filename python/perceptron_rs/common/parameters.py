@@ -23,10 +23,12 @@ __all__ = [
     "are_accepted",
     "are_valid",
     "check_parameters",
+    "check_step",
     "check_values",
     "draw_seed",
+    "is_aggressive",
     "look_at",
-    "noise_settings",
+    "optional_settings",
     "refuse_balanced",
     "refuse_early_stopping",
     "refuse_partitions",
@@ -38,10 +40,12 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _LARGEST = 2**31 - 1
 _MOST = int(sys.float_info.max)
 
-_NOISE: dict[str, Callable[[Any], Any]] = {
+_OPTIONAL: dict[str, Callable[[Any], Any]] = {
     "margin_threshold": float,
     "max_mistakes_per_example": int,
     "added_feature": float,
+    "step": str,
+    "C": float,
 }
 
 
@@ -61,6 +65,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         refuse_early_stopping(estimator.early_stopping)
     if is_joint(estimator):
         _check_joint(estimator)
+    check_step(estimator)
     if not is_whole(getattr(estimator, "n_partitions", 1)):
         _check_partitions(estimator, for_partial_fit)
     if for_partial_fit:
@@ -79,10 +84,37 @@ def refuse_balanced(class_weight: Any) -> None:
         )
 
 
-def noise_settings(estimator: BaseEstimator) -> dict[str, Any]:
-    """Return the settings of a run for those of the parameters about noise that the learner has."""
-    given = {name: getattr(estimator, name) for name in _NOISE if hasattr(estimator, name)}
-    return {name: value if value is None else _NOISE[name](value) for name, value in given.items()}
+def optional_settings(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return the settings of a run for the parameters that not all learners have."""
+    given = {name: getattr(estimator, name) for name in _OPTIONAL if hasattr(estimator, name)}
+    return {name: value if value is None else _OPTIONAL[name](value) for name, value in given.items()}
+
+
+def is_aggressive(estimator: BaseEstimator) -> bool:
+    """Whether the steps are passive-aggressive."""
+    return getattr(estimator, "step", "constant") != "constant"
+
+
+def check_step(estimator: BaseEstimator) -> None:
+    """Refuse what passive-aggressive steps do not have: they choose their length and their margin."""
+    step = getattr(estimator, "step", "constant")
+    if step == "constant":
+        return
+    for name, without in (
+        ("eta0", 1),
+        ("penalty", None),
+        ("margin_threshold", 0),
+        ("added_feature", 0),
+        *([("joint_update", "max")] if is_joint(estimator) else []),
+    ):
+        value = getattr(estimator, name, without)
+        if value != without:
+            raise ArgumentError(
+                f"{{{name}}} is not available with {{step}}",
+                f"set {{{name}}} or {{step}}",
+                values={name: value, "step": step},
+                settings={name: without, "step": "constant"},
+            )
 
 
 def _check_joint(estimator: Any) -> None:

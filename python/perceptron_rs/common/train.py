@@ -19,7 +19,7 @@ from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.owner import Owner
-from perceptron_rs.common.parameters import draw_seed
+from perceptron_rs.common.parameters import draw_seed, is_aggressive
 from perceptron_rs.common.planes import is_joint, is_multilabel, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import ValidatedRows
@@ -303,7 +303,7 @@ class Trainable(Owner):
             report = feeder.report = feeder.learn(state, settings, schedule, model._observer(feeder, task))
         except OverflowError as error:
             feeder.assert_finite()
-            raise overflow(error, model._rate) from None
+            raise overflow(error, "C" if is_aggressive(model) else model._rate) from None
         note_end(model, report.stopped, int(report.n_iter.max()))
         model._keep(feeder, report.state)
         model._publish_report(feeder)

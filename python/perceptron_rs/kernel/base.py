@@ -13,7 +13,7 @@ from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import noise_settings, validated
+from perceptron_rs.common.parameters import optional_settings, validated
 from perceptron_rs.common.planes import joint_update
 from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
@@ -172,7 +172,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
             "keep_on_interrupt": bool(self.keep_on_interrupt),
             "kernel": self._spec,
             "threads": n_threads(self),
-            **noise_settings(self),
+            **optional_settings(self),
         }
 
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:

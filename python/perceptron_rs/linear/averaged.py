@@ -42,6 +42,14 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
         weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
         Thresholds such as ``tol`` do not scale with it.
+    step : {"constant", "pa1", "pa2"}, default="constant"
+        Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
+        PA-I and PA-II. Then an example has the loss :math:`\max(0, 1 - y a)`, which ``tol`` and
+        ``loss_curve_`` are about. Each example with a loss leads to an update and counts as a mistake. See
+        :doc:`/course/aggressive`, also for the parameters that these steps exclude.
+    C : float, default=1.0
+        Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
+        "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.
     n_jobs : int or None, default=None
         Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
         processors. It does not change any bit of the results.

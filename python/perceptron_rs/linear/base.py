@@ -15,7 +15,7 @@ from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import are_accepted, noise_settings, validated
+from perceptron_rs.common.parameters import are_accepted, optional_settings, validated
 from perceptron_rs.common.planes import joint_update, positive_labels
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
@@ -278,7 +278,7 @@ class LinearLearner(
             track_mistakes=bool(self.track_mistakes),
             keep_on_interrupt=bool(self.keep_on_interrupt),
             threads=n_threads(self, len(planes)),
-            **noise_settings(self),
+            **optional_settings(self),
             **options,
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
+from perceptron_rs.common.parameters import is_aggressive
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
@@ -33,16 +34,20 @@ def to_sklearn(model: Any) -> Any:
             "scikit-learn has no estimator that predicts as with tie='positive', where a score of 0 means "
             "the second class; set tie='mistake', which changes the predictions of such examples only"
         )
+    steps = {"loss": "perceptron", "learning_rate": "constant", "penalty": None}
+    if is_aggressive(model):
+        steps |= {"loss": "hinge", "learning_rate": model.step, "eta0": model.C}
     if model._schema.learner == "averaged":
-        options = {"loss": "perceptron", "average": True, "learning_rate": "constant", "penalty": None}
-        found = take_over(model, SGDClassifier(**options))
+        found = SGDClassifier(average=True, **steps)
+    else:
+        found = SGDClassifier(**steps) if is_aggressive(model) else Perceptron()
+    take_over(model, found, but=("eta0",) if is_aggressive(model) else ())
+    if model._schema.learner == "averaged":
         found._standard_coef, found._standard_intercept = (
             model.last_coef_.copy(),
             model.last_intercept_.copy(),
         )
         found._average_coef, found._average_intercept = coef.copy(), intercept.copy()
-    else:
-        found = take_over(model, Perceptron())
     found.coef_, found.intercept_ = coef.copy(), intercept.copy()
     found.classes_, found.n_iter_, found.t_ = model.classes_.copy(), max(model.n_iter_, 1), float(model.t_)
     return found

@@ -11,6 +11,7 @@ from perceptron_rs.common.options.groups import (
     JointParameters,
     MistakeParameters,
     PartitionParameters,
+    StepParameters,
     allowed,
 )
 from perceptron_rs.common.options.kinds import SWITCH
@@ -33,7 +34,9 @@ class LinearParameters(MistakeParameters):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PerceptronParameters(PartitionParameters, AddedFeatureParameters, JointParameters, LinearParameters):
+class PerceptronParameters(
+    PartitionParameters, StepParameters, AddedFeatureParameters, JointParameters, LinearParameters
+):
     """Of `Perceptron`."""
 
     penalty: Penalty | None = field(
@@ -55,7 +58,7 @@ class PerceptronParameters(PartitionParameters, AddedFeatureParameters, JointPar
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AveragedPerceptronParameters(
-    PartitionParameters, AddedFeatureParameters, JointParameters, LinearParameters
+    PartitionParameters, StepParameters, AddedFeatureParameters, JointParameters, LinearParameters
 ):
     """Of `AveragedPerceptron`."""
 

@@ -12,7 +12,7 @@ from numpy import ndarray
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.parameters import are_accepted
+from perceptron_rs.common.parameters import are_accepted, is_aggressive
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
@@ -30,7 +30,7 @@ _PARAMETERS = (
     *("classes_", "engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback"),
     *("verbose", "n_jobs", "multi_class", "joint_update", "early_stopping", "n_partitions"),
     *("margin_threshold", "max_mistakes_per_example", "added_feature"),
-    *("penalty", "alpha", "l1_ratio"),
+    *("penalty", "alpha", "l1_ratio", "step", "C"),
 )
 #: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.
 _csr: set[type] = set()
@@ -157,7 +157,7 @@ class PassLearner(SparseWeights, LinearLearner):
             )
         except OverflowError as error:
             data.assert_finite(self)
-            raise overflow(error) from None
+            raise overflow(error, "C" if is_aggressive(self) else "eta0") from None
         if feeder.tracks:
             activations = self._model.told.activations
             feeder.activations = np.zeros((0, planes)) if activations is None else activations

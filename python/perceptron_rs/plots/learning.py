@@ -18,7 +18,13 @@ __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay
 
 _LINES = ("-", "--", "-.", ":")
 #: Parameters that the bound does not know, and the value with which it holds.
-_BOUNDED: dict[str, Any] = {"penalty": None, "class_weight": None, "n_partitions": 1, "kernel": "linear"}
+_BOUNDED: dict[str, Any] = {
+    "penalty": None,
+    "class_weight": None,
+    "n_partitions": 1,
+    "kernel": "linear",
+    "step": "constant",
+}
 
 
 class MistakesDisplay(Display):

@@ -10,7 +10,9 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.parameters import (
+    check_step,
     check_values,
+    optional_settings,
     refuse_early_stopping,
     refuse_partitions,
 )
@@ -198,6 +200,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             seed=feeder.order,
             beam=beam_of(self),
             update=str(self.update),
+            **optional_settings(self),
             track_answers=feeder.tracks,
             keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.tracks,  # it would lack answers
         )
@@ -239,6 +242,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             refuse_early_stopping(self.early_stopping)
             refuse_partitions(self.n_partitions)
         check_values(self)
+        check_step(self)
         if self.update != "full" and self.decode != "beam":
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
         if self.hash_columns is not None and self.min_count != 1:

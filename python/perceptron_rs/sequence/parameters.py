@@ -17,6 +17,7 @@ from perceptron_rs.common.options.groups import (
     EpochParameters,
     Parameters,
     PartitionParameters,
+    StepParameters,
     allowed,
 )
 from perceptron_rs.common.options.kinds import SWITCH
@@ -39,7 +40,7 @@ __all__ = ["SequencePerceptronParameters", "StructuredPerceptronParameters"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequencePerceptronParameters(PartitionParameters, EpochParameters):
+class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochParameters):
     """Of `SequencePerceptron`."""
 
     max_iter: int = field(default=10, metadata=MAX_ITER)

@@ -43,6 +43,13 @@ class SequencePerceptron(SequenceLearner):
         These are n_features * n_classes**2 weights, so use it with few labels.
     eta0 : float, default=1.0
         Learning rate, above 0. It scales the weights; predictions can only change through rounding.
+    step : {"constant", "pa1", "pa2"}, default="constant"
+        Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
+        PA-I and PA-II, also known as MIRA. The true sequence shall score more than the predicted one by the
+        number of labels that differ; what it lacks of that is the loss. See :doc:`/course/aggressive`.
+    C : float, default=1.0
+        Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
+        "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.
     shuffle : bool, default=True
         Whether to shuffle the sequences before each epoch.
     random_state : int, RandomState instance or None, default=0

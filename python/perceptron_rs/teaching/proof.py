@@ -135,6 +135,8 @@ def proof(trace: Trace) -> Proof:
         raise ValueError("trace must start from zero; leave out coef_init and intercept_init")
     if settings.penalty or settings.margin_threshold or settings.added_feature:
         raise ValueError("trace must be of plain updates, no penalty, margin_threshold or added_feature")
+    if settings.step != "constant":
+        raise ValueError(f"trace must be of steps of one length, got step={settings.step!r}")
     if len(model.classes_) != 2 or len({step.label for step in steps}) > 1:
         raise ValueError(
             f"trace must be of two classes and one hyperplane, got {len(model.classes_)} classes"

@@ -167,6 +167,29 @@ pub fn dot_entries_by<T: Value, I: Index>(
     fold(lanes)
 }
 
+/// A number that is added to a column of a vector.
+pub struct Term {
+    pub vector: usize,
+    pub column: usize,
+    /// Its place among all terms.
+    pub number: usize,
+    pub value: f64,
+}
+
+/// The dot products of vectors with themselves, added up: each number is the sum of its terms, in their order.
+#[must_use]
+pub fn square_of_sums(terms: &mut [Term]) -> f64 {
+    terms.sort_unstable_by_key(|term| (term.vector, term.column, term.number));
+    terms.chunk_by(|a, b| a.vector == b.vector).fold(0.0, |squares, vector| {
+        let mut lanes = [0.0; LANES];
+        for terms in vector.chunk_by(|a, b| a.column == b.column) {
+            let x = terms.iter().fold(0.0, |x, term| x + term.value);
+            lanes[terms[0].column % LANES] += x * x;
+        }
+        squares + fold(lanes)
+    })
+}
+
 /// How many entries ahead weights of several planes are asked for.
 pub(super) const SOON: usize = 16;
 

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arith::step::Aggressive;
 use crate::online::pocket::Check;
 use crate::rows::{Spread, Tie};
 
@@ -11,6 +12,18 @@ pub fn parse_tie(tie: &str) -> PyResult<Tie> {
         "mistake" => Ok(Tie::Mistake),
         "positive" => Ok(Tie::Positive),
         _ => Err(PyValueError::new_err(format!("tie must be \"mistake\" or \"positive\", got {tie:?}"))),
+    }
+}
+
+/// How the length of a step is chosen; `None`: it is the learning rate.
+pub fn parse_step(step: &str, c: f64) -> PyResult<Option<Aggressive>> {
+    match step {
+        "constant" => Ok(None),
+        "pa1" => Ok(Some(Aggressive::Pa1(c))),
+        "pa2" => Ok(Some(Aggressive::Pa2(c))),
+        _ => {
+            Err(PyValueError::new_err(format!("step must be \"constant\", \"pa1\" or \"pa2\", got {step:?}")))
+        }
     }
 }
 

@@ -298,7 +298,9 @@ impl PyModel {
         if !long {
             let inner = &mut *self.lock(py);
             let model = inner.content.planes()?;
-            let learn = |rows: &dyn Matrix| model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &());
+            let learn = |rows: &dyn Matrix| {
+                model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &())
+            };
             let mut learnt = with_any(rows, false, learn)??;
             let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
             model.put_in(learnt, &settings)?;
@@ -306,7 +308,9 @@ impl PyModel {
             return Ok(true);
         }
         let (model, signals) = (self.cloned(py)?, Signals::new());
-        let learn = |rows: &dyn Matrix| model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals);
+        let learn = |rows: &dyn Matrix| {
+            model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals)
+        };
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
         let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;

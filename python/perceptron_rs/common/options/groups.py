@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
-from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Tie, words
+from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Values, Words
@@ -42,6 +42,7 @@ __all__ = [
     "Parameters",
     "PartitionParameters",
     "RunParameters",
+    "StepParameters",
     "add_options",
     "allowed",
     "constraints",
@@ -287,6 +288,24 @@ class AddedFeatureParameters(NoiseParameters):
     added_feature: float = field(
         default=0.0,
         metadata=allowed(kinds.AMOUNT, "tolerate noise: value of an extra feature per example"),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StepParameters(Parameters):
+    """Of all that can make passive-aggressive steps."""
+
+    step: Step = field(
+        default="constant",
+        metadata=allowed(Words(words(Step)), "length of an update: the learning rate, or passive-aggressive"),
+    )
+    C: float = field(
+        default=1.0,
+        metadata=allowed(
+            kinds.RATE,
+            "how aggressive pa1 and pa2 are: the less, the shorter",
+            needs={"step": ("pa1", "pa2")},
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from .axpy import axpy, widen
 from .budget import harm, shrinking, within_span
 from .decay import LEAST_FACTOR, decay, decay_factor, is_common
-from .dot import dot, row_dot, sparse_dot
+from .dot import dot, row_dot, row_square, sparse_dot
 from .elementary import elementary
 from .exp import exp, logistic
 from .factor import Factor, inner
@@ -11,6 +11,7 @@ from .kernel import grown, normalised, power, scale, squared_distance
 from .log import log
 from .sign import exact_sign
 from .tanh import tanh
+from .tau import tau
 from .total import running_total, total
 from .twofold import (
     LOST,
@@ -51,6 +52,7 @@ __all__ = [
     "normalised",
     "power",
     "row_dot",
+    "row_square",
     "running_total",
     "scale",
     "shrinking",
@@ -58,6 +60,7 @@ __all__ = [
     "square_root",
     "squared_distance",
     "tanh",
+    "tau",
     "times_power",
     "total",
     "two_product",

@@ -18,15 +18,24 @@ from numpy.typing import NDArray
 
 from .axpy import widen
 
-__all__ = ["dot", "row_dot", "sparse_dot"]
+__all__ = ["dot", "row_dot", "row_square", "sparse_dot"]
 
 LANES = 8
 
 
 def row_dot(column: NDArray[Any], x: NDArray[np.float64], w: NDArray[np.float64]) -> float:
     """Dot product of one row with ``w``: columns increase, and x[i] stands in column[i]."""
+    return _of_products(column, x * w[column])
+
+
+def row_square(column: NDArray[Any], x: NDArray[np.float64]) -> float:
+    """Dot product of one row with itself."""
+    return _of_products(column, x * x)
+
+
+def _of_products(column: NDArray[Any], products: NDArray[np.float64]) -> float:
     lanes = np.zeros(LANES)
-    np.add.at(lanes, column % LANES, x * w[column])  # one entry after the other
+    np.add.at(lanes, column % LANES, products)  # one entry after the other
     return float(_tree(lanes[np.newaxis])[0])
 
 

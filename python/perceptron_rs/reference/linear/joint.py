@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.linear.perceptron import Log, Plane
+from perceptron_rs.reference.linear.perceptron import Log, Plane, Steps
 
 __all__ = ["learn_jointly", "of_class"]
 
@@ -27,7 +27,7 @@ JointLog = list[tuple[dict[int, int], int, dict[int, float]]]
 def learn_jointly(
     x: Sequence[Any],
     y: Any,
-    c: Any,
+    steps: Steps,
     theta: Any,
     planes: list[Plane],
     order: list[int],
@@ -36,22 +36,23 @@ def learn_jointly(
 ) -> tuple[JointLog, float]:
     """Do for the planes of all classes together what ``learn`` does for one; y are classes."""
     log: JointLog = []
-    loss = 0.0
+    total = 0.0
     for i in order:
         s = seen[i] = [plane.activation(x[i]) for plane in planes]
         for plane in planes:
             plane.t += 1
         others = [k for k in range(len(planes)) if k != y[i]]
         m = s[y[i]] - max(s[k] for k in others)
-        loss += max(0.0, -m)
-        if m <= theta[i]:
-            E = [k for k in others if s[k] >= s[y[i]]]
-            down = shares(joint, [s[k] for k in E], s[y[i]], c[i])
-            steps = {y[i]: c[i]} | {k: -share for k, share in zip(E, down, strict=True) if share is not None}
-            for k, step in steps.items():
+        loss = max(0.0, steps.goal - m)
+        total += loss
+        if m <= theta[i] and (c := steps.step(i, x[i], loss)) is not None:
+            E = [k for k in others if s[y[i]] - s[k] <= theta[i]]
+            down = shares(joint, [s[k] for k in E], s[y[i]], c)
+            moved = {y[i]: c} | {k: -share for k, share in zip(E, down, strict=True) if share is not None}
+            for k, step in moved.items():
                 planes[k].update(step, x[i])
-            log.append(({k: planes[k].t for k in steps}, i, steps))
-    return log, loss
+            log.append(({k: planes[k].t for k in moved}, i, moved))
+    return log, total
 
 
 def shares(joint: str, scores: list[float], truth: float, c: float) -> list[float | None]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.settings import State
 
-__all__ = ["Learner", "Log", "Plane", "learn", "weights"]
+__all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]
 
 #: The mistakes: the t-th example seen was number i, and moved the plane by c x[i].
 Log = list[tuple[int, int, float]]
@@ -63,24 +63,38 @@ class Plane:
         return bool(np.isfinite(self.w).all() and np.isfinite(self.b))
 
 
+class Steps:
+    """The steps c of the examples, in an array."""
+
+    goal = 0.0  # the margin from which on an example has no loss
+
+    def __init__(self, c: NDArray[np.float64]) -> None:
+        self.c = c
+
+    def step(self, i: int, x: Any, loss: float) -> float | None:  # noqa: ARG002
+        """Return the step of a mistake on example i, x, of this loss; None: it makes no update."""
+        return float(self.c[i])
+
+
 def learn(
-    x: Sequence[Any], y: Any, c: Any, own: Any, theta: Any, plane: Plane, order: list[int], seen: Any
+    x: Sequence[Any], y: Any, steps: Steps, own: Any, theta: Any, plane: Plane, order: list[int], seen: Any
 ) -> tuple[Log, float]:
     """Run through the examples of an epoch; return the log of mistakes and the sum of the losses.
 
     An example i is a mistake if its margin ``m = y a`` is theta[i] or less. In the plain perceptron theta
     is 0, and so is ``own``, what an example adds to its own activation. ``seen`` notes the activations.
     """
-    log, loss = [], 0.0
+    log, total = [], 0.0
     for i in order:
         a = seen[i, 0] = plane.activation(x[i])
         plane.t += 1
         m = y[i] * (a + own[i])
-        loss += max(0.0, -m)
-        if m <= theta[i]:
-            plane.update(c[i], x[i])
-            log.append((plane.t, i, c[i]))
-    return log, loss
+        loss = max(0.0, steps.goal - m)
+        total += loss
+        if m <= theta[i] and (c := steps.step(i, x[i], loss)) is not None:
+            plane.update(c, x[i])
+            log.append((plane.t, i, c))
+    return log, total
 
 
 class Learner:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
+from perceptron_rs.reference.linear.aggressive import LARGEST_WRONG, PassiveAggressive
 from perceptron_rs.reference.linear.averaged import Averaged
 from perceptron_rs.reference.linear.joint import learn_jointly, of_class
 from perceptron_rs.reference.linear.noise import Noise
 from perceptron_rs.reference.linear.penalty import Shrinking, penalised
-from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, learn, weights
+from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, Steps, learn, weights
 from perceptron_rs.reference.linear.pocket import Pocket
 from perceptron_rs.reference.linear.voted import Voted
 from perceptron_rs.reference.order import permutation
@@ -42,7 +43,7 @@ class Decision:
     learners: list[Learner]  # one a plane
     y: NDArray[Any]  # -1.0 or 1.0; of a joint decision the class
     s: NDArray[np.float64]  # weights; an example of weight 0 is left out
-    c: NDArray[np.float64]  # steps
+    steps: Steps
     theta: NDArray[np.float64]  # the largest margin that is a mistake
     own: NDArray[np.float64]  # what an example adds to its own activation
     noise: Noise | None
@@ -53,13 +54,13 @@ class Decision:
     def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float, float]:
         """Return mistakes, mean loss and objective of an epoch; FloatingPointError as rule 9 says."""
         visits = order[self.s[order] != 0]
-        todo, y, c, theta, seen = visits.tolist(), self.y, self.c, self.theta, self.seen
+        todo, y, steps, theta, seen = visits.tolist(), self.y, self.steps, self.theta, self.seen
         log: Any
         if settings.joint is None:
-            log, loss = learn(x, y, c, self.own, theta, self.planes[0], todo, seen)
+            log, loss = learn(x, y, steps, self.own, theta, self.planes[0], todo, seen)
             logs: list[Log] = [log]
         else:
-            log, loss = learn_jointly(x, y, c, theta, self.planes, todo, seen, settings.joint)
+            log, loss = learn_jointly(x, y, steps, theta, self.planes, todo, seen, settings.joint)
             logs = [of_class(log, k) for k in self.classes]
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
             raise FloatingPointError
@@ -187,6 +188,10 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
         # Where sign(0) is +1, a margin of exactly tau is right if y is 1: the largest wrong one is below.
         tau = float(settings.margin_threshold)
         largest = np.nextafter(tau, -np.inf) if settings.tie == "positive" else tau
+        theta, steps = np.where(y > 0, largest, tau), Steps((settings.eta0 * s) * y)
+        if settings.step != "constant":
+            theta = np.full(n, LARGEST_WRONG)
+            steps = PassiveAggressive(settings.step, settings.C, y, s, planes=2 if settings.joint else 1)
         found.append(
             Decision(
                 classes=classes,
@@ -194,8 +199,8 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
                 learners=[],
                 y=labels.astype(np.intp) if settings.joint else y,
                 s=s,
-                c=(settings.eta0 * s) * y,
-                theta=np.where(y > 0, largest, tau),
+                steps=steps,
+                theta=theta,
                 own=np.zeros(n),
                 noise=None if delta == 0 and most is None else Noise(n, delta, most),
                 seen=np.full((n, len(classes)), np.nan),

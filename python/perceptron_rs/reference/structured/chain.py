@@ -6,9 +6,10 @@ Problem
     weight; pair is the transition, plus ``pair[y', y] . x_t`` where there are pair weights.
 Update rule
     If the choice z is wrong, add c to all that y has and z has not, take c from all that z has and y has
-    not, c = eta0; at the t-th sequence also t c to the sums u. Token by token, y before z.
+    not, c = eta0 (or see ``aggressive.py``); at the t-th sequence also t c to the sums u. Token by token, y
+    before z.
 Given
-    Rows and labels of the sequences; c; the weights and sums to start from.
+    Rows and labels of the sequences; eta0; the weights and sums to start from.
 Result
     The weights; the log of mistakes, from which the sums are made.
 Paper
@@ -24,15 +25,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.reference import arith
 from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.reference.structured.prefix import UPDATES
 
-__all__ = ["ChainWeights", "Labels", "Log", "average", "learn"]
+__all__ = ["ChainWeights", "Labels", "Log", "Steps", "average", "learn"]
 
 Labels = NDArray[np.uint32]
 
-#: The mistakes: the t-th sequence seen was number i, and the labels z, or the prefix of them, were chosen.
-Log = list[tuple[int, int, Labels]]
+#: The mistakes: the t-th sequence seen was number i, the labels z, or the prefix of them, were chosen, and
+#: the step was c.
+Log = list[tuple[int, int, Labels, float]]
 
 
 class ChainWeights:
@@ -54,6 +57,21 @@ class ChainWeights:
         pair = np.stack([x.dots(w) for w in self.pair.reshape(-1, K * K).T], axis=1)
         return e, pair.reshape(-1, K, K) + self.transition
 
+    def score(self, x: Any, y: Labels) -> float:
+        """Return the score of labels y, or of a prefix of them, by the sums of the search."""
+        e, pair = self.scores(x)
+        score = float(e[0, y[0]])
+        for t in range(1, len(y)):
+            score = float((score + pair[t, y[t - 1], y[t]]) + e[t, y[t]])
+        return score
+
+    def square(self) -> float:
+        """Return the squared norm: of each label by rule 3, of the frame, and of each pair of labels."""
+        frame = np.concatenate([self.transition.ravel(), self.start, self.end])  # whole numbers
+        pairs = np.zeros((0, 0)) if self.pair is None else self.pair.reshape(len(self.pair), -1)
+        vectors = [*self.emission.T, frame, *pairs.T]
+        return arith.total([arith.row_square(np.arange(len(w)), w) for w in vectors])
+
     def update(self, c: float, x: Any, y: Labels, z: Labels) -> None:
         """Add c to what y has and z has not, take c from what z has and y has not; z may be a prefix."""
         if not np.isfinite(c):  # c times a stored zero would count, and times one left out would not
@@ -72,10 +90,21 @@ class ChainWeights:
                         self.pair[x[t].columns, label[t - 1], label[t]] += step * x[t].values
 
 
+class Steps:
+    """Steps of one length."""
+
+    def __init__(self, c: float) -> None:
+        self.c = c
+
+    def step(self, w: ChainWeights, x: Any, y: Labels, z: Labels, score: float) -> float:  # noqa: ARG002
+        """Return the step of the mistake z, which has this score, on the sequence x of the labels y."""
+        return self.c
+
+
 def learn(
     x: Sequence[Any],
     y: Sequence[Labels],
-    c: float,
+    steps: Steps,
     w: ChainWeights,
     order: list[int],
     t: int,
@@ -86,7 +115,7 @@ def learn(
 
     ``option`` says how many labels the search keeps (``beam``), and what is learnt from (``update``).
     """
-    log = []
+    log: Log = []
     for i in order:
         t += 1
         e, pair = w.scores(x[i])
@@ -94,12 +123,13 @@ def learn(
         seen[i] = lattice.answer(len(e))
         z = UPDATES[option.update](lattice, y[i], e, pair)
         if (z != y[i][: len(z)]).any():
+            c = steps.step(w, x[i], y[i], z, lattice.score(len(z)))
             w.update(c, x[i], y[i], z)
-            log.append((t, i, z))
+            log.append((t, i, z, c))
     return log
 
 
-def average(x: Sequence[Any], y: Sequence[Labels], c: float, u: ChainWeights, log: Log) -> None:
+def average(x: Sequence[Any], y: Sequence[Labels], u: ChainWeights, log: Log) -> None:
     """``u += (t c)`` for each mistake, as the averaged perceptron."""
-    for t, i, z in log:
+    for t, i, z, c in log:
         u.update(t * c, x[i], y[i], z)

@@ -38,6 +38,10 @@ class Lattice:
         labels = np.flatnonzero(self.kept[t])
         return int(labels[self.delta[t, labels].argmax()]) if len(labels) else None
 
+    def score(self, n: int) -> float:
+        """Return the score of the best prefix of n tokens, which is there."""
+        return float(self.delta[n - 1, self.best(n - 1)])
+
     def answer(self, n: int) -> NDArray[np.uint32]:
         """Return the labels of the best prefix of n tokens; none if there is none."""
         label, path = self.best(n - 1), list[int]()

@@ -10,7 +10,8 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.structured.chain import ChainWeights, Labels, average, learn
+from perceptron_rs.reference.structured.aggressive import PassiveAggressive
+from perceptron_rs.reference.structured.chain import ChainWeights, Labels, Steps, average, learn
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences, State
@@ -32,13 +33,15 @@ class Run:
         settings: Chain,
     ) -> None:
         self.x, self.y, self.chosen, self.settings = x, y, chosen, settings
+        is_plain = settings.step == "constant"
+        self.steps = Steps(float(settings.eta0)) if is_plain else PassiveAggressive(settings.step, settings.C)
         self.w, self.u, self.T = w, u, T
         self.answers = [np.zeros_like(labels) for labels in y]
         self.number = 0  # of the last epoch
 
     def epoch(self, number: int) -> Epoch:
         """Visit the chosen sequences once. After Ctrl-C all can be as it was."""
-        self.number, order, c = number, self.chosen, float(self.settings.eta0)
+        self.number, order = number, self.chosen
         w, u, answers = self.w, self.u, self.answers
         if self.settings.keep_on_interrupt:
             w, u, answers = copy.deepcopy((w, u, answers))
@@ -47,13 +50,13 @@ class Run:
                 key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
                 order = order[permutation(len(order), **key)]
             try:
-                log = learn(self.x, self.y, c, w, order.tolist(), self.T, answers, self.settings)
-                average(self.x, self.y, c, u, log)
+                log = learn(self.x, self.y, self.steps, w, order.tolist(), self.T, answers, self.settings)
+                average(self.x, self.y, u, log)
             except FloatingPointError:
                 raise overflow(number) from None
             if not (finite(w) and finite(u)):
                 raise overflow(number)
-        wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z in log]
+        wrong = [np.count_nonzero(z != self.y[i][: len(z)]) for _, i, z, _ in log]
         loss = np.cumsum([0.0, *wrong])[-1:]
         done, T = Epoch(np.array([len(log)]), loss, loss, interrupted=False), self.T + len(order)
         # No signal is answered between here and the end.
