@@ -52,6 +52,18 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The choice that a word names, for an argument that is one of a few words.
+pub fn choice<T: Copy>(argument: &str, word: &str, choices: &[(&str, T)]) -> Result<T> {
+    if let Some((_, found)) = choices.iter().find(|(known, _)| *known == word) {
+        return Ok(*found);
+    }
+    let mut text = format!("{argument} must be one of ");
+    for (known, _) in choices {
+        text += &format!("{known:?}, ");
+    }
+    Err(Error::Invalid(text + &format!("got {word:?}")))
+}
+
 impl Error {
     /// What happened to a file. What is no error of the system is one of the file's content.
     #[must_use]

@@ -3,7 +3,7 @@
 use crate::arith::exp::exp;
 use crate::arith::kernel::{affine, powers, squared_distance};
 use crate::arith::tanh::tanh;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, choice};
 
 /// Of a polynomial: a power is made by as many products, of which one strip of kernel values must not take
 /// long.
@@ -37,16 +37,14 @@ impl Kernel {
         if !(1..=LARGEST_DEGREE).contains(&degree) {
             return invalid(format!("degree must be from 1 to {LARGEST_DEGREE}, got {degree}"));
         }
-        match name {
-            "linear" => Ok(Self::Linear),
-            "poly" => Ok(Self::Poly { gamma, coef0, degree }),
-            "rbf" => Ok(Self::Rbf { gamma }),
-            "sigmoid" => Ok(Self::Sigmoid { gamma, coef0 }),
-            "precomputed" => Ok(Self::Precomputed),
-            _ => invalid(format!(
-                "kernel must be \"linear\", \"poly\", \"rbf\", \"sigmoid\" or \"precomputed\", got {name:?}"
-            )),
-        }
+        let kernels = [
+            ("linear", Self::Linear),
+            ("poly", Self::Poly { gamma, coef0, degree }),
+            ("rbf", Self::Rbf { gamma }),
+            ("sigmoid", Self::Sigmoid { gamma, coef0 }),
+            ("precomputed", Self::Precomputed),
+        ];
+        choice("kernel", name, &kernels)
     }
 
     /// Whether the kernel of two rows needs the squares `x·x` of both.

@@ -8,7 +8,7 @@ use crate::arith::environment::standard;
 use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, choice};
 use crate::memory::{collected, filled, tried};
 use crate::online::Monitor;
 use crate::online::threads::each;
@@ -37,18 +37,18 @@ pub enum Answer {
 
 impl Answer {
     pub fn new(name: &str) -> Result<Self> {
-        Ok(match name {
-            "sum" => Self::Sum,
-            "last" => Self::Last,
-            "average" => Self::Average,
-            "vote" => Self::Vote,
-            "joint vote" => Self::JointVote,
-            "drawn" => Self::Drawn,
-            "normalised last" => Self::NormalisedLast,
-            "normalised average" => Self::NormalisedAverage,
-            "normalised drawn" => Self::NormalisedDrawn,
-            _ => return Err(Error::Invalid(format!("answers must be known names, got {name:?}"))),
-        })
+        let answers = [
+            ("sum", Self::Sum),
+            ("last", Self::Last),
+            ("average", Self::Average),
+            ("vote", Self::Vote),
+            ("joint vote", Self::JointVote),
+            ("drawn", Self::Drawn),
+            ("normalised last", Self::NormalisedLast),
+            ("normalised average", Self::NormalisedAverage),
+            ("normalised drawn", Self::NormalisedDrawn),
+        ];
+        choice("answers", name, &answers)
     }
 }
 

@@ -20,7 +20,7 @@
 
 use crate::arith::budget::{left_over, plus, shrinking, shrunk, within_span};
 use crate::arith::factor::{Factor, inner};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, choice};
 use crate::memory::{Grow, collected, filled};
 use crate::order::SplitMix64;
 
@@ -38,15 +38,13 @@ pub enum Policy {
 
 impl Policy {
     pub fn new(name: &str) -> Result<Self> {
-        match name {
-            "oldest" => Ok(Self::Oldest),
-            "random" => Ok(Self::Random),
-            "forgetron" => Ok(Self::Forgetron),
-            "projectron" => Ok(Self::Projectron),
-            _ => Err(Error::Invalid(format!(
-                "policy must be \"oldest\", \"random\", \"forgetron\" or \"projectron\", got {name:?}"
-            ))),
-        }
+        let policies = [
+            ("oldest", Self::Oldest),
+            ("random", Self::Random),
+            ("forgetron", Self::Forgetron),
+            ("projectron", Self::Projectron),
+        ];
+        choice("policy", name, &policies)
     }
 
     /// About how many products a mistake costs, with so many members and entries of a row.

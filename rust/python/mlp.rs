@@ -6,26 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{get, new_array, set_array, weights};
+use super::border::choices::parse_activation;
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
-use crate::arith::neuron::Activation;
 use crate::error;
 use crate::memory::collected;
 use crate::mlp::{self, Layer, LayerView, Network};
 use crate::online::Epoch;
 use crate::rows::Matrix;
-
-fn parse(activation: &str) -> PyResult<Activation> {
-    match activation {
-        "logistic" => Ok(Activation::Logistic),
-        "relu" => Ok(Activation::Relu),
-        "tanh" => Ok(Activation::Tanh),
-        _ => Err(PyValueError::new_err(format!(
-            "activation must be 'logistic', 'relu' or 'tanh', got '{activation}'"
-        ))),
-    }
-}
 
 /// Weights and intercepts of a layer.
 type LayerArrays<'py> = (PyReadonlyArray2<'py, f64>, Vec<f64>);
@@ -57,7 +46,7 @@ fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyRes
         // Rule 4: no weight is -0.0.
         copied.push(Layer { coef: collected(coef.as_array().iter().map(|w| w + 0.0))?, intercept });
     }
-    Ok(Network { layers: copied, activation: parse(activation)? })
+    Ok(Network { layers: copied, activation: parse_activation(activation)? })
 }
 
 fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
@@ -82,7 +71,7 @@ fn mlp_start<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let sizes: Vec<usize> = std::iter::once(columns).chain(hidden).chain([outputs]).collect();
     let out = PyDict::new(py);
-    write_network(&out, &Network::start(&sizes, parse(activation)?, seed)?)?;
+    write_network(&out, &Network::start(&sizes, parse_activation(activation)?, seed)?)?;
     Ok(out)
 }
 
@@ -97,7 +86,7 @@ fn mlp_scores<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (n, columns) = shape(rows)?;
-    let (layers, activation) = (layers(state, columns)?, parse(activation)?);
+    let (layers, activation) = (layers(state, columns)?, parse_activation(activation)?);
     let (mut views, mut before) = (Vec::new(), columns);
     for (coef, intercept) in &layers {
         views.push(LayerView { coef: weights("coef", coef, intercept.len(), before)?, intercept });

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{get, set_array};
-use super::border::choices::parse_step;
+use super::border::choices::{parse_step, parse_update};
 use super::border::rows::{over_own_columns, shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
@@ -19,7 +19,7 @@ use crate::error;
 use crate::memory::{Grow, collected};
 use crate::online::Epoch;
 use crate::rows::{Chosen, Matrix};
-use crate::structured::{self, Chain, ChainState, ChainWeights, Limits, Mending, Sequences, Sparse, general};
+use crate::structured::{self, Chain, ChainState, ChainWeights, Limits, Sequences, Sparse, general};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
 struct SparseArrays<'py> {
@@ -118,17 +118,6 @@ fn seen_of(state: &Bound<'_, PyDict>) -> PyResult<u64> {
         other => {
             Err(PyValueError::new_err(format!("seen must hold one number of at least 0, got {other:?}")))
         }
-    }
-}
-
-fn parse_update(update: &str) -> PyResult<Mending> {
-    match update {
-        "full" => Ok(Mending::Full),
-        "early" => Ok(Mending::Early),
-        "max_violation" => Ok(Mending::MaxViolation),
-        _ => Err(PyValueError::new_err(format!(
-            "update must be \"full\", \"early\" or \"max_violation\", got {update:?}"
-        ))),
     }
 }
 

@@ -1,51 +1,47 @@
 //! Arguments that are one of a few words.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arith::neuron::Activation;
 use crate::arith::step::Aggressive;
+use crate::error::choice;
 use crate::online::pocket::Check;
 use crate::rows::{Spread, Tie};
+use crate::structured::Mending;
 
 pub fn parse_tie(tie: &str) -> PyResult<Tie> {
-    match tie {
-        "mistake" => Ok(Tie::Mistake),
-        "positive" => Ok(Tie::Positive),
-        _ => Err(PyValueError::new_err(format!("tie must be \"mistake\" or \"positive\", got {tie:?}"))),
-    }
+    Ok(choice("tie", tie, &[("mistake", Tie::Mistake), ("positive", Tie::Positive)])?)
 }
 
 /// How the length of a step is chosen; `None`: it is the learning rate.
 pub fn parse_step(step: &str, c: f64) -> PyResult<Option<Aggressive>> {
-    match step {
-        "constant" => Ok(None),
-        "pa1" => Ok(Some(Aggressive::Pa1(c))),
-        "pa2" => Ok(Some(Aggressive::Pa2(c))),
-        _ => {
-            Err(PyValueError::new_err(format!("step must be \"constant\", \"pa1\" or \"pa2\", got {step:?}")))
-        }
-    }
+    let (pa1, pa2) = (Some(Aggressive::Pa1(c)), Some(Aggressive::Pa2(c)));
+    Ok(choice("step", step, &[("constant", None), ("pa1", pa1), ("pa2", pa2)])?)
 }
 
 pub fn parse_joint(joint: &str) -> PyResult<Spread> {
-    match joint {
-        "max" => Ok(Spread::Max),
-        "uniform" => Ok(Spread::Uniform),
-        "proportional" => Ok(Spread::Proportional),
-        _ => Err(PyValueError::new_err(format!(
-            "joint must be \"max\", \"uniform\", \"proportional\" or None, got {joint:?}"
-        ))),
-    }
+    let spreads =
+        [("max", Spread::Max), ("uniform", Spread::Uniform), ("proportional", Spread::Proportional)];
+    Ok(choice("joint", joint, &spreads)?)
 }
 
 pub fn parse_check(check: &str) -> PyResult<Check> {
-    match check {
-        "run" => Ok(Check::Run),
-        "ratchet" => Ok(Check::Ratchet),
-        "update" => Ok(Check::Update),
-        "epoch" => Ok(Check::Epoch),
-        _ => Err(PyValueError::new_err(format!(
-            "check must be \"run\", \"ratchet\", \"update\" or \"epoch\", got {check:?}"
-        ))),
-    }
+    let checks = [
+        ("run", Check::Run),
+        ("ratchet", Check::Ratchet),
+        ("update", Check::Update),
+        ("epoch", Check::Epoch),
+    ];
+    Ok(choice("check", check, &checks)?)
+}
+
+pub fn parse_update(update: &str) -> PyResult<Mending> {
+    let ways = [("full", Mending::Full), ("early", Mending::Early), ("max_violation", Mending::MaxViolation)];
+    Ok(choice("update", update, &ways)?)
+}
+
+pub fn parse_activation(activation: &str) -> PyResult<Activation> {
+    let functions =
+        [("logistic", Activation::Logistic), ("relu", Activation::Relu), ("tanh", Activation::Tanh)];
+    Ok(choice("activation", activation, &functions)?)
 }

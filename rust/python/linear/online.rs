@@ -1,13 +1,13 @@
 //! What needs no run: scores, averages, settled weights, orders, elementary functions.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::arith::environment::standard;
+use crate::error::choice;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
 use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector, weights};
@@ -125,10 +125,7 @@ fn elementary<'py>(
     values: PyReadonlyArray1<'py, f64>,
     function: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let names = Function::ALL.map(|(name, _)| format!("'{name}'")).join(", ");
-    let Some((_, chosen)) = Function::ALL.into_iter().find(|(name, _)| *name == function) else {
-        return Err(PyValueError::new_err(format!("function must be one of {names}, got '{function}'")));
-    };
+    let chosen = choice("function", function, &Function::ALL)?;
     let out = new_array(py, [values.len()])?;
     {
         let mut out = out.readwrite();
