@@ -99,7 +99,6 @@ OPTIONS = {
     "most": {"run.py", "noise.py"},
     "penalty": {"run.py", "penalty.py", "model.py"},
     "C": {"run.py", "aggressive.py"},
-    "rule": {"aggressive.py"},
     "l1": {"penalty.py"},
     "check": {"pocket.py"},
     "tie": {"run.py", "pocket.py"},
