@@ -225,7 +225,7 @@ impl<'a> Problem<'a> {
         let divides =
             settings.aggressive.is_some() || settings.joint.is_some_and(|spread| spread != Spread::Max);
         let integer_step =
-            if !divides { integer_step(settings.eta, sample_weight, &settings.class_weight) } else { None };
+            if divides { None } else { integer_step(settings.eta, sample_weight, &settings.class_weight) };
         Ok(Self { examples, labels, sample_weight, settings, found: Prechecked { integer_step } })
     }
 

@@ -88,7 +88,7 @@ impl<N: Number> ChainLearner<N> {
             };
             match change {
                 Change::Emission(token, label) => {
-                    return row(token).try_for_each(|(column, x)| put(label, column, x));
+                    row(token).try_for_each(|(column, x)| put(label, column, x))
                 }
                 Change::Start(label) => put(labels, label, 1.0),
                 Change::End(label) => put(labels, labels + label, 1.0),

@@ -258,10 +258,9 @@ impl<'a> Line<'a> {
                 token,
                 "stands where the label belongs; begin each line with a label, such as 0, if need be",
             )),
-            Err(_) if token.contains(&b',') => Err(self.wrong(
-                token,
-                "is a list of labels; say multilabel=True, or keep one label a line",
-            )),
+            Err(_) if token.contains(&b',') => {
+                Err(self.wrong(token, "is a list of labels; say multilabel=True, or keep one label a line"))
+            }
             Err(reason) => Err(self.wrong(token, reason)),
         }
     }
