@@ -292,19 +292,21 @@ fn fit<T: Drawn + Default>(case: &Case) {
             match case.file {
                 "pocket" => is_pocket(case, &*report.learner, layout),
                 "voted" => check_log(case, rows, &state, &report, fit_intercept, layout),
-                "averaged" => {
-                    let (coef, intercept) = (report.floats("coef_u"), report.floats("intercept_u"));
-                    case.is("coef_u", &bits(&coef), layout);
-                    case.is("intercept_u", &bits(&intercept), layout);
-                    let mean = means(&after.coef, &coef, &after.seen, columns);
-                    case.is("mean_coef", &bits(&mean), layout);
-                    let mean = means(&after.intercept, &intercept, &after.seen, 1);
-                    case.is("mean_intercept", &bits(&mean), layout);
-                }
+                "averaged" => check_average(case, &report, columns, layout),
                 _ => {}
             }
         }
     });
+}
+
+fn check_average(case: &Case, report: &Report, columns: usize, layout: &str) {
+    let (coef, intercept, after) = (report.floats("coef_u"), report.floats("intercept_u"), report.state());
+    case.is("coef_u", &bits(&coef), layout);
+    case.is("intercept_u", &bits(&intercept), layout);
+    let mean = means(&after.coef, &coef, &after.seen, columns);
+    case.is("mean_coef", &bits(&mean), layout);
+    let mean = means(&after.intercept, &intercept, &after.seen, 1);
+    case.is("mean_intercept", &bits(&mean), layout);
 }
 
 fn check_log(
