@@ -130,14 +130,14 @@ def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkey
 @pytest.mark.parametrize(
     ("option", "formats", "data", "form"),
     [
-        (("--target", "a"), "csv, tsv and parquet", "x.svm", "svmlight"),
+        (("--target", "a"), "csv, tsv, parquet and jsonl", "x.svm", "svmlight"),
         (("--columns", "a"), "csv, tsv and parquet", "x.npz", "npz"),
         (("--drop", "a"), "csv, tsv and parquet", "x.svm", "svmlight"),
         (("--delimiter", ";"), "csv and tsv", "x.parquet", "parquet"),
         (("--header",), "csv and tsv", "x.parquet", "parquet"),
         (("--missing", "NA"), "csv and tsv", "x.svm", "svmlight"),
         (("--zero-based", "no"), "svmlight", "x.csv", "csv"),
-        (("--hash-bits", 3), "csv, tsv, parquet and lines", "x.svm", "svmlight"),
+        (("--hash-bits", 3), "csv, tsv, parquet, lines and jsonl", "x.svm", "svmlight"),
     ],
     ids=str,
 )

@@ -239,12 +239,12 @@ from perceptron_rs.cli import main
 from perceptron_rs.cli.commands import {command} as command
 found = []
 def look():
-    found.append("sklearn.base" in sys.modules and "sklearn.feature_extraction" in sys.modules)
+    found.append("sklearn.base" in sys.modules)
     return time.perf_counter()
 command.time = SimpleNamespace(perf_counter=look)
 assert main(sys.argv[1:]) == 0
 assert len(found) > 2
-assert found[0] or "{command}" == "tag_train" and "sklearn.base" in sys.modules
+assert found[0]
 """
     argv = {
         "train": ["train", tmp_path / "a.txt", "--text"],
