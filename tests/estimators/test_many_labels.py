@@ -22,7 +22,10 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
     digest,
+    is_separable,
     load,
+    max_margin,
+    mistake_bounds,
     reproduce,
 )
 from perceptron_rs.testing import assert_parity
@@ -212,6 +215,7 @@ def test_labels_of_all_or_none_are_said_and_learnt(learner):
         ([[0, 1]] * 3, "X has 4 rows, but y has 3"),
         ([(0, 1), (1,), (), (0,)], "MultiLabelBinarizer"),
         (sp.csr_matrix([[0, 3]] * 4), "got 3;"),
+        (np.ma.masked_array(np.eye(4), mask=np.eye(4)), "y is a masked array"),
     ],
 )
 def test_other_matrices_are_refused(Y, pattern):
@@ -240,6 +244,13 @@ def test_joint_decisions_have_one_class(learner):
     X, Y = drawn(labels=3)
     with pytest.raises(ValueError, match=r"multi_class='joint' judges .* set multi_class='ovr'"):
         learner(multi_class="joint").fit(X, Y)
+
+
+@pytest.mark.parametrize("function", [is_separable, max_margin, mistake_bounds])
+def test_functions_of_one_label_say_so(function):
+    X, Y = drawn(labels=3)
+    with pytest.raises(ValueError, match="this call does not take many labels; call it for each column"):
+        function(X, Y)
 
 
 @pytest.mark.parametrize("learner", [MultilayerPerceptron, MaxMarginClassifier])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
+from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
@@ -63,6 +64,8 @@ class LabelSets:
         ValueError
             If it holds anything else, or has not a row for each example.
         """
+        if is_masked(y):
+            raise ValueError(f"{name} is a masked array with masked values; drop these examples")
         words, width = _of_sparse(y, name) if is_sparse(y) else _of_dense(y, name)
         if n_samples is not None and len(words) != n_samples:
             raise ValueError(

@@ -95,7 +95,7 @@ def label_array(
 def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
     """Refuse several labels for an example: a matrix, or a list of lists."""
     if is_indicator(y):
-        is_call = estimator is None or getattr(estimator, "_learns_many", False)
+        is_call = not hasattr(estimator, "fit") or getattr(estimator, "_learns_many", False)
         learner = "this call" if is_call else type(estimator).__name__
         remedy = (
             "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "
