@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import perceptron_rs.margins.classifier as module
+import perceptron_rs.margins.predictor as module
 from perceptron_rs import (
     InseparableError,
     MaxMarginClassifier,
