@@ -128,7 +128,9 @@ def test_bad_columns_are_named(change, text):
 def test_bad_files(tmp_path):
     (tmp_path / "a.csv").write_text("y,b\nx,1\nz,2\n")
     (tmp_path / "b.csv").write_text("y,c\nx,1\n")
-    with pytest.raises(ValueError, match=r"a\.csv: has no column .label.; its columns are 'y', 'b'"):
+    with pytest.raises(
+        ValueError, match=r"a\.csv: has no column .label. for target; its columns are 'y', 'b'"
+    ):
         open_csv(tmp_path / "a.csv", target="label")
     with pytest.raises(ValueError, match=r"b\.csv: has no column 'b'"):
         Perceptron().fit_stream(open_csv(tmp_path / "*.csv", target="y"))

@@ -570,11 +570,26 @@ class ExampleFiles:
         """Return the examples for ``fit_stream``, with the names of the columns of the first file."""
         if self.form not in TABLES:
             return self.source()
-        with closing(self.parts()) as parts:
-            names = next(parts).names
+        names = self._names()
         if names is not None:  # those of other files may come in another order
             self.reading = replace(self.reading, columns=names, drop=())
         return replace(self.source(), feature_names=names)
+
+    def _names(self) -> tuple[str, ...] | None:
+        """Return the names of the columns of the first file; of text, no more than its header is read."""
+        if self.form not in TEXT_TABLES:
+            with closing(self.parts()) as parts:
+                return next(parts).names
+        check_files(self.files)
+        name, reading = name_of(self.files[0]), self.reading
+        table = TableLines(name, self.form, reading)
+        blocks = text_blocks(self.files[0], max_ratio=reading.max_ratio, records=table.records)
+        with closing(blocks):
+            next((found for _, text in blocks if (found := table.lines.begun(text)) is not None), None)
+        layout = table.lines.layout
+        if layout is None:
+            raise ValueError(f"{name}: contains no examples")
+        return None if reading.header is False or reading.hash_bits is not None else layout.names
 
     def takes_own_pass(self, *, scales: bool) -> bool:
         """Whether something must be known of all examples before any is learnt from."""
