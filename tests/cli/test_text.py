@@ -118,9 +118,17 @@ def test_inspect_names_words_and_says_what_collides(call, files, tmp_path):
     assert sum(len(entry["words"]) + entry["more_words"] for entry in entries) == len(all_words)
     assert all(len(entry["words"]) <= 2 for entry in entries)
     text = call("inspect", tmp_path / "m").out
-    first = entries[0]
-    more = f" + {first['more_words']} more" if first["more_words"] else ""
-    assert f"  {' | '.join(first['words'])}{more} " in text
+    values = HashingVectorizer(n_features=8, norm=None)
+    for entry in entries:
+        # The weight of an n-gram is that of its column times its own value there, which may be -1.
+        signs = [int(values.transform([word]).sum()) for word in entry["words"]]
+        assert entry["signs"] == signs
+        marked = ["" if sign == signs[0] else "(-) " for sign in signs]
+        more = f" + {entry['more_words']} more" if entry["more_words"] else ""
+        name = " | ".join(mark + word for mark, word in zip(marked, entry["words"], strict=True)) + more
+        line = next(line for line in text.splitlines() if line.startswith(f"  {name}  "))
+        assert float(line.split()[-1]) == entry["weight"] * signs[0]
+    assert {sign for entry in entries for sign in entry["signs"]} == {1, -1}
     assert call(*argv, "--keep-words", 0).status == 0
     assert " x" in call("inspect", tmp_path / "m").out
 

@@ -93,7 +93,7 @@ def largest(
     for j in order[row[order] != 0].tolist():
         entry = {"feature": f"x{j + base}" if names is None else str(names[j]), "weight": float(row[j])}
         if words is not None:
-            entry["words"], entry["more_words"] = words.of(j)
+            entry["words"], entry["signs"], entry["more_words"] = words.of(j)
         found.append(entry)
     return found
 
@@ -102,15 +102,19 @@ def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
     """Return the same for people."""
     names = [_name(entry) for entry in entries]
     width = max(map(len, names), default=0)
-    return [f"  {name:{width}}  {entry['weight']!r}" for name, entry in zip(names, entries, strict=True)]
+    # The weight of the first n-gram, whose value in the column may be negative.
+    weights = [entry["weight"] * (entry["signs"][0] if entry.get("signs") else 1) for entry in entries]
+    return [f"  {name:{width}}  {weight!r}" for name, weight in zip(names, weights, strict=True)]
 
 
 def _name(entry: dict[str, Any]) -> str:
-    """Return the name of a feature: n-grams that share it, or else its column."""
+    """Return the name of a feature: n-grams that share it, or else its column; (-) is of the other sign."""
     if not entry.get("words"):
         return str(entry["feature"])
+    shown = [word if word.isprintable() else repr(word) for word in entry["words"]]
+    signs = ["" if sign == entry["signs"][0] else "(-) " for sign in entry["signs"]]
     more = f" + {entry['more_words']} more" if entry["more_words"] else ""
-    return " | ".join(word if word.isprintable() else repr(word) for word in entry["words"]) + more
+    return " | ".join(sign + word for sign, word in zip(signs, shown, strict=True)) + more
 
 
 def what(model: Any) -> dict[str, Any]:

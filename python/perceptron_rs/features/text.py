@@ -374,16 +374,16 @@ class KeptWords(NamedTuple):
     used: NDArray[np.int64]
     counts: NDArray[np.int64]
 
-    def of(self, column: int) -> tuple[list[str], int]:
-        """Return n-grams of a column, and how many others there are."""
+    def of(self, column: int) -> tuple[list[str], list[int], int]:
+        """Return n-grams of a column, the signs of their values there, and how many others there are."""
         a, b = np.searchsorted(self.columns, [column, column + 1]).tolist()
         starts = np.append(0, self.ends)
-        found = [
-            self.text[starts[i] : starts[i + 1]].tobytes().decode("utf-8", "replace") for i in range(a, b)
-        ]
+        found = [self.text[starts[i] : starts[i + 1]].tobytes() for i in range(a, b)]
+        signs = [1 if value < 1 << 31 else -1 for value in murmur3(found).tolist()]
         at = int(np.searchsorted(self.used, column))
         known = at < len(self.used) and self.used[at] == column
-        return found, int(self.counts[at]) - len(found) if known else 0
+        words = [word.decode("utf-8", "replace") for word in found]
+        return words, signs, int(self.counts[at]) - len(found) if known else 0
 
 
 def _parts(text: NDArray[np.uint8], starts: Any, ends: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
