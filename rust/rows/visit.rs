@@ -61,6 +61,14 @@ pub struct Norms<'a> {
     pub squares: &'a [f64],
 }
 
+impl Norms<'_> {
+    /// One call for all leaves. By value: behind a reference the visit would not stay in registers.
+    #[inline(never)]
+    fn tau(self, row: usize, loss: f64, planes: f64) -> Option<f64> {
+        Some(self.rule.tau(loss, planes * self.squares[row])).filter(|tau| *tau != 0.0)
+    }
+}
+
 impl Visit<'_> {
     /// Number of positions.
     #[must_use]
@@ -95,17 +103,12 @@ impl Visit<'_> {
     pub fn step(&self, head: &Head, row: usize, positive: bool, loss: f64) -> Option<f64> {
         let class_weight = head.class_weight[usize::from(positive)];
         let s = step::weight(self.sample_weight.map(|weights| weights[row]), class_weight);
-        let eta = if self.aggressive.is_some() { self.tau(row, loss)? } else { self.eta };
+        let eta = match self.aggressive {
+            None => self.eta,
+            // A joint decision moves two planes by the row.
+            Some(norms) => norms.tau(row, loss, if self.joint.is_some() { 2.0 } else { 1.0 })?,
+        };
         Some(step::step(eta, s, positive))
-    }
-
-    /// One call for all leaves.
-    #[inline(never)]
-    fn tau(&self, row: usize, loss: f64) -> Option<f64> {
-        let Norms { rule, squares } = self.aggressive?;
-        // A joint decision moves two planes by the row.
-        let square = if self.joint.is_some() { 2.0 * squares[row] } else { squares[row] };
-        Some(rule.tau(loss, square)).filter(|tau| *tau != 0.0)
     }
 }
 
