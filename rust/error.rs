@@ -57,8 +57,8 @@ pub fn choice<T: Copy>(argument: &str, word: &str, choices: &[(&str, T)]) -> Res
     if let Some((_, found)) = choices.iter().find(|(known, _)| *known == word) {
         return Ok(*found);
     }
-    let words: Vec<_> = choices.iter().map(|(known, _)| *known).collect();
-    Err(Error::Invalid(format!("{argument} must be one of {words:?}, got {word:?}")))
+    let words: Vec<_> = choices.iter().map(|(known, _)| format!("'{known}'")).collect();
+    Err(Error::Invalid(format!("{argument} must be one of {}, got '{word}'", words.join(", "))))
 }
 
 impl Error {

@@ -6,6 +6,7 @@ import os
 from numbers import Integral
 from typing import Any
 
+from perceptron_rs.choices import EngineName
 from perceptron_rs.common.prediction import Predictor
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.models.exporting import Exported
@@ -71,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_predictor(
-    path: str | os.PathLike[str], *, engine: str = "rust", n_jobs: int | None = None
+    path: str | os.PathLike[str], *, engine: EngineName = "rust", n_jobs: int | None = None
 ) -> Predictor:
     """Load what predicts of a model file, for use in production.
 

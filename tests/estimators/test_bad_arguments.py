@@ -36,7 +36,7 @@ BAD_Y = {
     "None": (None, ValueError, "y"),
     "too short": (Y[:-1], ValueError, "12 rows.*11|inconsistent"),
     "too long": (np.append(Y, 0), ValueError, "12 rows.*13|inconsistent"),
-    "two-dimensional": (np.stack([Y, Y], axis=1), ValueError, "1d"),
+    "two-dimensional": (np.stack([Y, Y], axis=1), ValueError, "more than one column.*0 and 1 alone"),
     "scalar": (1, ValueError, "1d"),
     "continuous": (Y + 0.5, ValueError, "Unknown label type"),
     "NaN": (np.where(Y == 0, np.nan, Y), ValueError, "NaN"),
@@ -46,7 +46,7 @@ BAD_Y = {
     "bytes": (Y.astype("S1"), TypeError, "bytes"),
     "objects": (np.array([1, "a"] * (N // 2), dtype=object), ValueError, "Unknown label type"),
     "mixed objects": (np.array(["a", 1, None] * 4, dtype=object), (ValueError, TypeError), ""),
-    "sparse": (sp.csr_matrix(Y), TypeError, "[Ss]parse"),
+    "sparse": (sp.csr_matrix(Y), ValueError, "more than one column.*0 and 1 alone"),
     "masked": (np.ma.masked_equal(Y, 0), ValueError, "masked"),
 }
 BAD_WEIGHT = {

@@ -315,7 +315,6 @@ def test_threads_are_used_by_fit_or_its_documentation_says_by_what(learner, monk
         return n_jobs or 1
 
     monkeypatch.setattr("joblib.effective_n_jobs", effective_n_jobs)
-    monkeypatch.setattr("perceptron_rs.margins.problem.effective_n_jobs", effective_n_jobs)
     model = learn(made(learner, n_jobs=3))
     if 3 not in asked:
         text = re.search(r"\nn_jobs : .*?(?=\n\w+ : )", inspect.getdoc(learner), re.DOTALL)

@@ -55,6 +55,7 @@ def test_public_names():
         "ARITHMETIC_VERSION",
         "EpochRecord",
         "LeaveOneOut",
+        "Predictor",
         "Proof",
         "Reproduction",
         "SequenceEpoch",
@@ -65,6 +66,7 @@ def test_public_names():
         "hinge_loss",
         "leave_one_out",
         "load",
+        "load_predictor",
         "perceptron_loss",
         "proof",
         "reproduce",
@@ -83,6 +85,7 @@ def test_parameters_are_scikit_learns():
     ours, peers = Perceptron().get_params(), Peer().get_params()
     assert {name: ours[name] for name in peers} == peers
     assert set(ours) - set(peers) == {
+        "C",
         "added_feature",
         "audit",
         "audit_key",
@@ -94,6 +97,7 @@ def test_parameters_are_scikit_learns():
         "mixing",
         "multi_class",
         "n_partitions",
+        "step",
         "tie",
         "track_mistakes",
         "joint_update",
@@ -176,7 +180,7 @@ def test_tags(model):
 
 
 def test_joblib_context_sets_the_threads(model, monkeypatch):
-    from perceptron_rs.common.parameters import n_threads
+    from perceptron_rs.common.threads import n_threads
 
     assert n_threads(model) == 1
     with joblib.parallel_config(n_jobs=2):

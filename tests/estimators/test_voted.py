@@ -414,7 +414,9 @@ def test_a_pass_costs_its_own_mistakes(engine_name, monkeypatch):
     copied = []
     joining = vectors.extended_vectors
     monkeypatch.setattr(
-        vectors, "continued", lambda *parts: copied.append(len(joining(*parts)["log_row"])) or joining(*parts)
+        vectors,
+        "extended_vectors",
+        lambda *parts: copied.append(len(joining(*parts)["log_row"])) or joining(*parts),
     )
     X, y = data(n=400)
     model = VotedPerceptron(engine=engine_name)

@@ -353,7 +353,9 @@ def test_an_unknown_activation(engine):
             rows_of(engine, np.ones((1, 3))), layers, activation="sin", probabilities=True, threads=1
         ),
     ):
-        with pytest.raises(ValueError, match="activation must be 'logistic', 'relu' or 'tanh', got 'sin'"):
+        with pytest.raises(
+            ValueError, match="activation must be one of 'logistic', 'relu', 'tanh', got 'sin'"
+        ):
             call()
 
 

@@ -61,7 +61,7 @@ def test_each_step_may_fail(model, old, monkeypatch, step, error):
 LIMITED = """
 import resource, sys, numpy as np
 from perceptron_rs import Perceptron
-model = Perceptron().fit(np.eye(2, 5000), [0, 1])
+model = Perceptron().fit(np.linspace(-1, 1, 10_000).reshape(2, -1), [0, 1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     model.save(sys.argv[1])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
-from perceptron_rs.common.rows.storage import is_masked
+from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
@@ -101,7 +101,7 @@ def indicator(y: Any, n_samples: int) -> NDArray[np.uint8]:
 
 def is_indicator(y: Any) -> bool:
     """Whether y is a matrix with more than one column: many labels for each example."""
-    shape = getattr(y, "shape", None)
+    shape = getattr(without_index(y), "shape", None)
     if shape is None:
         # Lists of labels are of strings or numbers, of which only the first need be looked at.
         if not isinstance(y, list | tuple) or not y or not isinstance(y[0], list | tuple | np.ndarray):
@@ -111,7 +111,7 @@ def is_indicator(y: Any) -> bool:
 
 
 def _of_dense(y: Any, name: str) -> tuple[Words, int]:
-    y = np.asarray(y)
+    y = np.asarray(without_index(y))
     if y.dtype.kind == "O":
         y = _of_objects(y, name)
     if y.dtype.kind not in "biuf":
@@ -133,6 +133,8 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
 def _of_sparse(y: Any, name: str) -> tuple[Words, int]:
     with naming(name):
         y = checked_format(y).tocsr()
+        # SciPy notes in a matrix what it has found of it, and this one is the caller's.
+        y = type(y)((y.data, y.indices, y.indptr), shape=y.shape)
         if not y.has_canonical_format:  # entries of one place are added, as SciPy does
             y = y.copy()
             y.sum_duplicates()

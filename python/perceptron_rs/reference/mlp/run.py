@@ -121,7 +121,7 @@ def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: 
 def check_activation(activation: str) -> None:
     """Refuse another word."""
     if activation not in neuron.ACTIVATIONS:
-        raise ValueError(f"activation must be 'logistic', 'relu' or 'tanh', got '{activation}'")
+        raise ValueError(f"activation must be one of 'logistic', 'relu', 'tanh', got '{activation}'")
 
 
 def from_state(state: State, rows: Rows) -> tuple[list[Floats], list[Floats]]:
