@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perceptron_rs.float_mode import foreign, standard
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["FitTask"]
 

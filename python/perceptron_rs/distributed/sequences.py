@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
 from perceptron_rs.sequence.input import as_token_lists, check_lengths, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["SequencePartitions"]
 

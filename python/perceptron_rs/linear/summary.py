@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["lines", "shown"]
 

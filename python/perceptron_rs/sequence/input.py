@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.fitted import check_is_fitted
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "Answers",

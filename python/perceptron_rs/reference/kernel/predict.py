@@ -75,8 +75,9 @@ def kernel_scores(
     """
     same_columns(kernel, rows, stored_rows)
     _check_log(stored_rows, state)
-    if not set(answers) <= set(ANSWERS):
-        raise ValueError(f"answers must be known names, got {list(answers)}")
+    for answer in answers:
+        if answer not in ANSWERS:
+            raise ValueError(f"answers must be one of {', '.join(map(repr, ANSWERS))}, got {answer!r}")
     values = kernel_matrix(rows, stored_rows, kernel=kernel, threads=threads)
     K = len(state["log_start"]) - 1
     out = np.empty((rows.shape[0], len(answers), K))
