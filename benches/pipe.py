@@ -22,7 +22,6 @@ import data
 from alternate import alternate
 
 from perceptron_rs import AveragedPerceptron
-from perceptron_rs.cli.modelfile import keep_base
 from perceptron_rs.io import load_svmlight
 
 
@@ -41,18 +40,18 @@ def main() -> int:
         one.write_bytes(text)
         X, y = load_svmlight(one, zero_based=False)
         learnt = AveragedPerceptron(max_iter=5, tol=None).fit(X, y.astype(int))
-        keep_base(learnt, zero_based=False)
         learnt.save(model)
         with big.open("wb") as file:
             for _ in range(arguments.copies):
                 file.write(text)
-        command = f"{shlex.quote(sys.executable)} -m perceptron_rs predict {model}"
+        command = f"{shlex.quote(sys.executable)} -m perceptron_rs predict {model} --zero-based no"
+        piped = f"{command} --format svmlight -"
         expected = "".join(f"{label}\n" for label in learnt.predict(X)).encode()
-        assert shell(f"cat {one} | {command} -") == expected
+        assert shell(f"cat {one} | {piped}") == expected
         whole, start, first, words, numpy = alternate(
             arguments.runs,
-            lambda: shell(f"cat {big} | {command} - > {folder}/out"),
-            lambda: shell(f"head -1 {one} | {command} -"),
+            lambda: shell(f"cat {big} | {piped} > {folder}/out"),
+            lambda: shell(f"head -1 {one} | {piped}"),
             lambda: shell(f"{command} {big} | head -1"),
             lambda: shell(f"cat {big} | wc"),
             lambda: shell(f"{shlex.quote(sys.executable)} -c 'import numpy'"),

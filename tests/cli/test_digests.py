@@ -15,7 +15,7 @@ def test_lines_are_those_of_the_golden_file(call):
     assert (answer.status, answer.err) == (0, "")
     lines = answer.out.splitlines()
     about = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
-    assert about["perceptrons"] == perceptron_rs.__version__
+    assert about["perceptron rs"] == perceptron_rs.__version__
     assert about["engine"] == "rust"
     assert about["instruction set"] in _core._instruction_sets()
     assert about["machine"].endswith(f"{sys.byteorder}-endian")

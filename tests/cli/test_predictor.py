@@ -15,7 +15,6 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.cli import modelfile
 
 from .support import environment, svmlight
 
@@ -53,10 +52,10 @@ def output_of(*argv):
 def test_the_answers_are_those_of_the_estimator(call, tmp_path, number):
     model, y = MODELS[number]
     model.fit(A, y)
-    modelfile.keep_base(model, zero_based=False)
     model.save(tmp_path / "m")
     (tmp_path / "a.svm").write_text(svmlight(A, [0] * len(A)))
-    rows = call("predict", tmp_path / "m", tmp_path / "a.svm", "--scores").out.splitlines()
+    options = ("--scores", "--zero-based", "no")
+    rows = call("predict", tmp_path / "m", tmp_path / "a.svm", *options).out.splitlines()
     labels, *scores = zip(*(row.split("\t") for row in rows), strict=True)
     assert list(labels) == [str(label) for label in model.predict(A).tolist()]
     found = np.array(scores, dtype=np.float64).T

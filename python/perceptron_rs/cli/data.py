@@ -15,16 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.modelfile import base_of, input_of
+from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import label_text
-from perceptron_rs.features.idf import KIND
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
-from perceptron_rs.io.reading import OF_TEXT, Reading
+from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
+from perceptron_rs.models.input_files import known_of
 from perceptron_rs.paths import paths_of
 
 __all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several", "weights_of"]
@@ -108,47 +107,11 @@ def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) 
         )
     if "columns" in told and "drop" in told:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
-    known = None if model is None else _of_model(model, told)
+    known = None if model is None else known_of(model, told)
     if known is not None and told.get("multilabel") and not known["multilabel"]:
         raise UsageError("--multilabel: the model has learnt one label for each example; leave it out")
     how = {name: told.get(name) for name in ("labelled", "threads")}
     return options_to_reading(told, known, with_labels=labels, **how)
-
-
-def _of_model(model: Any, told: dict[str, Any]) -> dict[str, Any]:
-    """Return what a model knows of its data."""
-    kept_input, base = input_of(model), base_of(model)
-    names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
-    found: dict[str, Any] = {
-        "n_features": int(model.n_features_in_),
-        "names": None if names is None else tuple(map(str, names)),
-        "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
-        "classes": model.classes_,
-        "multilabel": getattr(model, "multilabel_", False),
-    }
-    if found["multilabel"]:
-        found["list_labels"] = tuple(model.classes_.tolist())
-    if told.get("zero_based", "auto") == "auto" and base is not None:
-        found |= {"zero_based": base == 0, "base_of_model": True}
-    if kept_input is None:
-        return found
-    same = ("scale", "texts", "missing", "header", "columns")
-    found |= {name: getattr(kept_input, name) for name in same}
-    if kept_input.text is not None:
-        found |= {name: getattr(kept_input.text, name) for name in OF_TEXT}
-        found["tf_idf"] = kept_input.scale is not None and kept_input.scale.kind == KIND
-    if kept_input.hash_bits is not None:
-        found["hash_bits"] = kept_input.hash_bits
-    if "columns" not in told:
-        found["drop"] = kept_input.drop
-    if kept_input.format == "lines":  # by its suffix, .txt would be svmlight text
-        found["format"] = kept_input.format
-    return found | {
-        "usual": kept_input.format,
-        "usual_target": kept_input.target,
-        "usual_delimiter": kept_input.delimiter,
-        "usual_weight": kept_input.sample_weight,
-    }
 
 
 def weights_of(data: Examples, model: Any) -> dict[str, Any]:

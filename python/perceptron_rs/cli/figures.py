@@ -1,31 +1,21 @@
-"""Precision, recall and F1 of classes and tags, and the tables that show them."""
+"""How figures are printed: as JSON, or as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from perceptron_rs.cli.status import Status
 
-__all__ = ["measures", "of_classes", "table"]
-
-
-def measures(right: int, found: int, there: int) -> dict[str, Any]:
-    """Return precision, recall and F1, 0 where there is nothing to divide by, and how many there are."""
-    return {
-        "precision": right / found if found else 0.0,
-        "recall": right / there if there else 0.0,
-        "f1": 2 * right / (found + there) if found + there else 0.0,
-        "support": there,
-    }
+__all__ = ["show", "table"]
 
 
-def of_classes(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> list[dict[str, Any]]:
-    """Return the figures of each class, which are sorted, and hold all labels."""
-    true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
-    counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
-    return [measures(*numbers) for numbers in np.transpose(counts).tolist()]
+def show(result: dict[str, Any], as_text: Callable[[dict[str, Any]], str], arguments: Namespace) -> int:
+    """Print a result as JSON, or as text, and return the exit status."""
+    print(json.dumps(result) if arguments.json else as_text(result).rstrip("\n"))
+    return Status.SUCCESS
 
 
 def table(what: str, unit: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.errors import CommandError, UsageError
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS

@@ -10,23 +10,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from perceptron_rs.audit.record import calls_of
-from perceptron_rs.cli.errors import CommandError
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
-from perceptron_rs.models.input import INPUT, Input
 from perceptron_rs.registry import LEARNERS, Entry
 
 __all__ = [
-    "base_of",
     "check_writable",
-    "input_of",
-    "keep_base",
-    "keep_input",
     "learner_of",
     "load_model",
     "load_predictor",
-    "read_record",
     "save_model",
 ]
 
@@ -90,41 +83,8 @@ def _checked(path: Path, load: Callable[[ModuleType], Any], sequences: bool | No
     return model
 
 
-def keep_base(model: Any, zero_based: bool | None) -> None:
-    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
-    if zero_based is not None:
-        model._column_base = 0 if zero_based else 1
-
-
-def base_of(model: Any) -> int | None:
-    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
-    return getattr(model, "_column_base", None)
-
-
-def keep_input(model: Any, how: Input) -> None:
-    """Keep with a model how its columns were made."""
-    setattr(model, INPUT, how)
-
-
-def input_of(model: Any) -> Input | None:
-    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
-    return getattr(model, INPUT, None)
-
-
 def learner_of(model: Any) -> Entry:
     """Return what the registry says of a loaded model."""
     name = name_of(model)
     assert name is not None  # else no file could have named it
     return LEARNERS[name]
-
-
-def read_record(path: Path, model: Any) -> dict[str, Any]:
-    """Return what the file of a model says of its versions and of the training, as JSON."""
-    from perceptron_rs.models.container import read_document
-
-    with about(path):
-        document = read_document(path)
-    names = ("format_version", "written_by", "arithmetic_version", "calls", "digests")
-    calls = calls_of(model)
-    start = bool(calls and calls[0].start)
-    return {name: document.get(name) for name in names} | {"starts_from_weights": start}

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from perceptron_rs.cli.errors import PROGRAM
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
-from perceptron_rs.cli.status import EPILOG
+from perceptron_rs.cli.status import EPILOG, PROGRAM
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import add_options, options
 from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key

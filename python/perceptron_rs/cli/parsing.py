@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from perceptron_rs.cli.errors import UsageError
+from perceptron_rs.cli.status import UsageError
 
 __all__ = ["Parser"]
 

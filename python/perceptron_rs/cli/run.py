@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from perceptron_rs.cli.errors import PROGRAM, UsageError
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.signals import Terminated, raise_terminated
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.status import PROGRAM, Status, UsageError
 from perceptron_rs.errors import ArgumentError, OptionsError
 
 __all__ = ["main"]

@@ -1,10 +1,12 @@
-"""Exit statuses: all there are, in one place."""
+"""How a command ends: the exit statuses, and the errors that are the user's to mend."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["EPILOG", "Status"]
+__all__ = ["EPILOG", "PROGRAM", "CommandError", "Status", "UsageError"]
+
+PROGRAM = "perceptrons"
 
 
 class Status(IntEnum):
@@ -27,3 +29,11 @@ EPILOG = """\
 exit status: 0 success; 1 bad data or model, or a difference found by parity, reproduce or evidence; 2 wrong
 usage; 3 not separable; 4 undecided; 129 ended by SIGHUP; 130 interrupted by Ctrl-C; 141 standard output was
 closed; 143 ended by SIGTERM."""
+
+
+class CommandError(ValueError):
+    """Bad data, a bad model, or arguments that do not go with them: exit status 1."""
+
+
+class UsageError(CommandError):
+    """Options that do not go together: exit status 2."""

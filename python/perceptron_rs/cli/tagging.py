@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import load_model, load_predictor
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import check_files, names_of
 
@@ -80,18 +80,14 @@ def tagged_source(
     files: Sequence[Any], read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
 ) -> Source:
     """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
-    from perceptron_rs.io import Batch, Source
-    from perceptron_rs.io.sentences import batched
+    from perceptron_rs.io.sentences import source_of
 
-    def batches() -> Iterator[Batch]:
-        for part in batched(read()):
-            yield Batch(
-                [attributes(sentence, template) for sentence in part],
-                [[token[tag - 1] for token in sentence.tokens] for sentence in part],
-            )
+    def example(sentence: Sentence) -> tuple[list[list[str]], list[str]]:
+        return attributes(sentence, template), [token[tag - 1] for token in sentence.tokens]
 
-    return Source(
-        batches=batches,
+    return source_of(
+        read,
+        example,
         files=tuple(map(Path, files)),
         reading=f"{template}, tag {tag}",
         name=names_of(files),

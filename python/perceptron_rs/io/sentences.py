@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -15,7 +15,7 @@ from perceptron_rs.io.lines import name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.text import open_text
 
-__all__ = ["batched", "open_sentences", "read_sentences"]
+__all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
 
 #: Given the columns of each token of a sentence, without its tag, the attributes of each.
 Attributes: TypeAlias = Callable[[list[list[str]]], list[Any]]
@@ -81,22 +81,40 @@ def open_sentences(
     files, max_ratio = tuple(map(Path, paths_of(path))), check_ratio(max_ratio)
     again = can_be_read_again(*files)
 
-    def batches() -> Iterator[Batch]:
+    def read() -> Iterator[Sentence]:
         found = read_sentences(
             list(map(str, files)), expected=_EXPECTED, least=_least(tag_column), max_ratio=max_ratio
         )
-        for part in batched(sentence.tokens for block in found for sentence in block):
-            y = [[columns.pop(tag_column) for columns in tokens] for tokens in part]
-            yield Batch(list(map(attributes, part)), y)
+        return chain.from_iterable(found)
 
-    return Source(
-        batches=batches,
+    def example(sentence: Sentence) -> tuple[list[Any], list[str]]:
+        tags = [columns.pop(tag_column) for columns in sentence.tokens]
+        return attributes(sentence.tokens), tags
+
+    return source_of(
+        read,
+        example,
         cut=partial(_cut, files, attributes, tag_column),
         files=files if again else (),
         again=again,
         reading=f"sentences, tag_column={tag_column}",
         name=str(files[0]),
     )
+
+
+def source_of(
+    read: Callable[[], Iterable[Sentence]],
+    example: Callable[[Sentence], tuple[list[Any], list[str]]],
+    **facts: Any,
+) -> Source:
+    """Return sentences as a source; ``example`` makes attributes and tags of the tokens of each."""
+
+    def batches() -> Iterator[Batch]:
+        for part in batched(read()):
+            X, y = zip(*map(example, part), strict=True)
+            yield Batch(list(X), list(y))
+
+    return Source(batches=batches, **facts)
 
 
 def read_sentences(

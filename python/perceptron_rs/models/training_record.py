@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from perceptron_rs.audit.digests import BLOCK, Digests
-from perceptron_rs.audit.record import RECORD, Call, Method
+from perceptron_rs.audit.record import RECORD, Call, Method, calls_of
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import is_count
+from perceptron_rs.errors import about
+from perceptron_rs.models.container import read_document
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
 
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
 
-__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record", "without_record"]
+__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record", "read_record", "without_record"]
 
 #: The parts of the description.
 CALLS, DIGESTS = "calls", "digests"
@@ -45,6 +48,16 @@ def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
     if digests is not None:
         found[DIGESTS] = {"key": digests.key, "blocks": [list(block) for block in digests.blocks]}
     return tensors, found
+
+
+def read_record(path: Path, model: Any) -> dict[str, Any]:
+    """Return what the file of a model says of its versions and of the training, as JSON holds it."""
+    with about(path):
+        document = read_document(path)
+    names = ("format_version", "written_by", "arithmetic_version", CALLS, DIGESTS)
+    calls = calls_of(model)
+    starts = bool(calls and calls[0].start)
+    return {name: document.get(name) for name in names} | {"starts_from_weights": starts}
 
 
 def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str, Any]) -> None:

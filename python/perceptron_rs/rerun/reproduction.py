@@ -17,7 +17,7 @@ from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
-from perceptron_rs.models.input import INPUT
+from perceptron_rs.models.input_files import OF_FILES
 from perceptron_rs.rerun.examples import CallExamples, call_examples
 
 __all__ = ["Reproduction", "reproduce"]
@@ -30,7 +30,7 @@ _OF_NO_BIT = {"n_jobs", "engine", "verbose", "keep_on_interrupt", "cache_size", 
 _OF_NO_BIT |= {"callback"}
 #: How data became columns: the examples are given as columns, so the run has none of these, or does not say
 #: which. Names of columns are compared before, where both have any.
-_OF_DATA = ("feature_names_in_", "template_", "_column_base", INPUT)
+_OF_DATA = ("template_", *OF_FILES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from argparse import Namespace
 from pathlib import Path
@@ -12,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, same_kind
-from perceptron_rs.cli.figures import measures, of_classes, table
+from perceptron_rs.cli.figures import show, table
 from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
+from perceptron_rs.metrics import class_scores, scores
 
 __all__ = ["run"]
 
@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     data = files.whole()
     y = data.labels
     if files.reading.multilabel:
-        return _of_lists(model, data, arguments)
+        return show(_of_lists(model, data), as_text, arguments)
     same_kind(y, model.classes_, files.name)
     unknown = ~np.isin(y, model.classes_)
     if unknown.any():
@@ -39,36 +39,31 @@ def run(arguments: Namespace) -> int:
             UserWarning,
             stacklevel=1,
         )
-    result = figures(y, model.predict(data.rows), model.classes_)
-    print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
-    return 0
+    return show(figures(y, model.predict(data.rows), model.classes_), as_text, arguments)
 
 
-def _of_lists(model: Any, data: Examples, arguments: Namespace) -> int:
-    """Print the figures of lists of labels: an example is right if all of its labels are."""
+def _of_lists(model: Any, data: Examples) -> dict[str, Any]:
+    """Return the figures of lists of labels: an example is right if all of its labels are."""
     y, found = data.labels != 0, model.predict(data.rows)
     found = (found.toarray() if hasattr(found, "toarray") else found) != 0
     errors = int(np.count_nonzero((y != found).any(axis=1)))
     counts = [np.count_nonzero(held, axis=0).tolist() for held in (y & found, found, y)]
-    result = {
+    return {
         "n_samples": len(y),
         "errors": errors,
         "accuracy": (len(y) - errors) / len(y),
         "hamming_loss": int(np.count_nonzero(y != found)) / y.size,
         "classes": [
-            {"label": plain(label), **measures(*numbers)}
+            {"label": plain(label), **scores(*numbers)}
             for label, *numbers in zip(model.classes_, *counts, strict=True)
         ],
     }
-    text = json.dumps(result) + "\n" if arguments.json else as_text(result)
-    print(text, end="")
-    return 0
 
 
 def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
     """Return what there is to say about the predictions ``found``."""
     errors, labels = int(np.count_nonzero(y != found)), np.union1d(classes, y)
-    parts = of_classes(y, found, labels)
+    parts = class_scores(y, found, labels)
     result: dict[str, Any] = {
         "n_samples": len(y),
         "errors": errors,

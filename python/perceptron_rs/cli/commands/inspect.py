@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.modelfile import learner_of, load_model, read_record
+from perceptron_rs.cli.modelfile import learner_of, load_model
 
 __all__ = ["run"]
 
@@ -21,6 +21,7 @@ def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
     from perceptron_rs.common.summary import as_text, describe
     from perceptron_rs.models.comparison import digest
+    from perceptron_rs.models.training_record import read_record
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)

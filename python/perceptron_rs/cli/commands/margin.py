@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, several
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import given, options_of
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.summary import label_text
 
 __all__ = ["read_two_classes", "run", "search"]

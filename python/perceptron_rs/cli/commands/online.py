@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.cli.data import examples, several, weights_of
-from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.words import text_of
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
+from perceptron_rs.models.input_files import OF_FILES
 
 __all__ = ["run"]
 
@@ -67,8 +67,7 @@ class Learning:
                 "texts change; train a model without --tf-idf"
             )
         # The readers compare the names, and know how columns are counted; X has neither.
-        names = ("feature_names_in_", "_column_base", "_input")
-        self.kept = {name: vars(model)[name] for name in names if name in vars(model)}
+        self.kept = {name: vars(model)[name] for name in OF_FILES if name in vars(model)}
         vars(model).pop("feature_names_in_", None)
         if hasattr(model, "n_jobs"):
             model.n_jobs = arguments.threads

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from perceptron_rs.cli.data import examples, weights_of
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.learning import chosen, learner
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
 
 __all__ = ["run"]

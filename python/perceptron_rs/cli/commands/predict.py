@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples
-from perceptron_rs.cli.errors import CommandError
 from perceptron_rs.cli.modelfile import learner_of, load_predictor
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.status import CommandError, Status
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 
 __all__ = ["run"]
 
-#: The number of the class of each example, and the scores, if they are asked for.
-Judge: TypeAlias = Callable[[Examples], tuple[NDArray[np.intp], NDArray[np.float64]]]
+#: The number of the class of each example, or a matrix of 0 and 1; and the scores, if they are asked for.
+Judge: TypeAlias = Callable[[Examples], tuple[Any, NDArray[np.float64] | None]]
 
 BLOCK = 8192  # examples; the bits of a score do not depend on it
 
@@ -53,11 +52,11 @@ def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
                 f"--scores prints how sure others are"
             )
 
-    def judge(data: Examples) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def judge(data: Examples) -> tuple[Any, NDArray[np.float64] | None]:
         found = model.predict(data.rows)
         if not getattr(model, "multilabel_", False):
             found = np.searchsorted(model.classes_, found)
-        return found, np.zeros(0) if more is None else more(data.rows)
+        return found, None if more is None else more(data.rows)
 
     return Answers(model.classes_, judge, arguments), files
 
@@ -76,35 +75,30 @@ class Answers:
 
     def lines(self, data: Examples) -> str:
         """Return a line for each example."""
-        numbers, scores = self._judge(data)
-        if numbers.ndim == 2 or not isinstance(numbers, np.ndarray):
-            return self._lists(numbers, scores)
-        found = numbers.tolist()
-        if self._numbers is None:
-            return "".join(map(self._lines.__getitem__, found))
-        rows = scores.reshape(len(found), -1).tolist()
-        if self._as_json:
-            records = (
-                {"label": self._values[k], self._numbers: row} for k, row in zip(found, rows, strict=True)
-            )
-            return "".join(json.dumps(record) + "\n" for record in records)
-        cells = ([self._texts[k], *map(repr, row)] for k, row in zip(found, rows, strict=True))
-        return "".join("\t".join(row) + "\n" for row in cells)
+        answers, numbers = self._judge(data)
+        is_one = isinstance(answers, np.ndarray) and answers.ndim == 1
+        if is_one and numbers is None:
+            return "".join(map(self._lines.__getitem__, answers.tolist()))
+        if is_one:
+            found = answers.tolist()
+        else:  # a matrix of 0 and 1, perhaps a sparse one
+            rows = answers.toarray() if hasattr(answers, "toarray") else answers
+            found = [np.flatnonzero(row).tolist() for row in rows]
+        more = [[]] * len(found) if numbers is None else numbers.reshape(len(found), -1).tolist()
+        line = self._record if self._as_json else self._cells
+        return "".join(map(line, found, more))
 
-    def _lists(self, held: Any, scores: NDArray[np.float64]) -> str:
-        """Return lines of lists of labels: of a matrix of 0 and 1, perhaps a sparse one."""
-        rows = held.toarray() if hasattr(held, "toarray") else held
-        found = [np.flatnonzero(row).tolist() for row in rows]
-        more = [[]] * len(found) if self._numbers is None else scores.tolist()
-        if self._as_json:
-            records = ({"labels": [self._values[k] for k in own]} for own in found)
-            both = (
-                record if self._numbers is None else record | {self._numbers: row}
-                for record, row in zip(records, more, strict=True)
-            )
-            return "".join(json.dumps(record) + "\n" for record in both)
-        cells = (
-            [",".join(self._texts[k] for k in own), *map(repr, row)]
-            for own, row in zip(found, more, strict=True)
+    def _record(self, answer: int | list[int], numbers: list[float]) -> str:
+        record: dict[str, Any] = (
+            {"label": self._values[answer]}
+            if isinstance(answer, int)
+            else {"labels": [self._values[k] for k in answer]}
         )
-        return "".join("\t".join(row) + "\n" for row in cells)
+        if self._numbers is not None:
+            record[self._numbers] = numbers
+        return json.dumps(record) + "\n"
+
+    def _cells(self, answer: int | list[int], numbers: list[float]) -> str:
+        of = self._texts
+        label = of[answer] if isinstance(answer, int) else ",".join(of[k] for k in answer)
+        return "\t".join([label, *map(repr, numbers)]) + "\n"

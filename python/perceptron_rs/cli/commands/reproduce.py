@@ -15,15 +15,15 @@ from scipy.sparse import csr_matrix, issparse
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import Call, calls_of
 from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
-from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audit_key
-from perceptron_rs.cli.modelfile import input_of, learner_of, load_model
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.modelfile import learner_of, load_model
+from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column, tagged_source
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
+from perceptron_rs.models.input_files import input_of
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from argparse import Namespace
 from itertools import chain
@@ -11,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.chunks import SCHEMES, Parts, figures_of_chunks, parts_of
-from perceptron_rs.cli.errors import CommandError
-from perceptron_rs.cli.figures import of_classes, table
-from perceptron_rs.cli.status import Status
+from perceptron_rs.cli.figures import show, table
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column
 from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.sentences import batched
+from perceptron_rs.metrics import (
+    Parts,
+    Scheme,
+    are_chunked,
+    class_scores,
+    foreign_tag,
+    parts_of,
+    scores_of_chunks,
+)
 
 __all__ = ["figures", "run"]
 
@@ -38,6 +44,8 @@ def run(arguments: Namespace) -> int:
     if not truth:
         raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
     parts = parts_of(known.union(*truth))
+    if not are_chunked(parts):
+        parts = None
     if arguments.scheme is not None:
         _check_scheme(arguments.scheme, parts, names_of(arguments.data))
     unknown = [tag for tags in truth for tag in tags if tag not in known]
@@ -53,35 +61,31 @@ def run(arguments: Namespace) -> int:
             UserWarning,
             stacklevel=1,
         )
-    result = figures(truth, found, known, parts, arguments.scheme)
-    print(json.dumps(result) if arguments.json else as_text(result), end="\n" if arguments.json else "")
-    return Status.SUCCESS
+    return show(figures(truth, found, known, parts, arguments.scheme), as_text, arguments)
 
 
-def _check_scheme(scheme: str, parts: Parts | None, name: str) -> None:
+def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
     """Refuse tags that are of no chunks, or of another scheme."""
     if parts is None:
         raise CommandError(
             f"--scheme {scheme}: the tags of {name} and of the model are no positions in chunks, such as "
             "B-NP, I-NP and O; leave --scheme out"
         )
-    positions = {"O", "B", "I", *SCHEMES[scheme]}
-    other = next((tag for tag, (position, _) in parts.items() if position not in positions), None)
-    if other is not None:
+    if (other := foreign_tag(parts, scheme)) is not None:
         raise CommandError(
             f"--scheme {scheme} has no such tag as {other!r}; name another scheme, or leave --scheme out"
         )
 
 
 def figures(
-    truth: Tags, found: Tags, known: set[str], chunked: Parts | None = None, scheme: str | None = None
+    truth: Tags, found: Tags, known: set[str], chunked: Parts | None = None, scheme: Scheme | None = None
 ) -> dict[str, Any]:
     """Return what there is to say about the tags ``found``; ``chunked``: of chunks, too."""
     y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
     tags = np.union1d(list(known), y)
     token_errors = int(np.count_nonzero(y != answers))
     sentence_errors = len(truth) - sum(map(list.__eq__, truth, found))
-    parts = of_classes(y, answers, tags)
+    parts = class_scores(y, answers, tags)
     result: dict[str, Any] = {
         "n_tokens": len(y),
         "token_errors": token_errors,
@@ -92,7 +96,7 @@ def figures(
         "tags": [{"tag": tag, **part} for tag, part in zip(tags.tolist(), parts, strict=True)],
     }
     if chunked is not None:
-        result["chunks"] = figures_of_chunks(truth, found, chunked, scheme)
+        result["chunks"] = scores_of_chunks(truth, found, chunked, scheme)
     return result
 
 

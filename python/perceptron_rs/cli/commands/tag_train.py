@@ -13,11 +13,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli.errors import CommandError, UsageError
 from perceptron_rs.cli.learning import audited, end_of, finished, given, options_of, stream_options
 from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.progress import reading
 from perceptron_rs.cli.signals import noted
+from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.cli.tagging import (
     attributes,
     load_tagger,

@@ -16,17 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, kept, weights_of
-from perceptron_rs.cli.errors import UsageError
 from perceptron_rs.cli.learning import audited, chosen, end_of, finished, learner, stream_options
-from perceptron_rs.cli.modelfile import (
-    check_writable,
-    input_of,
-    keep_base,
-    keep_input,
-    load_model,
-)
+from perceptron_rs.cli.modelfile import check_writable, load_model
 from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
+from perceptron_rs.cli.status import UsageError
 from perceptron_rs.cli.words import say
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.schema import name_of
@@ -38,7 +32,8 @@ from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT, TEXTS
-from perceptron_rs.models.input import Input, ScaleFit
+from perceptron_rs.models.input import ScaleFit
+from perceptron_rs.models.input_files import input_of, keep_input
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -76,15 +71,12 @@ def run(arguments: Namespace) -> int:
         with watched(arguments, model, goes_on=before is not None):
             learn()
         del learn  # and the examples with it
-        how = _known_of(model, files)
-        if words is not None:
-            how = replace(how, words=_kept(model, words, arguments.keep_words))
+        kept = None if words is None else _kept(model, words, arguments.keep_words)
+        keep_input(model, files, kept)
         held = None if files.holdout is None else _judged(model, files.left_out(model.n_features_in_))
         if held is not None:
             refuse_share(files.holdout or 0, held["n_samples"] + (files.rows or 0), held["n_samples"])
     times.append(time.perf_counter())
-    keep_base(model, files.zero_based)
-    keep_input(model, how)
     result, rows = _as_json(model, files, arguments), _as_text(model, files, arguments, signals)
     if held is not None:
         result["holdout"] = held
@@ -121,30 +113,6 @@ def _in_blocks(
             files.came_from(rows, holds_zero=holds_zero)
 
     return learn
-
-
-def _known_of(model: Any, files: ExampleFiles) -> Input:
-    """Put the names of the columns on a model, and return how they were made."""
-    data, how = files.last, files.reading
-    if data.names is not None:
-        model.feature_names_in_ = np.array(data.names, dtype=object)
-    columns, texts = data.hashed or (how.columns, how.texts)
-    return Input(
-        files.form,
-        how.hash_bits,
-        columns,
-        texts,
-        how.scale,
-        files.holdout,
-        missing=how.missing,
-        target=how.target or how.usual_target,
-        delimiter=how.delimiter or how.usual_delimiter,
-        header=how.header,
-        sample_weight=how.sample_weight or how.usual_weight if files.form == "jsonl" else None,
-        # Columns are chosen by their names, if they have some.
-        drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
-        text=how.text() if files.form == "lines" else None,
-    )
 
 
 def _scaler(arguments: Namespace, files: ExampleFiles, *, in_blocks: bool) -> Any:

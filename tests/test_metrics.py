@@ -1,4 +1,4 @@
-"""Chunks of tags: beside a reading of the schemes that shares nothing with the command."""
+"""Chunks of tags: beside a reading of the schemes that shares nothing with the package."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs.cli.chunks import SCHEMES, chunks, figures_of_chunks, parts_of
+from perceptron_rs.metrics import SCHEMES, are_chunked, chunk_scores, chunks, parts_of
 
 
 def of(tags, scheme=None):
@@ -53,7 +53,7 @@ def test_bio_by_pattern(tags):
 @given(st.lists(st.tuples(SENTENCE, SENTENCE), max_size=4))
 def test_figures_by_sets(pairs):
     pairs = [(a[: len(b)], b[: len(a)]) for a, b in pairs]
-    found = figures_of_chunks([a for a, _ in pairs], [b for _, b in pairs], KNOWN)
+    found = chunk_scores([a for a, _ in pairs], [b for _, b in pairs])
     for name, entry in [(None, found), *((entry["kind"], entry) for entry in found["kinds"])]:
         true, guessed = (
             {(i, *c) for i, pair in enumerate(pairs) for c in by_pattern(pair[side]) if name in (None, c[2])}
@@ -78,9 +78,7 @@ def test_figures_by_sets(pairs):
         (["B-first-name", "B-first_name"], [("B", "first-name"), ("B", "first_name")]),
         (["B-I", "O", "S-B"], [("B", "I"), ("O", ""), ("S", "B")]),
         (["PER-B", "B", "E", "O"], [("B", "PER"), ("B", "_"), ("E", "_"), ("O", "")]),
-        (["O"], None),
         (["N", "V", "O"], None),
-        (["O", "S-x"], None),
         (["B-x", "x"], None),
         (["B-x", "x-I", "O"], None),
         (["B-", "O"], None),
@@ -89,6 +87,28 @@ def test_figures_by_sets(pairs):
 )
 def test_which_tags_are_of_chunks(tags, parts):
     assert parts_of(tags) == (None if parts is None else dict(zip(tags, parts, strict=True)))
+    assert are_chunked(parts_of(tags)) is (parts is not None)
+
+
+@pytest.mark.parametrize("tags", [["O"], ["O", "S-x"]])
+def test_tags_that_may_be_of_words(tags):
+    assert not are_chunked(parts_of(tags))
+    assert chunk_scores([tags], [tags])["support"] == len(tags) - 1
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "scheme", "text"),
+    [
+        ([["N"]], [["V"]], None, "must be positions in chunks"),
+        ([["B-x"]], [["S-x"]], "iob2", "no such tag as 'S-x'"),
+        ([["B-x"]], [["B-x"]], "bio", "one of iob2, iobes, bilou or None, got 'bio'"),
+        ([["B-x"], ["O"]], [["B-x"], []], None, "sentence 1 has 1 tags in y_true, and 0 in y_pred"),
+        ([["B-x"]], [], None, "shorter"),
+    ],
+)
+def test_bad_tags(y_true, y_pred, scheme, text):
+    with pytest.raises(ValueError, match=text):
+        chunk_scores(y_true, y_pred, scheme=scheme)
 
 
 #: Chunks of strict schemes as regular expressions, of one kind.

@@ -1,0 +1,194 @@
+"""Precision, recall and F1 of classes, and of the chunks of tagged sentences such as B-NP I-NP O."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "SCHEMES",
+    "Parts",
+    "Scheme",
+    "are_chunked",
+    "chunk_scores",
+    "chunks",
+    "class_scores",
+    "foreign_tag",
+    "parts_of",
+    "scores",
+    "scores_of_chunks",
+]
+
+#: Position and kind of each tag.
+Parts: TypeAlias = dict[str, tuple[str, str]]
+Scheme: TypeAlias = Literal["iob2", "iobes", "bilou"]
+Chunk: TypeAlias = tuple[int, int, str]
+
+_POSITIONS = "BIESLU"
+_FORMS = (
+    re.compile(rf"(?P<position>[{_POSITIONS}])(?:[-_](?P<kind>.+))?", re.DOTALL),
+    re.compile(rf"(?:(?P<kind>.+)[-_])?(?P<position>[{_POSITIONS}])", re.DOTALL),
+)
+#: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.
+_BEGINS, _ENDS = "BSU", "ESLU"
+
+#: Of each scheme, the position of a chunk's last token, and that of a chunk of one token.
+SCHEMES: dict[Scheme, tuple[str, str]] = {"iob2": ("", ""), "iobes": ("E", "S"), "bilou": ("L", "U")}
+
+
+def scores(right: int, found: int, there: int) -> dict[str, Any]:
+    """Return precision, recall and F1, 0 where there is nothing to divide by, and how many there are."""
+    return {
+        "precision": right / found if found else 0.0,
+        "recall": right / there if there else 0.0,
+        "f1": 2 * right / (found + there) if found + there else 0.0,
+        "support": there,
+    }
+
+
+def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the scores of each class, which are sorted, and hold all labels."""
+    true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
+    counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
+    return [scores(*numbers) for numbers in np.transpose(counts).tolist()]
+
+
+def chunk_scores(
+    y_true: Iterable[Sequence[str]],
+    y_pred: Iterable[Sequence[str]],
+    *,
+    scheme: Scheme | None = None,
+) -> dict[str, Any]:
+    """Return precision, recall and F1 of the chunks of tagged sentences, as the command ``tag-evaluate``.
+
+    A tag is O, or a position in a chunk and its kind: B-NP, B_NP, NP-B, NP_B, or B alone, of the kind _.
+
+    Parameters
+    ----------
+    y_true : iterable of sequences of str
+        The tags of each sentence.
+    y_pred : iterable of sequences of str
+        The predicted tags of each sentence.
+    scheme : {"iob2", "iobes", "bilou"} or None, default=None
+        Count only chunks that are tagged as this scheme says. None: as the evaluation of the CoNLL shared
+        tasks (conlleval) does, which also takes an I without a B for the beginning of a chunk.
+
+    Returns
+    -------
+    dict
+        ``"precision"``, ``"recall"``, ``"f1"``, how many chunks there are (``"support"``) and were predicted
+        (``"found"``), and in ``"kinds"`` a list of the same of each kind.
+
+    Raises
+    ------
+    ValueError
+        If the tags are no positions in chunks, if the scheme has no such tag, if it is unknown, or if
+        sentences have different lengths.
+
+    Examples
+    --------
+    >>> from perceptron_rs.metrics import chunk_scores
+    >>> found = chunk_scores([["B-NP", "I-NP", "O", "B-NP"]], [["B-NP", "I-NP", "O", "O"]])
+    >>> found["precision"], found["recall"], found["support"]
+    (1.0, 0.5, 2)
+    """
+    truth, found = list(y_true), list(y_pred)
+    parts = parts_of(tag for tags in (*truth, *found) for tag in tags)
+    if parts is None:
+        raise ValueError(
+            "the tags of y_true and y_pred must be positions in chunks, such as B-NP, I-NP and O"
+        )
+    if scheme is not None:
+        if scheme not in SCHEMES:
+            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)} or None, got {scheme!r:.80}")
+        if (other := foreign_tag(parts, scheme)) is not None:
+            raise ValueError(f"scheme {scheme!r} has no such tag as {other!r}; name another one")
+    return scores_of_chunks(truth, found, parts, scheme)
+
+
+def scores_of_chunks(
+    truth: Iterable[Sequence[str]], found: Iterable[Sequence[str]], parts: Parts, scheme: Scheme | None = None
+) -> dict[str, Any]:
+    """Return what `chunk_scores` does, of tags whose parts are known."""
+    counts: tuple[Counter[str], Counter[str], Counter[str]] = Counter(), Counter(), Counter()
+    for number, (a, b) in enumerate(zip(truth, found, strict=True)):
+        if len(a) != len(b):
+            raise ValueError(f"sentence {number} has {len(a)} tags in y_true, and {len(b)} in y_pred")
+        there, answers = (chunks([parts[tag] for tag in tags], scheme) for tags in (a, b))
+        for count, some in zip(counts, (there & answers, answers, there), strict=True):
+            count.update(kind for *_, kind in some)
+    _, answered, _ = counts
+    kinds = [
+        {"kind": kind, **scores(*(count[kind] for count in counts)), "found": answered[kind]}
+        for kind in sorted(set().union(*counts))
+    ]
+    return scores(*(count.total() for count in counts)) | {"found": answered.total(), "kinds": kinds}
+
+
+def parts_of(tags: Iterable[str]) -> Parts | None:
+    """Return position and kind of each tag; None unless all of them are written in one of the forms."""
+    distinct = sorted(set(tags))
+    for form in _FORMS:
+        parts: Parts = {}
+        for tag in distinct:
+            found = form.fullmatch(tag)
+            if found:
+                parts[tag] = found["position"], found["kind"] or "_"
+            elif tag == "O":
+                parts[tag] = "O", ""
+        if len(parts) == len(distinct):
+            return parts
+    return None
+
+
+def are_chunked(parts: Parts | None) -> bool:
+    """Whether tags are surely of chunks: a tag S or U alone may be of words."""
+    return parts is not None and any(position in "BI" for position, _ in parts.values())
+
+
+def foreign_tag(parts: Parts, scheme: Scheme) -> str | None:
+    """Return the first tag that is none of a scheme."""
+    positions = {"O", "B", "I", *SCHEMES[scheme]}
+    return next((tag for tag, (position, _) in parts.items() if position not in positions), None)
+
+
+def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set[Chunk]:
+    """Return the chunks of one sentence: first token, token behind the last, kind."""
+    return _as_conlleval(tags) if scheme is None else _strict(tags, *SCHEMES[scheme])
+
+
+def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
+    """Return them; an I whose chunk has not begun, or is of another kind, begins one."""
+    found = set()
+    begin, kind, before = 0, "", "O"
+    for i, (position, name) in enumerate([*tags, ("O", "")]):
+        inside = before != "O" and position not in _BEGINS + "O" and before not in _ENDS and name == kind
+        if not inside:
+            if before != "O":
+                found.add((begin, i, kind))
+            begin, kind = i, name
+        before = position
+    return found
+
+
+def _strict(tags: Sequence[tuple[str, str]], last: str, single: str) -> set[Chunk]:
+    """Return them: a B and all I of its kind behind it; with a position for the last token, up to that."""
+    found = set()
+    for begin, (position, kind) in enumerate(tags):
+        end = begin + 1
+        if position == single:
+            found.add((begin, end, kind))
+        if position != "B":
+            continue
+        while end < len(tags) and tags[end] == ("I", kind):
+            end += 1
+        if not last:
+            found.add((begin, end, kind))
+        elif end < len(tags) and tags[end] == (last, kind):
+            found.add((begin, end + 1, kind))
+    return found

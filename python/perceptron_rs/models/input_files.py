@@ -1,0 +1,90 @@
+"""What a model keeps of the files that it learnt from, and what readers of later files are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perceptron_rs.features.idf import KIND
+from perceptron_rs.features.text import KeptWords
+from perceptron_rs.io.reading import OF_TEXT
+from perceptron_rs.models.input import INPUT, Input
+
+if TYPE_CHECKING:
+    from perceptron_rs.io.files import ExampleFiles
+
+__all__ = ["OF_FILES", "input_of", "keep_input", "known_of"]
+
+#: The attributes that say how columns were made of files: what is given as a matrix has none.
+OF_FILES = ("feature_names_in_", "_column_base", INPUT)
+
+
+def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) -> None:
+    """Keep with a model how its columns were made of files, which have been read, and n-grams of them."""
+    data, how = files.last, files.reading
+    if data.names is not None:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    if files.zero_based is not None:
+        model._column_base = 0 if files.zero_based else 1
+    columns, texts = data.hashed or (how.columns, how.texts)
+    found = Input(
+        files.form,
+        how.hash_bits,
+        columns,
+        texts,
+        how.scale,
+        files.holdout,
+        missing=how.missing,
+        target=how.target or how.usual_target,
+        delimiter=how.delimiter or how.usual_delimiter,
+        header=how.header,
+        sample_weight=how.sample_weight or how.usual_weight if files.form == "jsonl" else None,
+        # Columns are chosen by their names, if they have some.
+        drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
+        text=how.text() if files.form == "lines" else None,
+        words=words,
+    )
+    setattr(model, INPUT, found)
+
+
+def input_of(model: Any) -> Input | None:
+    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
+    return getattr(model, INPUT, None)
+
+
+def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model knows of its data, as `reading_of` takes it; ``told`` are options of a reader."""
+    kept, base = input_of(model), getattr(model, "_column_base", None)
+    names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
+    found: dict[str, Any] = {
+        "n_features": int(model.n_features_in_),
+        "names": None if names is None else tuple(map(str, names)),
+        "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
+        "classes": model.classes_,
+        "multilabel": getattr(model, "multilabel_", False),
+    }
+    if found["multilabel"]:
+        found["list_labels"] = tuple(model.classes_.tolist())
+    if told.get("zero_based", "auto") == "auto" and base is not None:
+        found |= {"zero_based": base == 0, "base_of_model": True}
+    if kept is None:
+        return found
+    same = ("scale", "texts", "missing", "header", "columns")
+    found |= {name: getattr(kept, name) for name in same}
+    if kept.text is not None:
+        found |= {name: getattr(kept.text, name) for name in OF_TEXT}
+        found["tf_idf"] = kept.scale is not None and kept.scale.kind == KIND
+    if kept.hash_bits is not None:
+        found["hash_bits"] = kept.hash_bits
+    if "columns" not in told:
+        found["drop"] = kept.drop
+    if kept.format == "lines":  # by its suffix, .txt would be svmlight text
+        found["format"] = kept.format
+    return found | {
+        "usual": kept.format,
+        "usual_target": kept.target,
+        "usual_delimiter": kept.delimiter,
+        "usual_weight": kept.sample_weight,
+    }

@@ -1,0 +1,120 @@
+"""A reproduction as a document to be signed: what was compared, of which files, and what computed it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from perceptron_rs import _core
+from perceptron_rs.audit.environment import environment
+from perceptron_rs.models.training_record import read_record
+from perceptron_rs.paths import PathLike
+from perceptron_rs.rerun.reproduction import Reproduction
+
+__all__ = ["Evidence"]
+
+#: Raised when a reader of the old version cannot read the new one.
+VERSION = 1
+#: What takes part in a run, beside this package.
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "safetensors", "pyarrow")
+
+
+class Evidence:
+    r"""The files of a reproduction, as they are before it.
+
+    Parameters
+    ----------
+    model : path
+        The model file.
+    data : sequence of paths
+        The files that the examples are read from.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron, load, reproduce
+    >>> from perceptron_rs.io import load_svmlight
+    >>> from perceptron_rs.rerun.evidence import Evidence
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data, file = Path(folder, "two.svm"), Path(folder, "a.model")
+    ...     _ = data.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
+    ...     Perceptron(audit=True).fit(*load_svmlight(data)).save(file)
+    ...     evidence, model = Evidence(file, [data]), load(file)
+    ...     document = evidence.of(model, reproduce(model, *load_svmlight(data)))
+    >>> document["verdict"]["message"]
+    'equal to the last bit'
+    """
+
+    def __init__(self, model: PathLike, data: Sequence[PathLike]) -> None:
+        self._begun, self._clock = datetime.now(UTC), time.monotonic()
+        self._paths = [Path(path) for path in (model, *data)]
+        self._files = [_file(path) for path in self._paths]
+
+    def of(self, model: Any, answer: Reproduction, engine: str | None = None) -> dict[str, Any]:
+        """Return the document, as JSON holds it.
+
+        Parameters
+        ----------
+        model : estimator
+            What the model file holds.
+        answer : Reproduction
+            What `reproduce` has returned.
+        engine : {"rust", "reference"} or None, default=None
+            What has computed; None: the engine of the model.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        ValueError
+            If a file was written to meanwhile.
+        """
+        for path, seen in zip(self._paths, self._files, strict=True):
+            if _file(path) != seen:
+                raise ValueError(f"{path}: changed while it was read; the evidence would be of neither")
+        record = read_record(self._paths[0], model)
+        digests = record.pop("digests")
+        return {
+            "evidence_version": VERSION,
+            "verdict": {"equal": answer.equal, "reason": answer.reason, "message": answer.message},
+            "model": self._files[0]
+            | {
+                "estimator": type(model).__name__,
+                "digest": answer.digest,
+                "digest_again": answer.digest_again,
+            }
+            | record,
+            "data": self._files[1:],
+            "digests": digests,
+            "run": environment(engine or model.engine)
+            | {
+                "compiled_module": _file(Path(_core.__file__)),
+                "libraries": {name: _version(name) for name in _LIBRARIES},
+            },
+            "time": {
+                "begun": self._begun.isoformat(timespec="seconds"),
+                "seconds": round(time.monotonic() - self._clock, 3),
+            },
+        }
+
+
+def _file(path: Path) -> dict[str, Any]:
+    """Return the name, the size and the SHA-256 of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"file": path.name, "bytes": file.tell(), "sha256": digest}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
