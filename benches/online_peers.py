@@ -11,7 +11,7 @@ runs, which is checked.
 
 from __future__ import annotations
 
-import json
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -80,8 +80,8 @@ def in_capymoa(learner, X, y):
 
 def works(X, y) -> Iterator[tuple[str, Callable[[], int]]]:
     """Give each way, by the name of the library and of the learner."""
-    yield "perceptrons, blocks of 1,000 rows", lambda: by_blocks(X, y)
     yield "perceptrons, row by row", lambda: by_rows(X, y)
+    yield "perceptrons, blocks of 1,000 rows", lambda: by_blocks(X, y)
     try:
         from river import compat, linear_model
     except ImportError:
@@ -103,21 +103,28 @@ def works(X, y) -> Iterator[tuple[str, Callable[[], int]]]:
         )
 
 
-def main():
+def main() -> int:
     options = bars.parser(__doc__).parse_args()
+    figures = bars.Figures("online_peers", write=options.write)
     X, y = stream()
-    results = []
+    found = set()
+    ours = None
     for case, run in works(X, y):
         start = time.perf_counter()
-        wrong = run()
+        wrong = int(run())
         spent = (time.perf_counter() - start) / N * 1e6
-        results.append({"case": case, "mistakes": int(wrong), "microseconds": spent})
-        print(f"{case:40}{wrong:8} mistakes {100 * wrong / N:7.2f} %{spent:10.2f} us a row", flush=True)
-    assert len({result["mistakes"] for result in results if "perceptrons" in result["case"]}) == 1
-    if options.write:
-        text = json.dumps({"about": bars.about(), "results": results}, indent=1) + "\n"
-        (bars.RESULTS / "online_peers.json").write_text(text, encoding="utf-8")
+        ours = ours or spent
+        if "perceptrons" in case:
+            found.add(wrong)
+        said = figures.hold(
+            case, spent / ours, at_most="perceptrons" in case, mistakes=wrong, microseconds=spent
+        )
+        print(
+            f"{case:40}{wrong:8} mistakes {100 * wrong / N:7.2f} %{spent:10.2f} us a row  {said}", flush=True
+        )
+    assert len(found) == 1, f"one learner made different mistakes: {found}"
+    return figures.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
