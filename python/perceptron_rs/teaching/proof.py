@@ -151,8 +151,9 @@ def proof(trace: Trace) -> Proof:
     found = max_margin(trace.X, trace.y, bias="augmented" if has_bias else "none")
     if found.lower <= 0:
         raise ValueError(f"the classes must be linearly separable, but are {found.status}")
-    c = sizes.pop() if sizes else 1.0
-    weights = [np.append(step.w, step.b if has_bias else 0.0) / c for step in steps if step.mistake]
+    weights = [
+        np.append(step.w, step.b if has_bias else 0.0) / abs(step.step) for step in steps if step.mistake
+    ]
     u = np.append(found.coef, found.intercept)
     u = u / math.sqrt(float(u @ u))
     radius = math.hypot(found.radius, 1.0) if has_bias else found.radius
