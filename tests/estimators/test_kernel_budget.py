@@ -32,22 +32,23 @@ def learnt(model):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_stream_in_blocks_is_one_pass(engine_name, policy, multi_class):
     changes = {"budget_policy": policy, "multi_class": multi_class, "engine": engine_name}
-    whole = budgeted(max_iter=1, shuffle=False, **changes).fit(X, Y)
+    rows, labels = (X[:90], Y[:90]) if engine_name == "reference" else (X, Y)
+    whole = budgeted(max_iter=1, shuffle=False, **changes).fit(rows, labels)
     for size in (1, 7, 100):
         stream = budgeted(**changes)
-        for start in range(0, len(X), size):
+        for start in range(0, len(rows), size):
             block = slice(start, start + size)
-            stream.partial_fit(X[block], Y[block], classes=[0, 1, 2])
-            if start == size * (len(X) // size // 2):
+            stream.partial_fit(rows[block], labels[block], classes=[0, 1, 2])
+            if start == size * (len(rows) // size // 2):
                 stream = pickle.loads(pickle.dumps(stream))
         assert learnt(stream) == learnt(whole)
-        assert stream.predict(X).tobytes() == whole.predict(X).tobytes()
+        assert stream.predict(rows).tobytes() == whole.predict(rows).tobytes()
         if engine_name == "reference":
             break  # the slow engine is compared with the fast one below
 
 
-@pytest.mark.parametrize("storage", [np.float64, np.float32, np.uint8, sp.csr_matrix])
 @pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("storage", [np.uint8, sp.csr_matrix])
 def test_the_engines_and_the_storages_agree(policy, storage):
     whole, y = np.round(np.abs(X[:90]) * 3), Y[:90]
     found = []

@@ -312,7 +312,8 @@ def test_digests_tell_sets_of_labels_from_classes():
 def test_every_way_gives_the_same_bits(learner):
     X, Y = drawn(n=12, labels=33)
     options = {} if learner in LINEAR else {"kernel": "linear"}
-    assert_parity(learner(max_iter=2, tol=None, random_state=1, **options), X.round(), Y)
+    X = X.round() if learner is Perceptron else X  # of integers there are twice as many ways
+    assert_parity(learner(max_iter=2, tol=None, random_state=1, **options), X, Y)
 
 
 @pytest.mark.parametrize("learner", [Perceptron, VotedPerceptron, KernelPerceptron])

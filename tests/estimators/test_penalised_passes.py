@@ -35,10 +35,17 @@ def penalty(request):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"multi_class": "joint"}, {"eta0": 0.3, "track_mistakes": True}], ids=str
+    ("options", "classes", "sparse"),
+    [
+        ({}, 2, False),
+        ({}, 3, True),
+        ({"multi_class": "joint"}, 2, True),
+        ({"multi_class": "joint"}, 3, False),
+        ({"eta0": 0.3, "track_mistakes": True}, 2, True),
+        ({"eta0": 0.3, "track_mistakes": True}, 3, False),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("sparse", [False, True])
 def test_single_rows_are_one_pass(penalty, options, classes, sparse, engine_name, runs):
     rows, y = sp.csr_array(X) if sparse else X, Y % classes
     quick, checked, long = (
@@ -91,8 +98,7 @@ def test_few_entries_among_many_columns(penalty, options, runs):
     assert quick.coef_.tobytes() == dense.coef_.tobytes()
 
 
-@pytest.mark.parametrize("empty", [False, True])
-@pytest.mark.parametrize("d", [20_000, (1 << 22) + 5])
+@pytest.mark.parametrize(("d", "empty"), [(20_000, True), ((1 << 22) + 5, False)])
 def test_weights_that_are_settled_together_on_the_way(d, empty, runs):
     """With l2 = 1/64 that happens after 2,816 examples. All weights change then; a run does it if many."""
     options = {"penalty": "l2", "alpha": 1 / 64}
@@ -232,8 +238,9 @@ def test_what_is_pending_is_not_shared(penalty):
     assert contents(other) == before
 
 
-def test_a_large_model_learns_where_it_stands(penalty, runs):
-    d = (1 << 22) + 5
+@pytest.mark.parametrize("name", ["one factor", "both"])
+def test_a_large_model_learns_where_it_stands(name, runs):
+    penalty, d = PENALTIES[name], (1 << 22) + 5
     rows = sp.csr_matrix(
         (np.arange(1.0, 13.0), np.array([0, 5, 9, d - 1] * 3), np.arange(0, 13, 4)), shape=(3, d)
     )

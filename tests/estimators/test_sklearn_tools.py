@@ -43,7 +43,9 @@ def in_every_storage(X, answer, names=tuple(STORAGES)):
     return found["dense"]
 
 
-@pytest.mark.parametrize(("method", "ensemble"), [("sigmoid", True), ("isotonic", False)])
+@pytest.mark.parametrize(
+    ("method", "ensemble", "problem"), [("sigmoid", True, IRIS), ("isotonic", False, TWO)], ids=["3", "2"]
+)
 def test_calibration(model, problem, method, ensemble):
     X, y = problem
 

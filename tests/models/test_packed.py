@@ -16,7 +16,7 @@ from perceptron_rs import (
     digest,
     load,
 )
-from perceptron_rs.common.columns import Places, packed, unpacked
+from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed, unpacked
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed import PackedModel
@@ -132,6 +132,37 @@ def test_a_state_comes_back_with_every_bit(seed):
         assert array.tobytes() == state[name].tobytes()
 
 
+@pytest.mark.parametrize("planes", [1, 3])
+@pytest.mark.parametrize("used", [0, 1, 4])
+def test_a_state_is_packed_if_that_takes_half_the_numbers_at_most(planes, used):
+    """For each column one number more, which says where it is; and one says how many there are."""
+    few = (planes + 1) * (used + 1)
+    least = -(-2 * few // planes)
+    for every, is_packed in ((least, True), (least - 1, False)):
+        state = {"coef": np.zeros((planes, every)), "intercept": np.ones(planes)}
+        state["coef"][:, :used] = 1.0
+        assert (COLUMNS in packed(state)) == is_packed
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_columns_of_stored_rows_are_kept_where_weights_cancel(tools, form, tmp_path):
+    """The second mistake takes back the first: all weights are 0, and the vectors between them are not."""
+    X = np.zeros((2, WIDE))
+    X[:, 5] = 3.0
+    model = VotedPerceptron(max_iter=1, tol=None, fit_intercept=False, shuffle=False)
+    model.fit(form(X), [1, 0])
+    assert not any(array.any() for name, array in model._model.state().items() if "coef" in name)
+    model.save(tmp_path / "model")
+    assert COLUMNS in packed(dict(model._model.state()))
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert tools.contents(again) == tools.contents(model)
+
+
+def test_columns_may_stand_side_by_side_from_the_first():
+    for columns in ([0], [5], [0, 1], [0, 1, 2, 9]):
+        assert check_columns(np.array(columns)) == columns[-1]
+
+
 def test_places_keep_lanes_and_order():
     columns = np.sort(np.random.default_rng(0).choice(1000, 100, replace=False))
     places = Places(np.append(columns, 1000))
@@ -164,6 +195,8 @@ def test_hostile_columns_are_refused(tools, folder, learner):
         assert pattern in folder.refusal(file)
     floats = ("F64", [len(columns)], np.array(columns, dtype=float).tobytes())
     assert "int64" in folder.refusal(tools.put_together(document, tensors | {"columns": floats}))
+    in_rows = ("I64", [1, len(columns)], tensors["columns"][2])
+    assert "must be a vector" in folder.refusal(tools.put_together(document, tensors | {"columns": in_rows}))
     left = {name: value for name, value in tensors.items() if name != "columns"}
     assert "does not match" in folder.refusal(tools.put_together(document, left))
     if learner is VotedPerceptron:
