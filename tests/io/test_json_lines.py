@@ -7,6 +7,7 @@ import pytest
 from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron
+from perceptron_rs.cli import main
 from perceptron_rs.io import open_examples
 from perceptron_rs.io.json_lines import JsonLines
 
@@ -75,7 +76,7 @@ def test_a_name_that_is_a_key_of_river_is_a_feature_of_others():
     ("line", "said"),
     [
         ('{"a": 1', "is not JSON: expecting"),
-        ("[1]", "must be an object such as {...}, got [1]"),
+        ("[1]", "must be an object such as {...}, one a line, got [1]"),
         ('{"a": 1}', 'has no label; name its key with target, or write it as vw ("_label")'),
         ('{"x": {"a": 1}}', "has no label"),
         ('{"_label": [1], "a": 1}', "the label must be a string or a number, got [1]"),
@@ -83,6 +84,13 @@ def test_a_name_that_is_a_key_of_river_is_a_feature_of_others():
         ('{"_label": 1, "_tag": "a"}', "the key '_tag' begins with _"),
         ('{"_label": {"Label": 1, "Weight": -1}}', "the weight must be a number of at least 0, got -1"),
         ('{"x": {}, "y": 1, "w": true}', "the weight must be a number of at least 0, got true"),
+        ('{"_label": {"Label": 1, "Weight": null}}', "the weight must be a number of at least 0, got null"),
+        ('{"_label": "\\ud800", "a": 1}', 'the label "\\ud800" is not valid Unicode'),
+        ('{"_label": "a\\u0000", "a": 1}', "or holds NUL"),
+        ('{"_label": 1e999, "a": 1}', "the label is inf; labels must be finite"),
+        ('{"_label": 9223372036854775808}', "the label 9223372036854775808 does not fit into 64 bits"),
+        ('{"_label": 1' + "0" * 400 + "}", "does not fit into 64 bits; write it as a string"),
+        ('{"_label": 1, "a": 1' + "0" * 5000 + "}", "holds a number of more than 4300 digits"),
         ('{"_label": 1, "a": [1]}', "'a' is a list; write an object of names and numbers"),
         ('{"_label": 1, "a": NaN}', "NaN is no number of JSON"),
         ('{"_label": 1, "a": 1e999}', "'a' must be a finite number, got inf"),
@@ -115,6 +123,18 @@ def test_labels_of_two_kinds_and_broken_text_are_refused():
         JsonLines("a", 8).part(1, b'{"_label": 1, "\\ud800": 1}\n')
 
 
+@pytest.mark.parametrize("stream", [[], ["--stream"]])
+@pytest.mark.parametrize(("labels", "kind"), [("true false", "booleans"), ('"1" "2"', "text")])
+def test_labels_of_two_kinds_in_two_files_are_refused(tmp_path, capsys, stream, labels, kind):
+    files = []
+    for own in ("1 2", labels):
+        files.append(tmp_path / f"{len(files)}.jsonl")
+        files[-1].write_text("".join(f'{{"_label": {label}, "a": 1}}\n' for label in own.split()))
+    argv = ["train", *map(str, files), *stream, "--model", str(tmp_path / "m"), "--quiet"]
+    assert main(argv) == 1
+    assert f"some labels are numbers, and others are {kind}" in capsys.readouterr().err
+
+
 def test_whole_numbers_are_integers_however_they_are_written(tmp_path):
     file = tmp_path / "a.ndjson"
     file.write_text('{"_label": 1.0, "a": 1}\n{"_label": -1, "b": 1}\n')
@@ -123,6 +143,23 @@ def test_whole_numbers_are_integers_however_they_are_written(tmp_path):
     file.write_text('{"_label": 1.5, "a": 1}\n{"_label": -1, "b": 1}\n')
     with pytest.raises(ValueError, match="labels must be whole numbers or strings"):
         Perceptron().fit_stream(open_examples(file))
+
+
+def test_labels_keep_their_last_digit(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        "".join(f'{{"_label": {y}, "a": 1}}\n' for y in ("9007199254740993", "9007199254740992.0"))
+    )
+    assert Perceptron().fit_stream(open_examples(file)).classes_.tolist() == [2**53, 2**53 + 1]
+
+
+def test_a_weight_that_is_asked_for_must_be_there(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"k": "x", "w": 1, "a": 1}\n{"k": "y", "importance": 1, "a": 1}\n')
+    with pytest.raises(ValueError, match="line 2: has no weight 'w'; write one in each line, or leave"):
+        Perceptron().fit_stream(open_examples(file, target="k", sample_weight="w"))
+    with pytest.raises(ValueError, match="target and sample_weight name the same column, 'k'"):
+        open_examples(file, target="k", sample_weight="k")
 
 
 def test_weights_of_tables(tmp_path):

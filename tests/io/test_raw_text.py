@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_lines
+from perceptron_rs.io.raw_text import RawText
 
 LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]
 WORDS = [["buy", "buy", "now"], ["see", "you"], [], ["a", "b", "ü"]]
@@ -37,7 +38,14 @@ def test_words_are_hashed(files):
 
 
 @pytest.mark.parametrize(
-    ("labels", "expected"), [("1 -2 1", [1, -2, 1]), ("1 01 1", ["1", "01", "1"]), ("1 x 1", ["1", "x", "1"])]
+    ("labels", "expected"),
+    [
+        ("1 -2 1", [1, -2, 1]),
+        ("1 01 1", ["1", "01", "1"]),
+        ("1 x 1", ["1", "x", "1"]),
+        (f"{2**53 + 1} {2**53}", [2**53 + 1, 2**53]),
+        (f"{2**63} 1", [str(2**63), "1"]),
+    ],
 )
 def test_all_labels_say_what_they_are(tmp_path, labels, expected):
     paths = []
@@ -67,3 +75,16 @@ def test_a_line_without_a_tab(tmp_path):
     (tmp_path / "a.txt").write_text("ham\tx\nspam y\n")
     with pytest.raises(ValueError, match="line 2 has no tab"):
         list(open_lines(tmp_path / "a.txt").batches())
+
+
+def test_a_line_without_a_label(tmp_path):
+    (tmp_path / "a.txt").write_text("ham\tx\n\ty\n")
+    with pytest.raises(ValueError, match="line 2 has nothing before its tab"):
+        list(open_lines(tmp_path / "a.txt").batches())
+
+
+@pytest.mark.parametrize("text", ["1_0\tx", "٢\tx", "nan\tx"])
+def test_what_python_alone_reads_as_a_number_is_no_class(text):
+    lines = RawText("a", 4, is_labelled=None, kind="i", classes=np.array([2, 10]))
+    with pytest.raises(ValueError, match="none of the model's classes"):
+        lines.part(1, text.encode())

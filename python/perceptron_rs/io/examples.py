@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 _EXACT = 2.0**53
+#: What labels are, by the kind of their type.
+_KINDS = {"O": "text", "U": "text", "b": "booleans"}
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,12 @@ def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
 
 
 def same_columns(name: str, data: Examples, other_name: str, other: Examples) -> None:
-    """Raise ValueError unless the columns of two files have the same names."""
+    """Raise ValueError unless the columns of two files are alike, by name, and so their labels, by kind."""
+    kinds = [None if each.y is None else _KINDS.get(each.y.dtype.kind, "numbers") for each in (data, other)]
+    if kinds[0] != kinds[1]:
+        found, expected = ("missing" if kind is None else kind for kind in reversed(kinds))
+        both = f"{name}: " if name == other_name else f"{name} and {other_name}: "
+        raise ArgumentError(f"some labels are {expected}, and others are {found}", place=both)
     names, others = ((d.names or (d.hashed[0] if d.hashed else None)) for d in (data, other))
     if names != others:
         raise ArgumentError(
@@ -166,12 +173,6 @@ def _shown(names: tuple[str, ...] | None) -> str:
 def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     """Return the examples of several files as those of one; they have the same columns."""
     first = parts[0]
-    for name, part in zip(names, parts, strict=True):
-        both = f"{names[0]} and {name}: "
-        if (part.y is None) != (first.y is None):
-            raise ArgumentError("one of them has labels, and the other has none", place=both)
-        if part.y is not None and first.y is not None and _is_text(part.y) != _is_text(first.y):
-            raise ArgumentError("the labels of one are numbers, and those of the other are text", place=both)
     from perceptron_rs.common.labels import joined_labels  # which imports scikit-learn
 
     y = None if first.y is None else joined_labels([part.labels for part in parts])
@@ -197,7 +198,3 @@ def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
 
     rows = vstack(matrices, format="csr")
     return replace(first, rows=rows, y=y, zero_based=None if first.zero_based is None else zero_based)
-
-
-def _is_text(y: NDArray[Any]) -> bool:
-    return y.dtype.kind in "OU"

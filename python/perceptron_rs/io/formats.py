@@ -102,6 +102,7 @@ class _ObjectLines:
             reading.hash_bits,
             target=reading.target or reading.usual_target,
             sample_weight=reading.sample_weight or reading.usual_weight,
+            needs_weight=reading.sample_weight is not None,
             with_labels=reading.with_labels and reading.labels is None,
         )
 

@@ -30,6 +30,8 @@ class JsonLines:
     target, sample_weight : str or None
         Keys of the label and of the weight, beside which all other keys are features. None: the label and the
         weight are where Vowpal Wabbit or river have them.
+    needs_weight : bool, default=False
+        Whether each example must have the key of the weight.
     with_labels : bool
         Whether there must be labels. If not, those that are there are left out of the features.
     """
@@ -41,10 +43,12 @@ class JsonLines:
         *,
         target: str | None = None,
         sample_weight: str | None = None,
+        needs_weight: bool = False,
         with_labels: bool = True,
     ) -> None:
         self._name, self._hash_bits = name, hash_bits
         self._target, self._weight, self._with_labels = target, sample_weight, with_labels
+        self._needs_weight = needs_weight
 
     def part(self, first: int, text: bytes) -> Batch:
         """Return the examples in whole lines, the first of which has this number; empty lines are none."""
@@ -75,27 +79,35 @@ class JsonLines:
         """Return the features, the label and the weight of an example; None for what is not there."""
         found = json.loads(line, object_pairs_hook=_object, parse_constant=_no_number)
         if not isinstance(found, dict):
-            raise ValueError(f"must be an object such as {{...}}, got {_shown(found)}")
+            raise ValueError(f"must be an object such as {{...}}, one a line, got {_shown(found)}")
         label, weight = self._taken(found)
+        if self._needs_weight and weight is None:
+            raise ArgumentError(
+                "has no weight {key!r}",
+                "write one in each line, or leave {sample_weight} out",
+                key=self._weight,
+            )
         if label is None and self._with_labels:
             raise ArgumentError(
                 "has no label" + ("" if self._target is None else " {key!r}"),
                 'name its key with {target}, or write it as vw ("_label") or river ("x" and "y") do',
                 key=self._target,
             )
-        if label is not None and not isinstance(label, str | int | float):
-            raise ValueError(f"the label must be a string or a number, got {_shown(label)}")
         features: dict[str, float | str] = {}
         _flatten(found, "", features)
-        return features, label, None if weight is None else _weight(weight)
+        return (
+            features,
+            None if label is None else _label(label),
+            None if weight is None else _weight(weight),
+        )
 
     def _taken(self, found: dict[str, Any]) -> tuple[Any, Any]:
         """Take the label and the weight out of an object, and leave the features in it."""
         if self._target is not None:
-            weight = None if self._weight is None else found.pop(self._weight, None)
+            weight = None if self._weight is None else _popped(found, self._weight)
             return found.pop(self._target, None), weight
         if isinstance(found.get("x"), dict) and found.keys() <= {"x", "y", "w"}:
-            features, label, weight = found["x"], found.get("y"), found.get("w")
+            features, label, weight = found["x"], found.get("y"), _popped(found, "w")
             found.clear()
             found.update(features)
         else:
@@ -104,7 +116,7 @@ class JsonLines:
                 inner: dict[str, Any] = label
                 if not inner.keys() <= {"Label", "Weight"}:
                     raise ValueError(f"_label may hold Label and Weight, got {_shown(inner)}")
-                label, weight = inner.get("Label"), inner.get("Weight")
+                label, weight = inner.get("Label"), _popped(inner, "Weight")
             reserved = next((key for key in found if key.startswith("_")), None)
             if reserved is not None:
                 raise ArgumentError(
@@ -113,7 +125,7 @@ class JsonLines:
                     key=reserved,
                 )
         if self._weight is not None:
-            weight = found.pop(self._weight, None)
+            weight = _popped(found, self._weight)
         return label, weight
 
     def _labels(self, labels: list[Any]) -> Any:
@@ -121,6 +133,11 @@ class JsonLines:
         if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
             raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
         return np.array(labels)
+
+
+def _popped(found: dict[str, Any], key: str) -> Any:
+    """Take a weight out of an object; None if it is not there. null is there, and no weight."""
+    return found.pop(key, None) if found.get(key, 1) is not None else _weight(None)
 
 
 def _flatten(found: dict[str, Any], within: str, features: dict[str, float | str]) -> None:
@@ -151,6 +168,28 @@ def _number(value: float, name: str) -> float:
     return number
 
 
+def _label(label: Any) -> bool | int | str:
+    """Return a label as arrays hold it to the last digit; ValueError if none does."""
+    if isinstance(label, bool):
+        return label
+    if isinstance(label, str):
+        if "\0" in label or label.encode(errors="ignore").decode() != label:
+            raise ValueError(f"the label {_shown(label)} is not valid Unicode, or holds NUL")
+        return label
+    if not isinstance(label, int | float):
+        raise ValueError(f"the label must be a string or a number, got {_shown(label)}")
+    if label in (math.inf, -math.inf):
+        raise ValueError(f"the label is {label}; labels must be finite, so drop this example")
+    if int(label) != label:
+        raise ValueError(
+            f"the label is {label}; labels must be whole numbers or strings, so round or bin a regression "
+            f"target first"
+        )
+    if not -(2**63) <= label < 2**63:
+        raise ValueError(f"the label {int(label)!r:.80} does not fit into 64 bits; write it as a string")
+    return int(label)
+
+
 def _weight(weight: Any) -> float:
     if not isinstance(weight, int | float) or isinstance(weight, bool) or _number(weight, "the weight") < 0:
         raise ValueError(f"the weight must be a number of at least 0, got {_shown(weight)}")
@@ -174,6 +213,8 @@ def _worded(error: Exception) -> Exception:
     """Return an error of the reader of JSON in words like others."""
     if isinstance(error, json.JSONDecodeError):
         return ValueError(f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}, at column {error.colno}")
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        return ValueError("holds a number of more than 4300 digits")
     return ValueError("its objects are nested too deeply") if isinstance(error, RecursionError) else error
 
 

@@ -27,7 +27,7 @@ from perceptron_rs.io.columns import (
     single,
 )
 from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
-from perceptron_rs.io.reading import Reading, check_names
+from perceptron_rs.io.reading import Reading, check_names, check_weight
 from perceptron_rs.io.source import Batch, Source
 
 __all__ = ["Layout", "hasher", "layout_of", "located", "refuse_unnamed"]
@@ -69,6 +69,7 @@ class Layout:
         first: Callable[[], Any] | None = None,
         n_features: int | None = None,
     ) -> None:
+        check_weight(target, weight)
         self.target, self.weight, self.name = target, weight, name
         if columns is not None and drop:
             raise ArgumentError(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -165,6 +165,10 @@ class RawText:
                 raise ValueError(
                     f"{self._name}: line {number} has no tab; write each line as a label, a tab and the text"
                 )
+            if has_label and not label:
+                raise ValueError(
+                    f"{self._name}: line {number} has nothing before its tab, where the label is"
+                )
             labels.append(label)
             texts.append(words if has_label else f"{label}{tab}{words}")
         columns = 1 << self._hash_bits
@@ -198,12 +202,8 @@ class RawText:
 
 
 def _is_class(text: str, classes: NDArray[Any]) -> bool:
-    if classes.dtype.kind in "OU":
-        return text in classes.tolist()
-    try:
-        return float(text) in classes.tolist()
-    except ValueError:
-        return False
+    found = text if classes.dtype.kind in "OU" else _number(text)
+    return found in classes.tolist()
 
 
 def kind_of_files(files: Sequence[Any], max_ratio: float | None = None) -> LabelKind:
@@ -218,15 +218,28 @@ def kind_of_files(files: Sequence[Any], max_ratio: float | None = None) -> Label
 
 
 def kind_of_labels(labels: Iterable[str]) -> LabelKind:
-    """Return what labels are, as of a table: text, unless all are integers; 01 is text."""
-    return "i" if all(map(_INTEGER.fullmatch, labels)) else "U"
+    """Return what labels are, as of a table: text, unless all are integers of 64 bits; 01 is text."""
+    return "i" if all(map(_is_integer, labels)) else "U"
+
+
+def _is_integer(label: str) -> bool:
+    is_short = len(label) < 19
+    return _INTEGER.fullmatch(label) is not None and (is_short or -(2**63) <= int(label) < 2**63)
+
+
+def _number(label: str) -> int | float | None:
+    """Return a label as a number, to the last digit; None if it is none."""
+    if _is_integer(label):
+        return int(label)
+    from perceptron_rs.io.cells import is_number
+
+    found = float(label) if is_number(label) else math.inf
+    return found if abs(found) < 2.0**53 else None
 
 
 def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[Any]:
-    """Return the labels as numbers or strings."""
-    if (kind or kind_of_labels(texts)) != "U":
-        with suppress(ValueError):  # a model of numbers has none of these classes
-            found = np.array([float(text) for text in texts])
-            is_whole = (np.trunc(found) == found).all() and (np.abs(found) < 2.0**53).all()
-            return found.astype(np.int64) if is_whole else found
-    return np.array(texts)
+    """Return the labels as numbers or strings; as strings if one is no number, and so no class of a model."""
+    if (kind or kind_of_labels(texts)) == "U":
+        return np.array(texts)
+    numbers = list(map(_number, texts))
+    return np.array(texts if None in numbers else numbers)

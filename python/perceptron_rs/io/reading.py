@@ -28,6 +28,7 @@ __all__ = [
     "check_bits",
     "check_delimiter",
     "check_names",
+    "check_weight",
     "format_of",
     "reading_of",
 ]
@@ -157,6 +158,16 @@ def check_names(name: str, values: Any) -> None:
         )
 
 
+def check_weight(target: str | None, weight: str | None) -> None:
+    """Raise OptionsError if one column, or key, is to hold both the labels and the weights."""
+    if weight is not None and weight == target:
+        raise OptionsError(
+            "{target} and {sample_weight} name the same column, {weight!r}",
+            "name another one, or leave {sample_weight} out",
+            weight=weight,
+        )
+
+
 def check_delimiter(delimiter: Any) -> str:
     """Return what may separate the columns of CSV; ValueError for anything else."""
     if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
@@ -181,6 +192,7 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
         if option in reading.given and form not in forms:
             known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
             raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
+    check_weight(reading.target or reading.usual_target, reading.sample_weight)
     of_table = reading.columns is not None or reading.drop  # of a model: an option was looked at already
     if of_table and form not in TABLES:
         raise OptionsError(
