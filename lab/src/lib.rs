@@ -119,14 +119,26 @@ pub extern "C" fn report(t: f64) -> usize {
     with_session(|session| session.report(t as u64).map_err(|error| error.to_string()))
 }
 
-/// The class of each of `side` x `side` places, from the upper left corner on row by row, and of the points:
-/// a digit each.
+/// The classes of `count` places from number `first` on, a digit each. The first places are `side` x `side`
+/// ones, from the upper left corner on row by row; the points follow.
 #[unsafe(no_mangle)]
-pub extern "C" fn classes(t: f64, side: usize, left: f64, top: f64, step: f64) -> usize {
+pub extern "C" fn classes(
+    t: f64,
+    side: usize,
+    left: f64,
+    top: f64,
+    step: f64,
+    first: usize,
+    count: usize,
+) -> usize {
     with_session(|session| {
-        let place = |i: usize| [left + (i % side) as f64 * step, top - (i / side) as f64 * step];
-        let mut x: Vec<f64> = (0..side * side).flat_map(place).collect();
-        x.extend(&session.data.x);
+        let cells = side * side;
+        let place = |i: usize| match i.checked_sub(cells) {
+            Some(point) => [session.data.x[2 * point], session.data.x[2 * point + 1]],
+            None => [left + (i % side) as f64 * step, top - (i / side) as f64 * step],
+        };
+        let end = (first + count).min(cells + session.data.len());
+        let x: Vec<f64> = (first..end).flat_map(place).collect();
         let classes = session.classes(t as u64, &x).map_err(|error| error.to_string())?;
         Ok(classes.iter().map(|class| char::from(b'0' + class)).collect::<String>())
     })

@@ -19,7 +19,7 @@ pub struct View {
     pub t: u64,
     pub epoch: u64,
     pub position: usize,
-    /// Mistakes up to here: in all, and in the epoch that goes on.
+    /// Mistakes up to here: in all, and in the epoch of the last example.
     pub mistakes: usize,
     pub mistakes_of_epoch: usize,
     /// The point that was visited last, and the next one.
@@ -66,6 +66,8 @@ impl Session {
         let n = self.data.len();
         let Self { request, data, run, ended, mistakes, .. } = self;
         let all = (mistakes.len() * n) as u64;
+        // Of the epoch of the last example.
+        let begun = t.saturating_sub(1) / n as u64 * n as u64;
         let visits = t.saturating_sub(ROWS)..t + u64::from(!(*ended && t == all));
         let mut table = Vec::new();
         let (planes, alpha, made) = match run {
@@ -75,7 +77,7 @@ impl Session {
                 }
                 let alpha = run.alpha(data, t, plane);
                 let made = |t| (0..run.planes()).map(|k| run.mistakes(k, t)).sum::<usize>();
-                let made = (made(t), made(t - position as u64));
+                let made = (made(t), made(begun));
                 (run.plane_views(request, data, t)?, alpha, made)
             }
             Run::Layers(run) => {
@@ -90,7 +92,8 @@ impl Session {
                     run.after(&network, data, &order[..position])?.1
                 };
                 debug_assert!(first <= t);
-                (vec![], vec![0; n], ((whole + part) as usize, whole as usize))
+                let before: i64 = mistakes[..begun as usize / n].iter().flatten().sum();
+                (vec![], vec![0; n], ((whole + part) as usize, before as usize))
             }
         };
         for row in &mut table {

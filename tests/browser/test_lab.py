@@ -341,13 +341,76 @@ def test_every_control_has_a_name(lab):
 def test_it_is_small_and_asks_for_nothing(lab):
     asked = lab.open(SIX)
     assert asked
-    assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
+    assert [url for url in asked if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
     sizes = [path.stat().st_size for path in (*CORE.parent.iterdir(), DOCS / "lab.html")]
     assert sum(sizes) < 1_500_000
 
 
+LARGE_RUN = "data=noise&n=2000&order=shuffled&seed=1&epochs=1000"
+
+
 def test_two_thousand_points_and_a_thousand_epochs(lab):
-    lab.open("data=noise&n=2000&order=shuffled&seed=1&learner=averaged&epochs=1000&t=2000000")
+    lab.open(f"{LARGE_RUN}&learner=averaged&t=2000000")
     assert lab.text("place").startswith("After 2,000,000 of 2,000,000 examples, in epoch 1000: ")
+    model, shown = lab.model()
+    assert digest(model) == shown
+
+
+#: Counts the pictures of a way, and the frames that the page draws while the core is at work.
+WATCH = """
+window.pictures = new Set();
+window.framesAtWork = 0;
+let atWork = 0;
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (...values) {
+  atWork++;
+  this.addEventListener("message", () => { atWork--; }, { once: true });
+  return post.apply(this, values);
+};
+const look = () => {
+  const place = document.getElementById("lab-place")?.textContent;
+  if (place) window.pictures.add(/^After ([0-9,]+)/.exec(place)[1]);
+  if (atWork) window.framesAtWork++;
+  requestAnimationFrame(look);
+};
+look();
+"""
+
+
+@pytest.mark.parametrize("learner", ["pocket", "kernel"])
+def test_a_long_run_is_shown_on_its_way_and_can_be_stopped(lab, learner):
+    driver = lab.browser.driver
+    watch = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
+    try:
+        lab.browser.open("about:blank")
+        lab.browser.open(f"{lab.address}#{LARGE_RUN}&learner={learner}&t=2000000")
+        pause = "document.querySelector('[data-go=run]')"
+        wait = f"return window.pictures.size > 2 && {pause}.textContent"
+        while not (button := lab.run(wait)):
+            time.sleep(0.01)
+        lab.run(f"{pause}.click()")
+        lab.rest()
+    finally:
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", watch)
+    assert button == "Pause"
+    assert lab.run(f"return {pause}.textContent") == "Run"
+    assert lab.run("return window.framesAtWork") > 0
+    seen = re.match(r"After ([0-9,]+) examples, ", lab.text("place"))
+    assert seen is not None, lab.text("place")
+    t = int(seen[1].replace(",", ""))
+    assert lab.run("return document.getElementById('lab').dataset.at") == str(t)
+    model, shown = lab.model()
+    assert (model.n_iter_, digest(model)) == (t // 2000, shown)
+    lab.run("document.querySelector('[data-go=start]').click()")
+    lab.rest()
+    assert lab.text("status") == "At the start."
+
+
+def test_a_new_wish_ends_the_one_before(lab):
+    lab.open(f"{LARGE_RUN}&learner=kernel")
+    steps = ("end", "start", "step", "end", "back", "start", "step")
+    lab.run("".join(f"document.querySelector('[data-go={step}]').click();" for step in steps))
+    lab.rest()
+    assert lab.text("status").startswith("Example 1, ")
     model, shown = lab.model()
     assert digest(model) == shown

@@ -54,7 +54,9 @@ def test_page(page, browser):
     for width in (1400, 400):
         browser.resize(width)
         asked = browser.open((BUILT / page).as_uri())
-        found += [f"{width}: asks for {url}" for url in asked if not url.startswith(("file:", "data:"))]
+        found += [
+            f"{width}: asks for {url}" for url in asked if not url.startswith(("file:", "data:", "blob:"))
+        ]
         if width == 400:  # Selenium waits for the pictures of a page, but not for those that come into sight
             browser.run("for (const e of document.images) e.loading = 'eager';")
         found += [f"{width}: {fault}" for fault in browser.run(FAULTS)]

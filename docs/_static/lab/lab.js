@@ -1,37 +1,113 @@
-// The lab: draws what the core says, and asks it for what somebody wants to see. Nothing is learnt here.
+// The lab: draws what the core says, and asks it for what somebody wants to see. Nothing is learnt here. The core
+// works in a worker, a slice at a time, so the page answers whatever it has to do.
 "use strict";
 const LAB_BEGUN = performance.now();
-(async () => {
+(() => {
 const $ = (id) => document.getElementById("lab-" + id);
-const root = document.getElementById("lab"), form = $("form"), plane = $("plane"), SIZE = 440, PAD = 14, SLICE = 12;
+const root = document.getElementById("lab"), form = $("form"), plane = $("plane"), SIZE = 440, PAD = 14;
+// Milliseconds: of the core at a time, of a picture in a run, and of one that somebody looks at.
+const SLICE = 30, QUICK = 20, PATIENT = 4000;
 const CLASSES = ["0 ●", "1 ■", "2 ▲"];
-const state = { points: [], classes: [], t: 0, known: 0, epochs: 0, ended: true, k: 0, chosen: null, ready: false };
-let core, view, margin, box, curve = [], running = null, resting = null, goal = 0, cost = 2e-4;
+const state = { points: [], classes: [], t: 0, known: 0, epochs: 0, ended: true, k: 0, chosen: null, ready: false, running: false,
+  // Of the plane's colours: cells on a side, the view that they show, and points that are wrong in a view.
+  side: 0, coloured: null, wrong: null, counted: null };
+let worker, view, margin, box, curve = [], newest = 0, busy = Promise.resolve(), cost = 2e-4;
 
-// The core: a text goes in, JSON comes out.
-const bytes = (at, n) => new Uint8Array(core.memory.buffer, at, n);
-function put(text) {
-  const encoded = new TextEncoder().encode(text), at = core.input(encoded.length);
-  bytes(at, encoded.length).set(encoded);
+// In the worker. A text goes into the core, JSON comes out.
+function serve() {
+  let core;
+  const bytes = (at, n) => new Uint8Array(core.memory.buffer, at, n);
+  function call(name, ...numbers) {
+    const n = core[name](...numbers), said = JSON.parse(new TextDecoder().decode(bytes(core.output(), n)));
+    if ("error" in said) throw new Error(said.error);
+    return said.ok;
+  }
+  function withText(name, text) {
+    const encoded = new TextEncoder().encode(text), at = core.input(encoded.length);
+    bytes(at, encoded.length).set(encoded);
+    return call(name);
+  }
+  const commands = {
+    async load(letters) {
+      const binary = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+      core = (await WebAssembly.instantiate(binary)).instance.exports;
+    },
+    open: (link) => withText("open", link),
+    points: (link) => withText("points", link),
+    // Epochs until there are so many examples, or the time is over.
+    advance(t, time) {
+      const until = performance.now() + time;
+      let made;
+      do made = call("epoch"); while (made.known < t && !made.ended && performance.now() < until);
+      return made;
+    },
+  };
+  onmessage = async ({ data: [name, ...values] }) => {
+    const begun = performance.now();
+    try {
+      const ok = await (name in commands ? commands[name](...values) : call(name, ...values));
+      postMessage({ ok, took: performance.now() - begun });
+    } catch (error) {
+      postMessage({ error: error.message, trapped: error instanceof WebAssembly.RuntimeError });
+    }
+  };
 }
-function call(name, ...numbers) {
-  const n = core[name](...numbers), said = JSON.parse(new TextDecoder().decode(bytes(core.output(), n)));
-  if ("error" in said) throw new Error(said.error);
-  return said.ok;
+function post(...message) {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => {
+      // The core has gone so far also where nobody waits for it any more.
+      if (message[0] === "advance" && data.ok) {
+        const { known, epochs, ended } = data.ok;
+        Object.assign(state, { known, epochs, ended });
+      }
+      if ("error" in data) reject(Object.assign(new Error(data.error), data)); else resolve(data);
+    };
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage(message);
+  });
 }
 
 function say(text, isError = false) {
   $("status").textContent = text;
   $("status").classList.toggle("lab-error", isError);
 }
-function attempt(f) {
-  try { return f(); } catch (error) {
-    stop();
-    const trapped = error instanceof WebAssembly.RuntimeError;
-    say(trapped ? "The core has stopped. Load the page anew." : error.message, true);
-    if (trapped) state.ready = false;
-    return undefined;
+// What somebody wants is done by `f`, which asks the core for it, one answer after the other. With the next wish
+// it is given up between two of them.
+const GIVEN_UP = Symbol("given up");
+async function attempt(f) {
+  const wish = ++newest;
+  const check = (value) => { if (wish !== newest) throw GIVEN_UP; return value; };
+  const send = async (message) => {
+    while (true) {
+      const before = busy;
+      await before;
+      check();
+      if (before === busy) break;
+    }
+    const sent = post(...message);
+    busy = sent.catch(() => {});
+    return check(await sent);
+  };
+  setRunning(false);
+  delete root.dataset.at;
+  try {
+    await f({
+      send,
+      ask: async (...message) => (await send(message)).ok,
+      frame: () => new Promise(requestAnimationFrame).then(check),
+      wait: (time) => new Promise((resolve) => setTimeout(resolve, time)).then(check),
+    });
+  } catch (error) {
+    if (error === GIVEN_UP || wish !== newest) return;
+    setRunning(false);
+    fail(error.trapped ? "The core has stopped. Load the page anew." : error.message);
   }
+}
+function setRunning(isRunning) {
+  const button = document.querySelector("[data-go=run]");
+  state.running = isRunning;
+  button.textContent = isRunning ? "Pause" : "Run";
+  button.setAttribute("aria-pressed", String(isRunning));
 }
 
 // Numbers and points as text.
@@ -64,7 +140,7 @@ function request() {
   }
   return parts.map((part) => part.join("=")).join("&");
 }
-function readLink(hash) {
+async function readLink(job, hash) {
   const given = hash ? decodeURIComponent(hash) : "data=six&intercept=no&tie=positive";
   const said = new Map(given.split("&").map((part) => part.split(/=(.*)/s)));
   for (const field of fields) field.value = said.get(field.name) ?? defaults[field.name];
@@ -75,13 +151,11 @@ function readLink(hash) {
   const isWhole = (v) => Number.isSafeInteger(v) && v >= 0;
   Object.assign(state, { t: 0, k: isWhole(k) ? k : 0 });
   const link = [...said].filter(([name]) => !["t", "class"].includes(name)).map((part) => part.join("=")).join("&");
-  const points = attempt(() => { put(link); return call("points"); });
-  if (!points) return fail();
-  state.points = points;
+  setPoints(await job.ask("points", link));
   fit();
   const fault = wrong?.name ?? unknown ?? (isWhole(t) ? isWhole(k) ? undefined : "class" : "t");
   if (fault !== undefined) return fail(`The link has a wrong ${fault}.`);
-  restart(t);
+  return restart(job, t);
 }
 function writeLink() {
   const place = (state.t ? "&t=" + state.t : "") + (state.k ? "&class=" + state.k : "");
@@ -89,24 +163,22 @@ function writeLink() {
   $("link").href = $("link").textContent = location.href;
 }
 
-// A run is made as far as somebody looks; a slice of it at a time, so that the page answers.
-function restart(t) {
-  stop();
+// A run is made as far as somebody looks.
+async function restart(job, t, tellOf = tell) {
   const link = request();
   state.ready = false;
-  delete root.dataset.at;
-  const opened = attempt(() => { put(link); return call("open"); });
-  if (!opened) return fail();
-  Object.assign(state, { points: opened.points, classes: opened.classes, known: 0, epochs: 0, ended: false, ready: true });
+  margin = undefined;
   curve = [];
+  const { points, classes } = await job.ask("open", link);
+  setPoints(points);
+  Object.assign(state, { classes, known: 0, epochs: 0, ended: false, ready: true });
   form.elements.n.placeholder = n();
-  const planes = state.classes.length === 2 ? 0 : state.classes.length;
+  const planes = classes.length === 2 ? 0 : classes.length;
   $("plane-of").hidden = planes === 0;
   state.k = Math.min(state.k, Math.max(0, planes - 1));
-  $("k").replaceChildren(...state.classes.slice(0, planes).map((k, i) => new Option(CLASSES[k], i, false, i === state.k)));
-  margin = undefined;
+  $("k").replaceChildren(...classes.slice(0, planes).map((k, i) => new Option(CLASSES[k], i, false, i === state.k)));
   say("");
-  go(t);
+  return go(job, t, tellOf);
 }
 // Of a link or points from which nothing can be learnt, the points alone are shown.
 function fail(text) {
@@ -119,101 +191,92 @@ function fail(text) {
   for (const name of ["code", "digest", "python-note", "bound", "margin"]) $(name).textContent = "";
   draw();
 }
-function epoch() {
-  const { known, epochs, ended } = call("epoch");
-  Object.assign(state, { known, epochs, ended });
-}
-function go(t) {
-  goal = t;
-  delete root.dataset.at;
-  const until = performance.now() + SLICE;
-  const isMade = attempt(() => {
-    while (state.known < goal && !state.ended && performance.now() < until) epoch();
-    return true;
-  });
-  if (!isMade) { state.ready = false; return; }
-  if (state.known < goal && !state.ended) {
-    say(`Epoch ${state.epochs} …`);
-    requestAnimationFrame(() => { if (goal === t && state.ready) go(t); });
-    return;
-  }
-  state.t = Math.min(goal, state.known);
-  attempt(() => { view = call("view", state.t, state.k); });
+const advance = (job, t) => job.ask("advance", t, SLICE);
+async function show(job, t) {
+  view = await job.ask("view", t, state.k);
+  Object.assign(state, { t, isTooDear: false });
+  if (curve.length !== state.epochs) curve = await job.ask("curve");
   draw();
-  tell();
-  rest();
+  root.dataset.first ??= Math.round(performance.now() - LAB_BEGUN);
+}
+// Goes to a place. On a long way there are pictures: two a second, or more where they take less than a fourth of
+// the time.
+async function go(job, t, tellOf = tell) {
+  let next = performance.now() + 100;
+  while (state.known < t && !state.ended) {
+    await advance(job, t);
+    if (state.known >= t || state.ended) break;
+    state.t = state.known;
+    setRunning(true);
+    say(`Epoch ${state.epochs} …`);
+    const begun = performance.now();
+    if (begun < next) continue;
+    await show(job, state.t);
+    await regions(job, QUICK);
+    await job.frame();
+    next = performance.now() + Math.min(500, 3 * (performance.now() - begun));
+  }
+  setRunning(false);
+  await show(job, Math.min(t, state.known));
+  tellOf();
+  return rest(job);
 }
 // What is dear is shown when nothing has changed for a moment.
-function rest() {
-  clearTimeout(resting);
-  resting = setTimeout(() => attempt(() => {
-    if (!state.ready || running) return;
-    const begun = performance.now();
-    if (!margin) { margin = call("margin", state.k); draw(); }
-    regions(300);
-    const { code, t, digest } = call("report", state.t);
-    $("code").textContent = code;
-    $("code").classList.toggle("lab-long", code.length > 8000);
-    $("digest").textContent = digest ?? "– (nothing is learnt yet)";
-    $("python-note").textContent = t === state.t ? ""
-      : `No call of Python ends at this example: code and digest are those after ${t} examples, at the end of an epoch.`;
-    writeLink();
-    root.dataset.at = state.t;
-    root.dataset.ms = Math.round(performance.now() - begun);
-  }), 60);
+async function rest(job) {
+  await job.wait(60);
+  if (!margin) { margin = await job.ask("margin", state.k); draw(); }
+  await regions(job, 300);
+  const { code, t, digest } = await job.ask("report", state.t);
+  $("code").textContent = code;
+  $("code").classList.toggle("lab-long", code.length > 8000);
+  $("digest").textContent = digest ?? "– (nothing is learnt yet)";
+  $("python-note").textContent = t === state.t ? ""
+    : `No call of Python ends at this example: code and digest are those after ${t} examples, at the end of an epoch.`;
+  writeLink();
+  root.dataset.at = state.t;
+  return regions(job, PATIENT);
 }
 const n = () => state.points.length;
-function next(unit) {
+async function next(job, unit) {
   if (unit === "epoch") return (Math.floor(state.t / n()) + 1) * n();
   if (unit === "example") return state.t + 1;
-  let found = call("update", state.t, 1);
-  while (found === null && !state.ended) { epoch(); found = call("update", state.t, 1); }
+  let found = await job.ask("update", state.t, 1);
+  while (found === null && !state.ended) {
+    await advance(job, state.known + 1);
+    found = await job.ask("update", state.t, 1);
+  }
   return found ?? state.known;
 }
-function before(unit) {
+async function before(job, unit) {
   if (unit === "epoch") return Math.max(0, (Math.ceil(state.t / n()) - 1) * n());
-  return unit === "example" ? Math.max(0, state.t - 1) : call("update", state.t, 0) ?? 0;
+  return unit === "example" ? Math.max(0, state.t - 1) : await job.ask("update", state.t, 0) ?? 0;
 }
-function stop() {
-  cancelAnimationFrame(running);
-  running = null;
-  const button = document.querySelector("[data-go=run]");
-  button.textContent = "Run";
-  button.setAttribute("aria-pressed", "false");
-}
-function run() {
-  if (running) { stop(); return tell(), rest(); }
-  const button = document.querySelector("[data-go=run]");
-  button.textContent = "Pause";
-  button.setAttribute("aria-pressed", "true");
+async function run(job) {
+  setRunning(true);
   let last = -Infinity;
-  const tick = (now) => {
-    const speed = Number($("speed").value);
-    running = requestAnimationFrame(tick);
-    if (speed && now - last < 1000 / speed) return;
+  while (!atEnd()) {
+    const speed = Number($("speed").value), now = await job.frame();
+    if (speed && now - last < 1000 / speed) continue;
     last = now;
     const until = performance.now() + SLICE;
-    attempt(() => {
-      do {
-        const t = next($("unit").value);
-        while (state.known < t && !state.ended) epoch();
-        state.t = Math.min(t, state.known);
-      } while (!speed && performance.now() < until && !atEnd());
-      view = call("view", state.t, state.k);
-      regions(20);
-    });
-    draw();
-    if (atEnd()) { stop(); tell(); rest(); }
-  };
-  running = requestAnimationFrame(tick);
+    do {
+      const t = await next(job, $("unit").value);
+      while (state.known < t && !state.ended) await advance(job, t);
+      state.t = Math.min(t, state.known);
+    } while (!speed && performance.now() < until && !atEnd());
+    await show(job, state.t);
+    await regions(job, QUICK);
+  }
+  return go(job, state.t);
 }
 const atEnd = () => state.ended && state.t >= state.known;
 const steps = {
-  start: () => go(0),
-  back: () => go(before($("unit").value)),
-  step: () => go(next($("unit").value)),
-  end: () => go(Infinity),
+  start: (job) => go(job, 0),
+  back: async (job) => go(job, await before(job, $("unit").value)),
+  step: async (job) => go(job, await next(job, $("unit").value)),
+  end: (job) => go(job, Infinity),
   run,
+  pause: (job) => go(job, state.t),
 };
 
 // What is said of a step.
@@ -278,10 +341,10 @@ function draw() {
   const parts = [element("path", { class: "axis", d: `M0 ${atY(0)}H${SIZE}M${atX(0)} 0V${SIZE}` })];
   const step = 10 ** Math.floor(Math.log10(box.span / 3)), every = box.span / step > 8 ? 2 * step : step;
   for (let v = Math.ceil(box.left / every) * every; v < box.left + box.span; v += every) {
-    if (Math.abs(v) > every / 2) parts.push(element("text", { x: atX(v) + 2, y: Math.min(SIZE - 4, Math.max(12, atY(0) - 3)) }, number(v)));
+    if (Math.abs(v) > every / 2) parts.push(element("text", { x: atX(v) + 2, y: SIZE - 4 }, number(v)));
   }
   for (let v = Math.ceil((box.top - box.span) / every) * every; v < box.top; v += every) {
-    if (Math.abs(v) > every / 2) parts.push(element("text", { x: Math.min(SIZE - 24, Math.max(2, atX(0) + 3)), y: atY(v) - 2 }, number(v)));
+    if (Math.abs(v) > every / 2 && atY(v) < SIZE - 20) parts.push(element("text", { x: 2, y: atY(v) - 2 }, number(v)));
   }
   const learner = form.elements.learner.value, two = state.classes.length === 2;
   (view?.planes ?? []).forEach(({ w, b, predicts, margin: gap }, i) => {
@@ -323,28 +386,49 @@ function draw() {
   drawCurve();
   drawTexts();
 }
-// Colours of what is predicted: as many cells as the core can do in this time.
-function regions(budget) {
-  const canvas = $("regions"), learner = form.elements.learner.value;
+// Colours of what is predicted, and how many points are wrong: with as many cells as the core can do in this time.
+async function regions(job, budget) {
+  const learner = form.elements.learner.value;
   const vectors = learner === "voted" || learner === "kernel" ? view.mistakes + 1 : 1;
-  const cells = budget / (cost * vectors) - n(), side = Math.min(110, Math.floor(Math.sqrt(Math.max(0, cells))));
-  const isTooDear = side < 12;
-  Object.assign(state, { wrong: null, isTooDear });
-  if (isTooDear) { canvas.width = canvas.height = 1; return drawPlace(); }
-  const step = box.span / side, begun = performance.now();
-  const classes = call("classes", state.t, side, box.left + step / 2, box.top - step / 2, step);
-  const took = (performance.now() - begun) / ((side * side + n()) * vectors);
-  cost = took > cost ? took : (3 * cost + took) / 4;
+  const most = () => Math.min(110, Math.floor(Math.sqrt(budget / (cost * vectors))));
+  if (state.coloured !== view) Object.assign(state, { coloured: view, side: 0 });
+  // The classes of some places, in slices.
+  const classes = async (side, from, to) => {
+    const step = box.span / side, parts = [];
+    for (let i = from; i < to;) {
+      const count = Math.min(to - i, Math.max(1, Math.floor(SLICE / (cost * vectors))));
+      const place = [box.left + step / 2, box.top - step / 2, step];
+      const { ok, took } = await job.send(["classes", state.t, side, ...place, i, count]);
+      const each = took / (count * vectors);
+      cost = each > cost ? each : (3 * cost + each) / 4;
+      parts.push(ok);
+      i += count;
+    }
+    return parts.join("");
+  };
+  const side = most();
+  if (side >= 12 && side >= 1.5 * state.side) {
+    paint(side, await classes(side, 0, side * side));
+    state.side = side;
+  }
+  if (!state.side) $("regions").width = $("regions").height = 1;
+  if (state.counted !== view && n() <= most() ** 2) {
+    const said = await classes(1, 1, 1 + n());
+    const wrong = state.points.filter((point, i) => point.class !== Number(said[i])).length;
+    Object.assign(state, { wrong, counted: view });
+  }
+  state.isTooDear = budget === PATIENT && !state.side;
+  drawPlace();
+}
+function paint(side, classes) {
+  const canvas = $("regions"), picture = new ImageData(side, side), style = getComputedStyle(root);
   canvas.width = canvas.height = side;
-  const picture = new ImageData(side, side), style = getComputedStyle(root);
   const colours = ["--neg", "--pos", "--third"].map((name) => parseInt(style.getPropertyValue(name).trim().slice(1), 16));
   for (let i = 0; i < side * side; i++) {
     const colour = colours[classes[i]];
     picture.data.set([colour >> 16, colour >> 8 & 255, colour & 255, 255], 4 * i);
   }
   canvas.getContext("2d").putImageData(picture, 0, 0);
-  state.wrong = state.points.filter((point, i) => point.class !== Number(classes[side * side + i])).length;
-  drawPlace();
 }
 
 // Beside the plane.
@@ -364,7 +448,6 @@ function drawTable() {
 }
 function drawCurve() {
   const svg = $("curve"), [W, H, left, base] = [440, 150, 34, 130];
-  if (curve.length !== state.epochs && state.ready) curve = call("curve");
   const made = curve.map((planes) => planes.length > 1 ? planes[state.k] : planes[0]);
   const shown = Math.max(10, made.length), wide = (W - left - 6) / shown;
   const totals = made.reduce((all, m) => { all.push((all[all.length - 1] ?? 0) + m); return all; }, []);
@@ -404,7 +487,7 @@ function drawPlace() {
   if (!view) { $("place").textContent = ""; return; }
   const of = state.ended ? ` of ${state.known.toLocaleString("en")}` : "";
   const wrong = state.isTooDear ? " Too many vectors predict for the plane to be coloured quickly."
-    : state.wrong === null || state.wrong === undefined ? "" : ` What predicts gets ${state.wrong} of ${n()} points wrong.`;
+    : state.counted !== view && !state.running || state.wrong === null ? "" : ` What predicts gets ${state.wrong} of ${n()} points wrong.`;
   const line = view.planes[state.k], w = line ? ` w = ${pair(line.w)}, b = ${number(line.b)}.` : "";
   const mean = line && ["averaged", "pocket"].includes(form.elements.learner.value)
     ? ` Predicting: w = ${pair(line.predicts.slice(0, 2))}, b = ${number(line.predicts[2])}.` : "";
@@ -445,13 +528,18 @@ function drawSum() {
   $("sum").textContent = (learner === "kernel" ? "f(x) =" : "w =") + sum + more + ". Each point counts as often as it was a mistake, with the sign of its class.";
 }
 
-// Points that somebody moves.
-function change(points, chosen = state.chosen) {
+// Points that somebody moves. Until the core has answered, they are shown with the line of before.
+function setPoints(points) {
+  if (points.length !== n()) view = undefined;
   state.points = points;
+}
+function change(points, chosen = state.chosen) {
+  setPoints(points);
   state.chosen = chosen;
+  draw();
   form.elements.data.value = "own";
   form.elements.n.value = "";
-  restart(state.t);
+  attempt((job) => restart(job, state.t, () => { tell(); tellPoint(); }));
 }
 const rounded = (v) => Math.round(v * 100) / 100 + 0;
 function move(i, x, y) {
@@ -508,39 +596,44 @@ $("clear").addEventListener("click", () => { change([], null); });
 
 // All else that somebody does.
 document.querySelectorAll("[data-go]").forEach((button) => button.addEventListener("click", () => {
-  if (!state.ready) return;
-  if (button.dataset.go !== "run") stop();
-  attempt(steps[button.dataset.go]);
+  if (state.ready) attempt(steps[state.running && button.dataset.go === "run" ? "pause" : button.dataset.go]);
 }));
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   if (!event.target.name) return;
   if (event.target.value === "") event.target.value = defaults[event.target.name];
-  if (event.target.name === "data") {
+  const isData = event.target.name === "data", isDrawn = event.target.value !== "own";
+  if (isData) {
     state.chosen = null;
     form.elements.n.value = "";
-    if (event.target.value !== "own") {
-      const points = attempt(() => { put(request()); return call("points"); });
-      if (points) { state.points = points; fit(); }
+  }
+  attempt(async (job) => {
+    if ((isData && isDrawn) || event.target.name === "n") {
+      setPoints(await job.ask("points", request()));
+      fit();
     }
-    restart(0);
-  } else if (event.target.name === "n") {
-    const points = attempt(() => { put(request()); return call("points"); });
-    if (points) { state.points = points; fit(); restart(0); }
-  } else restart(state.t);
+    return restart(job, isData || event.target.name === "n" ? 0 : state.t);
+  });
 });
-$("k").addEventListener("change", (event) => { state.k = Number(event.target.value); margin = undefined; go(state.t); });
+$("k").addEventListener("change", (event) => {
+  state.k = Number(event.target.value);
+  margin = undefined;
+  if (state.ready) attempt((job) => go(job, state.t));
+});
 $("largest").addEventListener("change", draw);
 document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
   const from = document.getElementById(button.dataset.copy), text = from.textContent;
   try { await navigator.clipboard.writeText(text); say("Copied."); } catch { getSelection().selectAllChildren(from); }
 }));
-window.addEventListener("hashchange", () => { state.chosen = null; readLink(location.hash.slice(1)); });
+window.addEventListener("hashchange", () => {
+  state.chosen = null;
+  attempt((job) => readLink(job, location.hash.slice(1)));
+});
 
 if (typeof LAB_CORE === "undefined") return say("The core is not here: `make lab` builds it.", true);
-const letters = atob(LAB_CORE), binary = new Uint8Array(letters.length);
-for (let i = 0; i < letters.length; i++) binary[i] = letters.charCodeAt(i);
-core = (await WebAssembly.instantiate(binary)).instance.exports;
-readLink(location.hash.slice(1));
-root.dataset.first = Math.round(performance.now() - LAB_BEGUN);
+worker = new Worker(URL.createObjectURL(new Blob([`(${serve})()`], { type: "text/javascript" })));
+attempt(async (job) => {
+  await job.ask("load", LAB_CORE);
+  return readLink(job, location.hash.slice(1));
+});
 })();
