@@ -25,7 +25,8 @@ DATA = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv, .tsv, .jsonl or .ndjson
 (JSON lines), also compressed as .gz, .bz2 or .xz; .npz (as written by scipy.sparse.save_npz; or with arrays
-X, or data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet."""
+X, or data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet. Raw text needs
+--text."""
 TOKENS = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. It holds one token per line, with columns separated by tabs (or by blanks, if the first line has no
@@ -167,10 +168,8 @@ def _train(command: argparse.ArgumentParser) -> None:
 def _predict(command: argparse.ArgumentParser) -> None:
     _data(command, model=True)
     labelled = command.add_mutually_exclusive_group()
-    text = (
-        "the examples have labels, which are not looked at (unless told, labels are those of the first line "
-    )
-    text += "of svmlight text, the column behind the features, or the classes of the model before a tab)"
+    text = "the examples have labels, which are ignored (by default, if the first line of svmlight text has "
+    text += "one, if a table has a column behind the features, or if a class of the model is before a tab)"
     add(labelled, "--labelled", text, action="store_const", const=True)
     text = "the examples have no labels: all of a line is text, all columns are features"
     add(labelled, "--unlabelled", text, dest="labelled", action="store_const", const=False)
@@ -229,7 +228,7 @@ def _online(command: argparse.ArgumentParser) -> None:
     add(command, "--save OUT", text)
     text = "write it also in between, when N more examples have been learnt from"
     add(command, "--save-every N", text, kinds.POSITIVE)
-    text = "leave out lines that cannot be read, and those of other classes; their number is told"
+    text = "skip lines that cannot be read or have labels that the model does not know; say how many"
     add(command, "--skip-bad", text)
     add_audit(command)
     _output(command, "print one JSON object for each example")
@@ -288,7 +287,7 @@ def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
 COMMANDS = (
     _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES, words="DATA --model OUT"),
     _Command("predict", "predict the class of each example in DATA", _predict),
-    _Command("online", "learn from examples as they come, and predict each before that", _online),
+    _Command("online", "predict each example as it comes, and then learn from it", _online),
     _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),
     _Command("inspect", "show what is in a model file", _inspect, about=""),
     _Command(

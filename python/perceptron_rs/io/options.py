@@ -152,7 +152,7 @@ class FileOptions:
     )
     binary: bool = field(
         default=False,
-        metadata=allowed(kinds.SWITCH, "say of n-grams that they occur, and not how often", of_model=False),
+        metadata=allowed(kinds.SWITCH, "count each n-gram of a text only once", of_model=False),
     )
     norm: Norm = field(
         default="l2",

@@ -43,7 +43,7 @@ def _tag(command: argparse.ArgumentParser) -> None:
     text = "column of DATA to write the tag to, from 1 (as in the training; a new one if there is none such)"
     kinds.add_tag_column(command, text)
     add(command, "--tags-only", "print the tags without the columns")
-    text = "print behind each tag how far the best tags of the sentence with another one there are behind"
+    text = "print after each tag by how much the best tags score more than the best with another tag there"
     add(command, "--scores", text)
     kinds.add_threads(command)
 

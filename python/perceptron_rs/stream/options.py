@@ -25,7 +25,7 @@ class StreamOptions:
         default=None,
         metadata=allowed(
             parsed(kinds.names, "LABEL,..."),
-            "all labels, which else a pass finds out; with --epochs 1 and --features, a pipe will do",
+            "all labels, instead of a pass that finds them; a pipe needs this, --features and --epochs 1",
             default="",
             needs=_STREAM,
         ),
@@ -60,7 +60,7 @@ class StreamOptions:
         default=None,
         metadata=allowed(
             parsed(str, "FILE"),
-            "write to FILE, again and again, how far the run is",
+            "write the state of the run to FILE at intervals, for --resume",
             default="",
             needs=_STREAM,
         ),

@@ -1,4 +1,4 @@
-"""``perceptrons online``: learn from labelled examples as they come, and predict each before that."""
+"""``perceptrons online``: predict each labelled example as it comes, and then learn from it."""
 
 from __future__ import annotations
 

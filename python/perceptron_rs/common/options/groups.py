@@ -303,7 +303,7 @@ class StepParameters(Parameters):
         default=1.0,
         metadata=allowed(
             kinds.RATE,
-            "how aggressive pa1 and pa2 are: the less, the shorter",
+            "limit of the steps of pa1 and pa2: the smaller, the shorter they are",
             needs={"step": ("pa1", "pa2")},
         ),
     )
