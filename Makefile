@@ -98,8 +98,9 @@ bench: $(VENV)/release $(VENV)/bench  ## beside peers: fails where a figure miss
 freund-schapire: $(VENV)/release $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/freund_schapire.py --out $(VENV) $(OPTIONS)
 
+# All pictures anew: that of an example may change with the package alone.
 docs: $(VENV)/quick $(VENV)/docs lab  ## the documentation, in docs/_build; a warning is an error
-	rm -rf docs/_build docs/generated
+	rm -rf docs/_build docs/generated docs/gallery
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
 test-pages: $(VENV)/quick $(VENV)/test $(VENV)/browser  ## every page of the documentation in a browser: nothing is cut off, broken or fetched

@@ -1,4 +1,4 @@
-"""What compare.py, margin.py and sequences.py of benches/ have kept, as tables."""
+"""What compare.py, margin.py, probes.py and sequences.py of benches/ have kept, as tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from typing import Any
 HEAD = ("case", "scikit-learn, s", "perceptrons, s", "ratio", "averaged / plain")
 INTERVALS = ("data", "rows x columns", "status", "lower", "upper", "radius", "support rows", "seconds")
 TAGGERS = ("tagger", "attributes", "accuracy", "training, s", "tokens/s from rows", "from strings", "memory")
+PROBES = (
+    "layer",
+    "`AveragedPerceptron`, 10 epochs",
+    "``LogisticRegression``",
+    "`is_separable`",
+    "`max_margin`",
+)
 #: What may be said of a run, and how.
 ABOUT = {
     "perceptrons": "perceptrons {}",
@@ -32,6 +39,8 @@ def lines(results: dict[str, Any]) -> list[str]:
         head, cells_of, cases = INTERVALS, interval, results["real"]
     if "taggers" in results:
         head, cells_of, cases = TAGGERS, tagger, results["taggers"]
+    if "probes" in results:
+        head, cells_of, cases = PROBES, probe, results["probes"]
     return [f"{said}.", "", *list_table([head, *map(cells_of, cases)])]
 
 
@@ -66,3 +75,11 @@ def tagger(result: dict[str, Any]) -> tuple[str, ...]:
     figures = ((result.get(name), form) for name, form in forms.items())
     cells = ("" if value is None else f"{value:{form}}" for value, form in figures)
     return (result["case"], result["attributes"], *cells)
+
+
+def probe(result: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cells of one layer: accuracies, answers and seconds; a margin only of separable classes."""
+    accuracies = (f"{result[name]:.4f}, {result[f'{name} s']:.1f} s" for name in ("averaged", "logistic"))
+    answer = f"{'yes' if result['separable'] else 'no'}, {result['separable s']:.1f} s"
+    margin = f"{result['margin'][0]:.5f}, {result['margin s']:.1f} s" if "margin" in result else "none"
+    return (str(result["layer"]), *accuracies, answer, margin)

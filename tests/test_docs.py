@@ -363,3 +363,19 @@ def test_a_table_of_taggers():
         *("us", "plain", "96.78%", "3.1", "250,000", "100,000", "1.23"),
         *("us", "plain", "96.78%", "3.1", "250,000", "", ""),
     ]
+
+
+def test_a_table_of_probes():
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    probe = {"layer": 2, "averaged": 0.93001, "averaged s": 2.215, "logistic": 1.0, "logistic s": 0.06}
+    probe |= {"separable": False, "separable s": 23.89}
+    separable = probe | {"layer": 3, "separable": True, "margin": [5.1213480, 5.1213481], "margin s": 3.09}
+    rows = [benchmarks.probe(result) for result in (probe, separable)]
+    assert rows == [
+        ("2", "0.9300, 2.2 s", "1.0000, 0.1 s", "no, 23.9 s", "none"),
+        ("3", "0.9300, 2.2 s", "1.0000, 0.1 s", "yes, 23.9 s", "5.12135, 3.1 s"),
+    ]
+    kept = json.loads((ROOT / "benches" / "results" / "probes.json").read_text(encoding="utf-8"))
+    assert len(benchmarks.lines(kept)) == 5 + 5 * (1 + len(kept["probes"]))
