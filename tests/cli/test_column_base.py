@@ -26,20 +26,12 @@ def model(call, tmp_path, base):
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "predict"])
-@pytest.mark.parametrize("learner", ["perceptron", "kernel", "multilayer"])
-def test_a_later_file_without_the_first_column_is_read_as_the_first_one(
-    call, tmp_path, base, command, learner
-):
-    (tmp_path / "train.svm").write_text(svmlight(X, Y, base))
-    call("train", learner, tmp_path / "train.svm", "--model", tmp_path / "m", "--quiet")
-    (tmp_path / "later.svm").write_text(svmlight(LATER, Y, base))
-    answer = call(command, tmp_path / "m", tmp_path / "later.svm", "--json")
-    expected = load(tmp_path / "m").predict(LATER)
-    if command == "evaluate":
-        assert answer.json["errors"] == np.count_nonzero(expected != Y)
-    else:
-        assert [int(line.split(":")[1].strip(" }")) for line in answer.out.splitlines()] == expected.tolist()
+def test_a_later_file_without_the_first_column_is_read_as_the_first_one(call, tmp_path, base, model):
+    later, expected = tmp_path / "later.svm", load(model).predict(LATER)
+    later.write_text(svmlight(LATER, Y, base))
+    errors = call("evaluate", model, later, "--json").json["errors"]
+    assert errors == np.count_nonzero(expected != Y)
+    assert call("predict", model, later).out.split() == list(map(str, expected))
 
 
 def test_a_file_that_contradicts_the_model_is_refused(refused, call, tmp_path, base, model):

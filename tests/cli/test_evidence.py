@@ -82,14 +82,6 @@ def test_other_data_is_evidence_too(call, trained, data):
     assert found["data"][0]["sha256"] == sha256(data)
 
 
-def test_several_files(call, trained, data, tmp_path):
-    (tmp_path / "b.svm").write_text(svmlight(X, Y))
-    assert call("train", data, tmp_path / "b.svm", "--model", tmp_path / "m", "--quiet").status == 0
-    found = json.loads(call("evidence", tmp_path / "m", data, tmp_path / "b.svm").out)
-    assert [entry["file"] for entry in found["data"]] == ["a.svm", "b.svm"]
-    assert found["verdict"]["equal"]
-
-
 def test_what_evidence_cannot_be_of(call, trained, data, tmp_path):
     model = trained()
     assert "name one" in call("evidence", model, "-").err
@@ -100,9 +92,8 @@ def test_what_evidence_cannot_be_of(call, trained, data, tmp_path):
     assert json.loads(call("evidence", tmp_path / "t", text).out)["verdict"]["equal"]
 
 
-@pytest.mark.parametrize("stream", [(), ("--stream",)])
-def test_without_audit(call, trained, data, stream):
-    model = trained("--no-audit", *stream)
+def test_without_audit(call, trained, data):
+    model = trained("--no-audit")
     assert "digests" not in describe(model)
     answer = call("evidence", model, data)
     assert answer.status == 0

@@ -31,21 +31,19 @@ COMMANDS = (
 LIGHT = """
 import sys
 from perceptron_rs.cli import main
-status = main(sys.argv[1:])
+statuses = [main([*words.split(), "--help"]) for words in sys.argv[1:]]
 heavy = [name for name in ("numpy", "sklearn", "scipy", "rich", "pyarrow") if name in sys.modules]
-sys.exit(f"imported {heavy}" if heavy else status)
+sys.exit(f"imported {heavy}" if heavy else max(statuses))
 """
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "train kernel", "parity multilayer"])
-def test_help_imports_no_library(command):
-    argv = [*command.split(), "--help"]
+def test_help_imports_no_library():
+    every = ["", *COMMANDS, "train kernel", "parity multilayer"]
     done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *argv], capture_output=True, text=True, env=environment(), check=False
+        [sys.executable, "-c", LIGHT, *every], capture_output=True, text=True, env=environment(), check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: perceptrons")
-    assert "exit status:" in done.stdout
+    assert done.stdout.count("usage: perceptrons") == done.stdout.count("exit status:") == len(every)
 
 
 def test_help_names_every_command(call):
@@ -78,16 +76,6 @@ def test_version(call):
         ([], "required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
         (["train"], "required: DATA, --model"),
-        (["train", "x.svm"], "required: --model"),
-        (["train", "x.svm", "--model", "m", "--epochs", "0"], "must be a whole number from 1 to 2147483647"),
-        (["train", "x.svm", "--model", "m", "--epochs", "two"], "got 'two'"),
-        (["train", "x.svm", "--model", "m", "--seed", "-1"], "from 0 to 4294967295"),
-        (["train", "x.svm", "--model", "m", "--eta0", "nan"], "must be a finite number above 0, got 'nan'"),
-        (["train", "x.svm", "--model", "m", "--eta0", "0"], "must be a finite number above 0"),
-        (["train", "x.svm", "--model", "m", "--tol", "-1"], "of at least 0, or none"),
-        (["train", "x.svm", "--model", "m", "--tol", "inf"], "of at least 0, or none"),
-        (["train", "x.svm", "--model", "m", "--threads", "0"], "must not be 0"),
-        (["train", "x.svm", "--model", "m", "--tie", "no"], "invalid choice: 'no'"),
         (["train", "x.svm", "--model", "m", "--learner", "svm"], "as in: train averaged DATA"),
         (["train", "averged", "x.svm", "--model", "m"], "did you mean averaged?"),
         (
@@ -99,11 +87,7 @@ def test_version(call):
         (["trian", "x.svm"], "invalid choice: 'trian'; did you mean train?"),
         (["inspect", "m", "--", "--json"], "unrecognized arguments: --json"),
         (["predict", "m"], "required: DATA"),
-        (["inspect"], "required: MODEL"),
-        (["parity", "x.svm", "--rows", "0"], "from 1 to"),
-        (["tag-train", "x.tsv"], "required: --model"),
-        (["tag-train", "x.tsv", "--model", "m", "--held-out", "1"], "above 0 and below 1"),
-        (["tag-train", "x.tsv", "--model", "m", "--window", "101"], "from 0 to 100"),
+        (["separable", "a.svm", "--max-ratio", "1"], "--max-ratio: must be a number above 1, got '1'"),
         (
             ["tag-train", "x.tsv", "--model", "m", "--template", "columns", "--window", "1"],
             "--window has no effect",
@@ -118,17 +102,10 @@ def test_version(call):
             "keeps no counts",
         ),
         (["tag-train", "x", "--model", "m", "--columns", "1,2", "--tag-column", "2"], "is one of --columns"),
-        (["tag"], "required: MODEL"),
-        (["tag-evaluate", "m"], "required: DATA"),
-        (["margin"], "required: DATA"),
-        (["margin", "x.svm", "--bias", "some"], "invalid choice: 'some'"),
-        (["margin", "x.svm", "--tol", "0"], "must be a finite number above 0, got '0'"),
-        (["margin", "x.svm", "--max-steps", "-1"], "must be a whole number from 0"),
         (
             ["separable", "x.svm", "--tol", "1"],
             "unrecognized option --tol; see perceptrons separable --help",
         ),
-        (["separable", "x.svm", "--solver", "lp"], "invalid choice: 'lp'"),
     ],
 )
 def test_wrong_usage(call, argv, text):
@@ -149,7 +126,6 @@ def test_wrong_usage(call, argv, text):
         (("reproduce", "MODEL", "x.svm", "--tag-column", 1), "--tag-column is about tagged sentences"),
         (("reproduce", "TAGGER", "SENTENCES", "--target", "y"), "--target is about examples"),
         (("evidence", "TAGGER", "SENTENCES", "--format", "csv"), "--format is about examples"),
-        (("train", "x.svm", "--model", "m", "--mixing", "uniform"), "without --n-partitions N"),
         (("tag-train", "x.tsv", "--model", "m", "--mixing", "uniform"), "without --n-partitions N"),
         (("train", "x.csv", "--model", "m", "--delimiter", '"'), "must be one character of ASCII"),
     ],

@@ -1,11 +1,9 @@
 """The commands on learners that have not one weight a feature: kernel, budgeted and multilayer."""
 
-import json
-
 import numpy as np
 import pytest
 
-from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, MultilayerPerceptron
+from perceptron_rs import KernelPerceptron
 from perceptron_rs.cli import modelfile
 
 from .support import svmlight
@@ -24,26 +22,6 @@ def fixture_data(tmp_path):
     path = tmp_path / "data.svm"
     path.write_text(svmlight(A, B), encoding="ascii")
     return path
-
-
-@pytest.fixture(name="model", params=[KERNEL, BUDGETED, LAYERS], ids=lambda options: options[0])
-def fixture_model(request, call, tmp_path, data):
-    path = tmp_path / "the.model"
-    assert call("train", *request.param, data, "--model", path, "--quiet", "--tol", "none").status == 0
-    return path
-
-
-def test_predict_and_evaluate(call, data, model):
-    fitted = modelfile.load_model(model)
-    expected, scores = fitted.predict(A), fitted.decision_function(A)
-    assert call("predict", model, data).out.split() == [str(label) for label in expected]
-    for threads in (1, 3):
-        out = call("predict", model, data, "--json", "--scores", "--threads", threads).out
-        records = [json.loads(line) for line in out.splitlines()]
-        assert [record["label"] for record in records] == expected.tolist()
-        assert [record["scores"] for record in records] == scores.tolist()
-    found = call("evaluate", model, data, "--json", "--threads", 2).json
-    assert found["errors"] == int((expected != B).sum())
 
 
 def test_inspect_a_kernel_perceptron(call, data, tmp_path):
@@ -115,17 +93,6 @@ def test_the_story_of_a_fit(call, data, tmp_path):
     assert f"loss      {found['losses'][-1]:.6g} in the last epoch\n" in answer.out
 
 
-def test_defaults_are_those_of_the_learner(call, data, tmp_path):
-    kinds = {
-        "kernel": KernelPerceptron,
-        "budgeted-kernel": BudgetedKernelPerceptron,
-        "multilayer": MultilayerPerceptron,
-    }
-    for learner, kind in kinds.items():
-        call("train", learner, data, "--model", tmp_path / learner, "--quiet")
-        assert modelfile.load_model(tmp_path / learner).get_params() == kind(audit=True).get_params()
-
-
 def test_precomputed_values(call, tmp_path):
     gram = A @ A.T
     np.savez(tmp_path / "gram.npz", X=gram, y=B)
@@ -138,11 +105,3 @@ def test_precomputed_values(call, tmp_path):
     answer = call("train", *options, tmp_path / "some.npz", "--model", tmp_path / "n")
     assert (answer.status, answer.out) == (1, "")
     assert "the data must be a square matrix with --kernel precomputed, got shape (7, 60)" in answer.err
-
-
-@pytest.mark.parametrize("options", [KERNEL[:-2], LAYERS[:-2], BUDGETED, ("kernel", "--gamma", "auto")])
-def test_parity(call, data, options):
-    found = call("parity", *options, data, "--rows", 20, "--epochs", 2, "--json").json
-    assert found["difference"] is None
-    assert len({way["sha256"] for way in found["ways"]}) == 2  # of a fit, and of one epoch in fixed order
-    assert any("partial_fit" in way["way"] for way in found["ways"])

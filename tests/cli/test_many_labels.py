@@ -69,20 +69,8 @@ def test_the_command_learns_as_python_does(call, lists, tmp_path, more):
 def test_lines_of_standard_input(call, stdin, lists, tmp_path):
     model = tmp_path / "m.model"
     stdin(lists.read_bytes())
-    answer = call(
-        "train",
-        "perceptron",
-        "-",
-        "--format",
-        "svmlight",
-        "--multilabel",
-        "--model",
-        model,
-        "--tol",
-        "none",
-        "--epochs",
-        "2",
-    )
+    more = ("--format", "svmlight", "--multilabel", "--tol", "none", "--epochs", 2)
+    answer = call("train", "perceptron", "-", *more, "--model", model)
     assert answer.status == 0, answer
     expected = call("predict", model, lists).out
     unlabelled = b"".join(b" ".join(line.split(b" ")[1:]) + b"\n" for line in lists.read_bytes().splitlines())
@@ -91,19 +79,8 @@ def test_lines_of_standard_input(call, stdin, lists, tmp_path):
 
 
 def test_held_out_examples_are_right_if_all_labels_are(call, lists, tmp_path):
-    options = [
-        "--multilabel",
-        "--holdout",
-        "0.2",
-        "--model",
-        tmp_path / "m",
-        "--tol",
-        "none",
-        "--epochs",
-        "2",
-        "--json",
-    ]
-    answer = call("train", "perceptron", lists, *options)
+    options = ("--multilabel", "--holdout", 0.2, "--tol", "none", "--epochs", 2, "--json")
+    answer = call("train", "perceptron", lists, *options, "--model", tmp_path / "m")
     result = json.loads(answer.out)["holdout"]
     X, Y = of(lists)
     held = np.diff(np.floor(np.arange(N + 1) * 0.2)) > 0

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import math
 
 import pytest
 
 from perceptron_rs import compression
-from perceptron_rs.cli.options import parse, parser
+from perceptron_rs.cli.options import parser
 from perceptron_rs.io import svmlight
 
 TEXTS = {
@@ -73,14 +72,6 @@ def test_a_cache_does_not_depend_on_the_bound(call, text_file, tmp_path):
     made = (tmp_path / "a.cache").stat()
     assert call(*words, "--quiet", "--max-ratio", 9).status == 0
     assert (tmp_path / "a.cache").stat().st_mtime_ns == made.st_mtime_ns
-
-
-def test_what_the_bound_may_be(call):
-    assert parse(["tag", "a.model", "--max-ratio", "inf"]).max_ratio == math.inf
-    for text in ("1", "0", "nan", "much"):
-        answer = call("separable", "a.svm", "--max-ratio", text)
-        assert answer.status == 2
-        assert f"argument --max-ratio: must be a number above 1, got '{text}'" in answer.err
 
 
 def test_help_says_the_default():

@@ -63,19 +63,6 @@ def test_a_table_of_rows_at_doubling_counts(capsys):
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-def test_a_coprocess_that_learns(model, tmp_path):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    expected, _ = load(model).predict_then_learn(X, -Y)
-    with subprocess.Popen(command("online", model), env=environment(), text=True, **pipes) as child:
-        for line, label in zip(svmlight(X, -Y).splitlines(keepends=True), expected, strict=True):
-            child.stdin.write(line)
-            child.stdin.flush()
-            assert child.stdout.readline() == f"{label}\n"
-        child.stdin.close()
-        assert child.wait(timeout=60) == 0
-
-
 def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
     """As Vowpal Wabbit and river write them; Python makes the same columns by scikit-learn's hasher."""
     rows = [{"words": 3, "from": "ann"}, {"from": "bob"}, {"words": 0.5, "from": "bob", "new": True}] * 4

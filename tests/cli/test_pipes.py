@@ -47,8 +47,10 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("form", "packed"),
+    [("svmlight", True), ("csv", False), ("tsv", True), ("npz", False), ("npz", True), ("parquet", True)],
+)
 def test_every_format(call, stdin, model, tmp_path, form, packed):
     data = FORMS[form]()
     stdin(gzip.compress(data, mtime=0) if packed else data)
@@ -77,7 +79,7 @@ def test_the_format_must_be_known(call, stdin, model, tmp_path):
     assert call("predict", model, "-").status == 0  # as the data of the training
 
 
-@pytest.mark.parametrize("size", [1, 7, 50, 1 << 20])
+@pytest.mark.parametrize("size", [1, 50])
 def test_reading_in_parts_changes_nothing(call, model, tmp_path, monkeypatch, size):
     monkeypatch.setattr(text_blocks, "__defaults__", (size,))
     for name, text in (("a.svm", TEXT), ("b.svm", TEXT[:-1]), ("c.svm.gz", gzip.compress(TEXT, mtime=0))):
@@ -131,11 +133,7 @@ def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkey
     ("option", "formats", "data", "form"),
     [
         (("--target", "a"), "csv, tsv, parquet and jsonl", "x.svm", "svmlight"),
-        (("--columns", "a"), "csv, tsv and parquet", "x.npz", "npz"),
-        (("--drop", "a"), "csv, tsv and parquet", "x.svm", "svmlight"),
-        (("--delimiter", ";"), "csv and tsv", "x.parquet", "parquet"),
         (("--header",), "csv and tsv", "x.parquet", "parquet"),
-        (("--missing", "NA"), "csv and tsv", "x.svm", "svmlight"),
         (("--zero-based", "no"), "svmlight", "x.csv", "csv"),
         (("--hash-bits", 3), "csv, tsv, parquet, lines and jsonl", "x.svm", "svmlight"),
     ],
@@ -222,12 +220,9 @@ def test_one_pass_of_a_pipe_into_a_new_model(call, fifo, stdin, tmp_path, form):
 
 WORDS = CSV.replace(",-1\n", ",no\n").replace(",1\n", ",yes\n")
 KEPT = {
-    "csv": (CSV, ()),
     "csv of words": (WORDS, ()),
     "tsv": (WORDS.replace(",", "\t"), ()),
-    "lines": ("-1\ta b\n1\tb c\n" * 3, ()),
     "lines of words": ("no\ta b\nyes\tb c\n" * 3, ()),
-    "scaled": (CSV, ("--scale", "standard")),
     "scaled svmlight": (TEXT.decode(), ("--scale", "standard")),
     "held out": (WORDS, ("--holdout", 0.3)),
     "hashed": ("red,1,no\nblue,2,yes\ngreen,1,no\n" * 3, ("--hash-bits", 8, "--no-header")),
@@ -246,11 +241,7 @@ def test_what_a_cache_keeps_of_a_pipe_tells_all_that_a_file_does(call, fifo, std
     answer = call("train", tmp_path / "file", *argv, "--model", tmp_path / "whole")
     assert answer.status == 0, answer.err
     data = text.encode()
-    for data_of in (
-        lambda: fifo(data),
-        lambda: stdin(data) or "-",
-        lambda: stdin(gzip.compress(data)) or "-",
-    ):
+    for data_of in (lambda: fifo(data), lambda: stdin(gzip.compress(data)) or "-"):
         answer = call("train", data_of(), *argv, "--cache", tmp_path / "cache", "--model", tmp_path / "m")
         assert answer.status == 0, answer.err
         assert digest(load(tmp_path / "m")) == digest(load(tmp_path / "whole"))
@@ -277,21 +268,7 @@ def test_what_a_cache_keeps_of_a_pipe_goes_if_it_cannot_be_read(call, stdin, tmp
     [
         ((), "--epochs 1, --classes LABEL,..., --features N, --zero-based yes or no"),
         (("--epochs", 1, "--features", 3), "--classes LABEL,..., --zero-based yes or no"),
-        (
-            (
-                "--epochs",
-                1,
-                "--features",
-                3,
-                "--zero-based",
-                "no",
-                "--classes",
-                "a,b",
-                "--class-weight",
-                "balanced",
-            ),
-            "another --class-weight than balanced",
-        ),
+        (("--epochs", 1, "--class-weight", "balanced"), "another --class-weight than balanced"),
     ],
 )
 def test_what_needs_a_second_pass_says_so_before_it_begins(call, tmp_path, monkeypatch, options, lacking):
@@ -331,7 +308,6 @@ def test_commands_on_named_pipes(call, fifo, model, text_file, tmp_path):
     "argv",
     [
         ("train",),
-        ("train", "--stream", "--cache", "CACHE"),
         ("train", "--stream", "--cache", "CACHE", "--scale", "standard"),
         ("predict",),
         ("online",),

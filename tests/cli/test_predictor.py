@@ -9,6 +9,7 @@ import pytest
 
 from perceptron_rs import (
     AveragedPerceptron,
+    BudgetedKernelPerceptron,
     KernelPerceptron,
     MultilayerPerceptron,
     Perceptron,
@@ -30,6 +31,7 @@ MODELS = [
     (PocketPerceptron(**FEW), THREE),
     (VotedPerceptron(**FEW), TWO),
     (KernelPerceptron(**FEW, multi_class="joint"), THREE),
+    (BudgetedKernelPerceptron(**FEW, budget=9), TWO),
     (MultilayerPerceptron((3,), **FEW), THREE),
 ]
 CODE = """
@@ -107,10 +109,3 @@ def test_tag_imports_little(tmp_path, call, options):
     assert call("tag-train", tokens, "--model", tmp_path / "m", "--quiet", *options).status == 0
     assert output_of("tag", tmp_path / "m", tokens, "--tag-column", 2) == tokens.read_text() + "\n"
     assert '"token_accuracy": 1.0' in output_of("tag-evaluate", tmp_path / "m", tokens, "--json")
-
-
-def test_a_file_that_is_not_sound_is_refused(refused, tmp_path):
-    Perceptron().fit(A, TWO).save(tmp_path / "m")
-    (tmp_path / "m").write_bytes((tmp_path / "m").read_bytes()[:-1])
-    (tmp_path / "a.svm").write_text(svmlight(A, TWO))
-    assert "cannot load" in refused("predict", tmp_path / "m", tmp_path / "a.svm")

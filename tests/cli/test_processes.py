@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs import MultilayerPerceptron, Perceptron
+from perceptron_rs import Perceptron
 from perceptron_rs.cli import modelfile
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
-from .support import X, Y, command, environment, process
+from .support import X, Y, command, environment
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
 
@@ -119,36 +119,6 @@ def test_an_interrupted_stream_tells_how_many_examples_there_are(call, tmp_path,
     assert answer.json["n_samples"] == (None if epoch == 1 else 300)
     answer = call(*argv, "--model", tmp_path / "m")
     assert f"data      {'the first' if epoch == 1 else 300} examples of 1 features" in answer.out
-
-
-def test_interrupted_layers_are_kept(call, tmp_path, monkeypatch):
-    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)
-    fit = MultilayerPerceptron.fit
-
-    def begin(self, X, y):  # not before: there is nothing to keep
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        return fit(self, X, y)
-
-    monkeypatch.setattr(MultilayerPerceptron, "fit", begin)
-    previous = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    argv = ("train", "multilayer", tmp_path / "a.svm", "--epochs", 10**9, "--tol", "none")
-    try:
-        assert call(*argv, "--model", tmp_path / "m").status == 130
-        assert not (tmp_path / "m").exists()
-        answer = call(*argv, "--model", tmp_path / "m", "--keep-on-interrupt", "--json")
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
-    assert (answer.status, answer.json["interrupted"], answer.json["converged"]) == (130, True, False)
-    assert "maximum of" not in answer.err
-    assert "ctrl-c ended the fit" in answer.err
-    assert modelfile.load_model(tmp_path / "m").keep_on_interrupt is False
-
-
-def test_head_in_a_shell(long):
-    line = " ".join(command("predict", *long)) + " | head -1"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
 @pytest.mark.parametrize(
@@ -280,14 +250,6 @@ def test_no_standard_output_at_all(long, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_train_and_a_bad_model_as_processes(text_file, tmp_path):
-    done = process("train", text_file, "--model", tmp_path / "a model")
-    assert (done.status, done.out.split()[:2]) == (0, ["learner", "perceptron"])
-    assert done.err.startswith("epoch 1: ")
-    bad = process("predict", text_file, text_file)
-    assert (bad.status, bad.err.count("\n"), bad.out) == (1, 1, "")
-
-
 def on_a_terminal(*argv):
     """Return what the command writes to a terminal as its standard error, and its exit status."""
     import pty
@@ -312,7 +274,3 @@ def test_a_bar_on_a_terminal(text_file, tmp_path):
     assert "\x1b[" in written
     assert "/3" in written
     assert "0 mistakes (0.0000)" in written
-
-
-def test_quiet_on_a_terminal(text_file, tmp_path):
-    assert on_a_terminal("train", text_file, "--model", tmp_path / "m", "--quiet") == ("", 0)

@@ -25,9 +25,7 @@ def words(rows):
 
 
 FORMS = {
-    "a.svm": lambda path, rows: path.write_text(svmlight(X[rows], Y[rows])),
     "a.svm.gz": lambda path, rows: path.write_bytes(gzip.compress(svmlight(X[rows], Y[rows]).encode())),
-    "a.csv": lambda path, rows: path.write_text(table(rows)),
     "a.csv.xz": lambda path, rows: path.write_bytes(lzma.compress(table(rows).encode())),
     "a.npz": lambda path, rows: np.savez(path, X=X[rows], y=Y[rows]),
     "words.txt": lambda path, rows: path.write_text(words(rows)),

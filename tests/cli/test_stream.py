@@ -40,20 +40,21 @@ def fixture_data(request, tmp_path, monkeypatch):
     "options",
     [
         (),
-        ("--holdout", 0.2),
-        ("--scale", "maxabs"),
         ("--scale", "maxabs", "--holdout", 0.3),
         ("--cache", "FILE", "--block-size", 7),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("learner", ["perceptron", "averaged"])
-def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, learner, options):
+def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, options):
     streamed, whole = tmp_path / "streamed", tmp_path / "whole"
     options = [tmp_path / "cache" if option == "FILE" else option for option in options]
-    found = call("train", learner, *data, "--stream", "--model", streamed, "--json", *EPOCHS, *options).json
+    found = call(
+        "train", "averaged", *data, "--stream", "--model", streamed, "--json", *EPOCHS, *options
+    ).json
     options = () if "--cache" in options else options
-    told = call("train", learner, *data, "--no-shuffle", "--model", whole, "--json", *EPOCHS, *options).json
+    told = call(
+        "train", "averaged", *data, "--no-shuffle", "--model", whole, "--json", *EPOCHS, *options
+    ).json
     same = set(told) - {"seconds", "model", "bytes"}
     assert {name: found[name] for name in same} == {name: told[name] for name in same}
     assert load(streamed).coef_.tobytes() == load(whole).coef_.tobytes()
@@ -105,17 +106,6 @@ def test_more_features_than_a_stream_has(call, tmp_path, first):
     assert (refused.status, "--features is 3" in refused.err) == (1, True), refused.err
 
 
-def test_a_model_goes_on_in_a_stream(call, tmp_path):
-    path, first, again, whole = (tmp_path / name for name in ("a.svm", "first", "again", "whole"))
-    path.write_text(svmlight(X, Y))
-    one = ("--epochs", 1, "--tol", "none", "--quiet")
-    assert call("train", path, "--stream", "--model", first, *one).status == 0
-    assert call("train", path, "--stream", "--continue", first, "--model", again, "--quiet").status == 0
-    two = ("--epochs", 2, "--tol", "none", "--quiet")
-    assert call("train", path, "--stream", "--model", whole, *two).status == 0
-    assert load(again).coef_.tobytes() == load(whole).coef_.tobytes()
-
-
 def test_a_model_goes_on_with_some_of_its_classes(call, tmp_path):
     """The same in memory and from a stream, also with one class, and with weights of any of the model's."""
     path, few, first = tmp_path / "a.svm", tmp_path / "b.svm", tmp_path / "first"
@@ -130,17 +120,6 @@ def test_a_model_goes_on_with_some_of_its_classes(call, tmp_path):
             found.append(load(tmp_path / "m"))
         assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
         assert found[0].classes_.tolist() == load(first).classes_.tolist()
-
-
-def test_other_data_of_a_stream_is_named(call, tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_text(svmlight(X, Y))
-    shuffled = ("--shuffle", "--cache", tmp_path / "cache", "--block-size", 9)
-    assert call("train", path, "--stream", *shuffled, "--model", tmp_path / "m", *EPOCHS).status == 0
-    assert call("reproduce", tmp_path / "m", path).status == 0
-    path.write_text(svmlight(X, Y[::-1]))
-    answer = call("reproduce", tmp_path / "m", path)
-    assert (answer.status, "rows 0 to 59 differ in their entries or labels" in answer.out) == (1, True)
 
 
 def test_what_goes_on_without_a_record_has_none(call, tmp_path):
@@ -168,8 +147,6 @@ def test_standard_input_is_kept_in_a_cache(call, stdin, tmp_path):
     ("options", "text"),
     [
         (["x.svm", "--cache", "c"], "--cache has no effect without --stream"),
-        (["x.svm", "--block-size", "9"], "--block-size has no effect without --stream"),
-        (["x.svm", "--checkpoint", "c"], "--checkpoint has no effect without --stream"),
         (["-", "--format", "svmlight", "--stream", "--scale", "maxabs"], "can be read only once"),
     ],
 )

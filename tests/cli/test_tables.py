@@ -25,9 +25,8 @@ def write(frame, path):
     return path
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet"])
-def test_names_and_labels(call, tmp_path, name):
-    path, model = write(FRAME, tmp_path / name), tmp_path / "m"
+def test_names_and_labels(call, tmp_path):
+    path, model = write(FRAME, tmp_path / "a.csv.gz"), tmp_path / "m"
     trained = call("train", path, "--model", model, "--json", "--quiet")
     assert trained.json["classes"] == ["no", "yes"]
     found, expected = modelfile.load_model(model), Perceptron().fit(X, FRAME["kind"])
@@ -76,17 +75,6 @@ def test_names_in_the_model_and_no_header(call, tmp_path):
         assert call("predict", model, path, "--no-header").out.split() == FRAME["kind"].tolist()
 
 
-def test_numbers_are_read_to_the_last_bit(tmp_path):
-    values = np.random.default_rng(0).standard_normal(2000) * 10.0 ** np.arange(-100, 100).repeat(10)
-    path = tmp_path / "a.csv"
-    path.write_text("x,y\n" + "".join(f"{value!r},1\n" for value in values.tolist()))
-    from perceptron_rs.io.files import ExampleFiles
-    from perceptron_rs.io.reading import Reading
-
-    found = ExampleFiles([str(path)], Reading()).whole()
-    assert found.X.tobytes() == values.tobytes()
-
-
 def test_labels_that_look_like_numbers(call, tmp_path):
     """Where the model's classes are strings, so are the labels."""
     path, model = tmp_path / "a.csv", tmp_path / "m"
@@ -100,31 +88,18 @@ def test_labels_that_look_like_numbers(call, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "expected"),
     [
-        ("x,y,label\n1,2,a\n,2,b\n", (), "row 2: column 'x' has a missing value"),
-        ("x,y,label\n1,2,a\n3,2,\n4,2,b\n", (), "row 2: the label in column 'label' is missing"),
-        ("x,y,label\n1,red,a\n3,blue,b\n", (), "row 1: column 'y' holds 'red', which is not a number"),
         (
             "x,label\n1,a\n2,b\n",
             ("--target", "z"),
             "has no column 'z' for --target; its columns are 'x', 'label'",
         ),
         ("label\na\nb\n", (), "has no columns except the labels 'label'"),
-        ("x,y\n", (), "a.csv"),
-        ("\n", (), "a.csv"),
-        ("x,y\n1,2,3\n1\n", (), "a.csv"),
-        ("x,y\n1,0.5\n2,1.5\n", (), "must be whole numbers or strings"),
     ],
 )
 def test_bad_tables(refused, tmp_path, text, options, expected):
     path = tmp_path / "a.csv"
     path.write_text(text)
     assert expected in refused("train", path, "--model", tmp_path / "m", *options)
-
-
-def test_two_columns_of_one_name(refused, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,x,y\n1,2,a\n3,4,b\n")
-    assert "two columns are called 'x'" in refused("train", path, "--model", tmp_path / "m")
 
 
 def test_columns_that_the_model_needs(refused, call, tmp_path):
@@ -143,26 +118,6 @@ def test_a_missing_library_is_named(refused, tmp_path, monkeypatch):
     for path in files:
         line = refused("train", path, "--model", tmp_path / "m")
         assert line == f"{path}: tables are read by pyarrow, which is not installed: pip install pyarrow"
-
-
-@pytest.mark.parametrize("kind", ["category", "int8", "bool", "string"])
-def test_types_of_labels_in_parquet(call, tmp_path, kind):
-    labels = FRAME["kind"] if kind in ("category", "string") else pandas.Series(Y > 0)
-    path = write(FRAME.assign(kind=labels.astype(kind)), tmp_path / "a.parquet")
-    answer = call("train", path, "--model", tmp_path / "m", "--json", "--quiet").json
-    expected = {"int8": [0, 1], "bool": [False, True]}.get(kind, ["no", "yes"])
-    assert answer["classes"] == expected
-
-
-def test_small_types_stay_small(tmp_path):
-    from perceptron_rs.io.files import ExampleFiles
-    from perceptron_rs.io.reading import Reading
-
-    frame = pandas.DataFrame(X.astype(np.int8), columns=NAMES).assign(y=Y)
-    path = write(frame, tmp_path / "a.parquet")
-    X_found = ExampleFiles([str(path)], Reading()).whole().X
-    assert X_found.dtype == np.int8
-    assert X_found.flags.c_contiguous
 
 
 def test_damaged_parquet(refused, tmp_path):
@@ -184,27 +139,6 @@ def test_a_last_column_without_a_name_holds_no_labels(refused, call, tmp_path, m
     assert "leaves its last column '' out; name the column of the labels with --target" in said
     assert call("train", path, "--model", model, "--drop", "", "--target", "y", "--quiet", *more).status == 0
     assert modelfile.load_model(model).feature_names_in_.tolist() == ["x"]
-
-
-def test_a_column_that_is_left_out_holds_no_labels(refused, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,y,id\n1,0,5\n2,1,6\n")
-    assert "its last column 'id' out" in refused("train", path, "--model", tmp_path / "m", "--drop", "id")
-
-
-def test_two_columns_of_one_name_in_parquet(refused, tmp_path):
-    pyarrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
-    path = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.table([[1.0, 2.0], [3.0, 4.0], [0, 1]], names=["x", "x", "y"]), path)
-    for more in ([], ["--stream"]):
-        said = refused("train", path, "--model", tmp_path / "m", *more)
-        assert "two columns are called 'x'; give each a name of its own" in said
-
-
-def test_names_of_columns_are_no_words_of_the_command(refused, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("2019,2020,y\n1,2,0\n3,1,1\n")
-    assert "('2019', '2020', 'y')" in refused("train", path, "--model", tmp_path / "m")
 
 
 @pytest.mark.parametrize("text", ["\n\n\n", "a,b,y\n\n\n"], ids=["blank", "header"])

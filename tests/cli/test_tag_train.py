@@ -135,7 +135,6 @@ def test_a_file_none_of_whose_tags_is_known_is_refused(refused, call, data, tmp_
     ("options", "status", "error"),
     [
         (["--continue", "MODEL", "--window", "1"], 2, "--window is kept in the model"),
-        (["--continue", "MODEL", "--tag-column", "1"], 2, "--tag-column is kept in the model"),
         (["--continue", "MODEL", "--hash-columns", "8"], 2, "--hash-columns is kept in the model"),
         (["--cache", "c"], 2, "--cache has no effect without --stream"),
         (["--stream", "--held-out", "0.5"], 2, "--held-out cannot be combined with --stream"),

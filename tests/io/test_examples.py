@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_arrow, open_csv, open_examples, open_parquet
+from perceptron_rs.io.files import ExampleFiles
+from perceptron_rs.io.reading import Reading
 
 rng = np.random.default_rng(3)
 X = rng.integers(-3, 4, (60, 4)) / 2
@@ -135,3 +137,16 @@ def test_numbers_of_features_that_are_none(tmp_path, n_features):
     svmlight(tmp_path / "a.svm")
     with pytest.raises((ValueError, TypeError), match="n_features must be"):
         open_examples(tmp_path / "a.svm", n_features=n_features)
+
+
+def test_arrays_are_mapped_and_small_types_stay_small(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    assert isinstance(
+        ExampleFiles([str(tmp_path / "a.npy")], Reading(with_labels=False)).whole().X, np.memmap
+    )
+    pa = pytest.importorskip("pyarrow")
+    columns = {"y": Y} | {f"c{i}": (2 * X[:, i]).astype(np.int8) for i in range(4)}
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), tmp_path / "a.parquet")
+    found = ExampleFiles([str(tmp_path / "a.parquet")], Reading(target="y")).whole().X
+    assert found.dtype == np.int8
+    assert found.flags.c_contiguous

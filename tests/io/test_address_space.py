@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 import pytest
-
-from .support import environment
+from tests.cli.support import environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits as on Linux")
 
