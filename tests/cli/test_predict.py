@@ -95,3 +95,13 @@ def test_whole_float_classes_are_printed_as_integers(call, tmp_path):
     np.save(tmp_path / "a.npy", X)
     modelfile.save_model(AveragedPerceptron().fit(X, Y.astype(float)), tmp_path / "m")
     assert call("predict", tmp_path / "m", tmp_path / "a.npy").out.split() == [str(label) for label in Y]
+
+
+@pytest.mark.parametrize(("labels", "options"), [(["a\nb", "c"], ()), (["a\tb", "c"], ("--scores",))])
+def test_classes_that_would_not_fit_into_a_line_are_refused(call, refused, tmp_path, labels, options):
+    AveragedPerceptron().fit(X, np.repeat(labels, 3)).save(tmp_path / "m")
+    np.save(tmp_path / "a.npy", X)
+    argv = (tmp_path / "m", tmp_path / "a.npy", *options)
+    assert "has a line end or a tab" in refused("predict", *argv)
+    records = [json.loads(line) for line in call("predict", *argv, "--json").out.splitlines()]
+    assert {record["label"] for record in records} <= set(labels)

@@ -18,6 +18,8 @@ FILES = {
     "one.svm": "1 1:2\n1 2:3\n",
     "huge.svm": "1 1:1e308 2:1e308\n-1 1:-1e308 2:1e308\n" * 3,
     "a.tsv": "the\tD\ndog\tN\n\na\tD\ncat\tN\n\n",
+    "below.csv": "a,w,k\n1,-1,x\n2,1,y\n",
+    "zero.csv": "a,w,k\n1,0,x\n2,0,y\n",
     "other.tsv": "the\tX\ndog\tY\n\n",
 }
 MODELS = {
@@ -42,6 +44,9 @@ CALLS = [
     )),
     *(("train", name, "huge.svm") for name in ("averaged", "pocket", "kernel", "multilayer")),
     ("train", "averaged", "huge.svm", "--stream"), ("train", "one.svm"), ("train", "one.svm", "--stream"),
+    *(("train", "perceptron", f"{name}.csv", "--sample-weight", "w", *stream)
+      for name in ("below", "zero") for stream in ((), ("--stream",))),
+    ("train", "below.csv", "--sample-weight", "w", "--target", "w"),
     ("parity", "one.svm"),
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),

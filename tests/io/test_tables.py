@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest, load
 from perceptron_rs.cli import main
-from perceptron_rs.io import open_arrow, open_csv, open_parquet
+from perceptron_rs.io import open_arrow, open_csv, open_examples, open_parquet
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 
@@ -307,3 +307,30 @@ def test_labels_that_are_floats_are_whole_numbers(tmp_path, values, expected):
                 read()
         else:
             assert (read().tolist(), read().dtype) == (expected, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0, 5.0]], "row 2: column 'e' has a list of 3 numbers where others have 2"),
+        ([["u", "v"], ["w"]], "row 2: column 'e' has a list of 1 numbers where others have 2"),
+        ([b"u", b"v"], "column 'e' holds binary, neither numbers nor strings; encode it, or leave it out"),
+        ([{"u": 1}, {"u": 2}], "column 'e' holds struct<u: int64>, neither numbers nor strings"),
+        ([[[1.0]], [[2.0]]], "column 'e' holds list<"),
+    ],
+)
+def test_what_cannot_be_hashed_is_named(tmp_path, column, said):
+    """Values behind the first list's length were left out."""
+    pa.parquet.write_table(pa.table({"e": column, "y": ["a", "b"]}), tmp_path / "a.parquet")
+    with pytest.raises(ValueError) as caught:
+        Perceptron().fit_stream(open_examples(tmp_path / "a.parquet", hash_bits=6))
+    assert said in str(caught.value)
+
+
+def test_categories_are_strings_to_later_files(tmp_path):
+    frame = pd.DataFrame({"c": pd.Categorical(["u", "v"]), "y": ["a", "b"]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    model = str(tmp_path / "m")
+    assert main(["train", str(tmp_path / "a.parquet"), "--hash-bits", "6", "--model", model, "--quiet"]) == 0
+    assert main(["evaluate", model, str(tmp_path / "a.csv")]) == 0

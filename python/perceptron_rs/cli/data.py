@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.summary import label_text
+from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import is_read_once
@@ -26,7 +27,17 @@ from perceptron_rs.io.reading import reading_of as options_to_reading
 from perceptron_rs.models.input_files import known_of
 from perceptron_rs.paths import paths_of
 
-__all__ = ["Files", "data_of", "examples", "kept", "reading_of", "same_kind", "several", "weights_of"]
+__all__ = [
+    "Files",
+    "data_of",
+    "examples",
+    "kept",
+    "lines_of",
+    "reading_of",
+    "same_kind",
+    "several",
+    "weights_of",
+]
 
 _BLOCK = 1 << 20
 #: Names of files, and what is open: read as if they were one.
@@ -121,6 +132,19 @@ def weights_of(data: Examples, model: Any) -> dict[str, Any]:
     if "sample_weight" not in signature(model.fit).parameters:
         raise CommandError(f"the learner {name_of(model)} takes no weights of examples; leave them out")
     return {"sample_weight": data.weights}
+
+
+def lines_of(classes: NDArray[Any], *, as_json: bool, with_numbers: bool = False) -> list[str]:
+    """Return the line that answers with each class, without its end; CommandError if one takes several."""
+    if as_json:
+        return [json.dumps({"label": plain(label)}) for label in classes]
+    texts = [label_text(label) for label in classes]
+    odd = next((text for text in texts if set(text) & set("\n\r\t" if with_numbers else "\n\r")), None)
+    if odd is not None:
+        raise CommandError(
+            f"the class {odd!r:.80} has a line end or a tab, which would end its answer early; add --json"
+        )
+    return texts
 
 
 def several(labels: NDArray[Any]) -> str:

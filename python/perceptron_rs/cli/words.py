@@ -26,9 +26,8 @@ _OTHERS = {
     "fit_stream": "--stream",
     "n_jobs": "--threads",
     "partial_fit": "online",
-    "sample_weight": "the weight",
     "warm_start": "--continue",
-    "weights": "the weights of --class-weight",
+    "weights": "the weights of examples and classes",
     "y": "the data",
 }
 #: Options that are not written as their names.

@@ -35,8 +35,9 @@ class naming:  # noqa: N801  called like a function
         text = str(error)
         if kind in (TypeError, ValueError) and re.search(rf"\b{self.argument}\b", text):
             return
-        renamed = TypeError if isinstance(error, TypeError) else ValueError
-        raise renamed(f"{self.argument}: {text}") from error
+        if isinstance(error, TypeError):
+            raise TypeError(f"{self.argument}: {text}") from error
+        raise ArgumentError(f"{{{self.argument}}}: {{text}}", text=text) from error
 
 
 class FittedAttributes:

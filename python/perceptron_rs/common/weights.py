@@ -21,6 +21,7 @@ __all__ = [
     "assert_same_planes",
     "class_counts",
     "class_weights",
+    "infinite_weight",
     "label_weights",
     "refuse_odd_weights",
     "sample_weights",
@@ -68,7 +69,7 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
         weights: Floats = _check_sample_weight(sample_weight, labels, dtype=np.float64)
         low = weights.min()
         if not low >= 0 or not np.isfinite(weights.max()):  # a scalar is not looked at by scikit-learn
-            raise ValueError(f"sample_weight must be finite and >= 0, got {low if not low >= 0 else np.inf}")
+            raise infinite_weight(low if not low >= 0 else np.inf)
     return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
@@ -167,6 +168,11 @@ def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint3
             has = labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1)
             idle &= each * np.where(has, held, without) == 0
     return idle
+
+
+def infinite_weight(value: Any) -> ArgumentError:
+    """Return the error for a weight of an example that is negative, infinite or NaN."""
+    return ArgumentError("{sample_weight} must be finite and >= 0, got {value}", value=value)
 
 
 def nothing_to_learn() -> ArgumentError:

@@ -228,19 +228,44 @@ def _lists(column: Any, feature: Feature) -> NDArray[Any]:
     row = first_row(pc.is_null(column))
     if row is not None:
         raise CellError(row, f"column {name!r} has no list; fill it in, or drop the row")
-    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
-    if (lengths != width).any():
-        row = int(np.argmax(lengths != width))
-        raise CellError(
-            row,
-            f"column {name!r} has a list of {lengths[row]} numbers where others have {width}; lists that are "
-            f"features must have one length",
-        )
+    _check_lengths(column, feature)
     try:
         flat = numbers(column.flatten(), name)
     except CellError as error:
         raise error.in_row(None if error.row is None else error.row // width) from None
     return flat.reshape(-1, width)
+
+
+def _check_lengths(column: Any, feature: Feature) -> None:
+    """Raise `CellError` for a list of another length than the feature's."""
+    pc, width = arrow("compute"), feature.width
+    lengths = pc.fill_null(pc.list_value_length(column), width).to_numpy(zero_copy_only=False)
+    if (lengths != width).any():
+        row = int(np.argmax(lengths != width))
+        raise CellError(
+            row,
+            f"column {feature.column!r} has a list of {lengths[row]} numbers where others have {width}; "
+            f"lists that are features must have one length",
+        )
+
+
+def hashable(column: Any, feature: Feature) -> list[Any]:
+    """Return the cells of the column of a feature; raise `CellError` unless they are numbers or text."""
+    column = single(column)
+    kind, types = column.type, arrow("types")
+    if feature.place is not None:
+        _check_lengths(column, feature)
+        kind = kind.value_type
+    known = (is_text, types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    if not any(is_known(kind) for is_known in known):
+        raise CellError(
+            None,
+            f"column {feature.column!r} holds {kind}, neither numbers nor strings",
+            "encode it, or leave it out ({drop})",
+            {"drop": [feature.column]},
+        )
+    cells: list[Any] = column.to_pylist()
+    return cells
 
 
 def numbers(column: Any, name: str) -> NDArray[Any]:
@@ -304,8 +329,9 @@ def _whole(values: list[Any], name: str) -> NDArray[np.int64]:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a column holds strings."""
+    """Whether a column holds strings, perhaps as codes of a dictionary."""
     types = arrow("types")
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     is_view = getattr(types, "is_string_view", lambda _: False)
     return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
 

@@ -18,6 +18,7 @@ from perceptron_rs.io.columns import (
     arrow,
     column_of,
     features_of,
+    hashable,
     is_lists,
     is_text,
     labels,
@@ -167,7 +168,7 @@ class Layout:
         lists: dict[str, list[Any]] = {}
         for feature in self.features:
             if feature.column not in lists:
-                lists[feature.column] = single(table.column(feature.column)).to_pylist()
+                lists[feature.column] = hashable(table.column(feature.column), feature)
             for row, value in zip(rows, lists[feature.column], strict=True):
                 if value is not None and feature.place is not None:
                     value = value[feature.place]

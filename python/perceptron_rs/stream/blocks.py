@@ -30,7 +30,7 @@ from perceptron_rs.common.rows.examples import refuse_odd
 from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.common.rows.storage import checked_by, holds_numbers
 from perceptron_rs.common.turns import within_turns
-from perceptron_rs.common.weights import refuse_odd_weights
+from perceptron_rs.common.weights import infinite_weight, refuse_odd_weights
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
@@ -312,7 +312,7 @@ def array_batch(given: Any) -> Batch:
             )
         low, high = weights.min(initial=0.0), weights.max(initial=0.0)
         if not low >= 0 or not high < np.inf:
-            raise ValueError(f"sample_weight must be finite and >= 0, got {high if low >= 0 else low}")
+            raise infinite_weight(high if low >= 0 else low)
     if lengths is not None:
         lengths = np.asarray(lengths)
         if (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 import sys
 from argparse import Namespace
@@ -13,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, several, weights_of
+from perceptron_rs.cli.data import examples, lines_of, several, weights_of
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.words import text_of
-from perceptron_rs.common.summary import label_text, plain
+from perceptron_rs.common.summary import label_text
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.input_files import OF_FILES
 
@@ -71,9 +70,7 @@ class Learning:
         vars(model).pop("feature_names_in_", None)
         if hasattr(model, "n_jobs"):
             model.n_jobs = arguments.threads
-        texts = [label_text(label) for label in model.classes_]
-        records = [json.dumps({"label": plain(label)}) for label in model.classes_]
-        self.lines = [text + "\n" for text in (records if arguments.json else texts)]
+        self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples
         self.untold: list[tuple[int, int]] = []  # examples and mistakes of a block
@@ -95,9 +92,17 @@ class Learning:
             raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
     def answered(self, data: Examples) -> Iterator[tuple[Examples, list[int], int]]:
-        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
+        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad.
+
+        Examples of weight 0 are answered, and not learnt from.
+        """
+        weights = weights_of(data, self.model)
         try:
-            found, errors = self.model.predict_then_learn(data.X, data.labels, **weights_of(data, self.model))
+            if weights and not data.weights.any():
+                found = self.model.predict(data.X)
+                errors = int(np.count_nonzero(found != data.labels))
+            else:
+                found, errors = self.model.predict_then_learn(data.X, data.labels, **weights)
         except ValueError as error:
             if len(data) == 1:
                 self.refuse(text_of(error))

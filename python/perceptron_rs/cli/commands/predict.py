@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import examples
+from perceptron_rs.cli.data import examples, lines_of
 from perceptron_rs.cli.modelfile import learner_of, load_predictor
 from perceptron_rs.cli.status import CommandError, Status
-from perceptron_rs.common.summary import label_text, plain
+from perceptron_rs.common.summary import plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 
@@ -68,10 +68,9 @@ class Answers:
         self._judge, self._as_json = judge, arguments.json
         names = [name for name in ("scores", "probabilities") if getattr(arguments, name)]
         self._numbers = names[0] if names else None
-        self._texts = [label_text(label) for label in classes]
+        self._texts = lines_of(classes, as_json=self._as_json, with_numbers=bool(names))
         self._values = [plain(label) for label in classes]
-        alone = [json.dumps({"label": v}) for v in self._values] if self._as_json else self._texts
-        self._lines = [text + "\n" for text in alone]
+        self._lines = [text + "\n" for text in self._texts]
 
     def lines(self, data: Examples) -> str:
         """Return a line for each example."""
