@@ -47,7 +47,7 @@ CALLS = [
     *(("train", "perceptron", f"{name}.csv", "--sample-weight", "w", *stream)
       for name in ("below", "zero") for stream in ((), ("--stream",))),
     ("train", "below.csv", "--sample-weight", "w", "--target", "w"),
-    ("parity", "one.svm"),
+    ("online", "plain", "a.svm", "--save", "a.svm"), ("parity", "one.svm"),
     ("train", "a.svm", "--class-weight", "1=0", "--class-weight", "-1=0"),
     *(("train", "averaged", "three.svm", "--continue", "plain", *stream) for stream in ((), ("--stream",))),
     ("train", "averaged", "a.svm", "--continue", "plain", "--multi-class", "joint"),

@@ -24,25 +24,25 @@ __all__ = [
 ]
 
 
-def check_writable(path: Path, data: Sequence[Any]) -> None:
+def check_writable(path: Path, data: Sequence[Any], option: str = "--model") -> None:
     """Raise if no model can be written there: before the training, and without a trace."""
     if path.is_dir():
-        raise CommandError(f"--model {path}: is a folder; name a file in it")
+        raise CommandError(f"{option} {path}: is a folder; name a file in it")
     if path.exists():
         if not path.is_file():
-            raise CommandError(f"--model {path}: is not a regular file; name another one")
+            raise CommandError(f"{option} {path}: is not a regular file; name another one")
         if any(isinstance(file, str) and Path(file).exists() and path.samefile(file) for file in data):
-            raise CommandError(f"--model {path}: is the data file; name another one")
+            raise CommandError(f"{option} {path}: is the data file; name another one")
         if not os.access(path, os.W_OK):
-            raise CommandError(f"--model {path}: is write-protected; name another file")
+            raise CommandError(f"{option} {path}: is write-protected; name another file")
     folder = path.parent
     if not folder.is_dir():
-        raise CommandError(f"--model {path}: there is no folder {folder}; create it first")
+        raise CommandError(f"{option} {path}: there is no folder {folder}; create it first")
     try:
         with tempfile.TemporaryFile(dir=folder):  # without a name where the system can: a kill leaves nothing
             pass
     except OSError as error:
-        raise CommandError(f"--model {path}: cannot write to {folder}: {error.strerror}") from error
+        raise CommandError(f"{option} {path}: cannot write to {folder}: {error.strerror}") from error
 
 
 def save_model(model: Any, path: Path) -> None:

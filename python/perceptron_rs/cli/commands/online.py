@@ -45,7 +45,7 @@ def run(arguments: Namespace) -> int:
     if model.audit or arguments.no_audit or arguments.audit_key is not None:
         audited(model, arguments, goes_on=True)
     if arguments.save is not None:
-        check_writable(Path(arguments.save), arguments.data)
+        check_writable(Path(arguments.save), arguments.data, "--save")
     learning = Learning(model, arguments)
     try:
         learning.all()
