@@ -7,7 +7,8 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, get_args
 
 import numpy as np
@@ -36,7 +37,9 @@ __all__ = [
     "RunInPlace",
     "Solution",
     "State",
+    "forced_instruction_set",
     "get_engine",
+    "instruction_sets",
 ]
 
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -366,3 +369,22 @@ def get_engine(name: str) -> Engine:
 
         return reference
     raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")
+
+
+def instruction_sets() -> list[str]:
+    """Return the instruction sets of this processor that the core has code for, the widest last."""
+    from perceptron_rs import _core
+
+    return _core._instruction_sets()
+
+
+@contextmanager
+def forced_instruction_set(name: str | None) -> Iterator[None]:
+    """Let the core compute with this instruction set within a block; None: with the widest one."""
+    from perceptron_rs import _core
+
+    _core._force_instruction_set(name)
+    try:
+        yield
+    finally:
+        _core._force_instruction_set(None)

@@ -1,15 +1,28 @@
-"""Whether an estimator is fitted. scikit-learn, which takes long to import, raises the error if it is not."""
+"""What scikit-learn knows of estimators: whether one is fitted, and what its parameters are called.
+
+Nothing here imports scikit-learn, which takes long, unless it has an error to raise.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
-__all__ = ["check_is_fitted"]
+__all__ = ["check_is_fitted", "parameter_names"]
 
 
-def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
+class _Parametrised(Protocol):
+    @classmethod
+    def _get_param_names(cls) -> list[str]: ...
+
+
+def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
     """Check as scikit-learn does, which first makes the tags: a sixth of the time to predict a row."""
     if attribute not in vars(estimator):
         from sklearn.utils.validation import check_is_fitted as check
 
         check(estimator, attribute)
+
+
+def parameter_names(kind: type[_Parametrised]) -> list[str]:
+    """Return the names of the parameters of a class of estimators, sorted."""
+    return kind._get_param_names()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from perceptron_rs import _core
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.storage import STORED, to_stored
+from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt_arrays
 
 __all__ = ["Way", "can_be_compared", "ways"]
@@ -161,20 +160,8 @@ def _with_zeros(dense: NDArray[Any]) -> Any:
 
 def _paths(form: tuple[str, Any]) -> Iterator[Path]:
     yield Path("reference", *form)
-    for name in _core._instruction_sets():
+    for name in instruction_sets():
         yield Path("rust", *form, instruction_set=name)
-
-
-@contextmanager
-def _instruction_set(name: str | None) -> Iterator[None]:
-    if name is None:
-        yield
-        return
-    _core._force_instruction_set(name)
-    try:
-        yield
-    finally:
-        _core._force_instruction_set(None)
 
 
 def _fit(
@@ -185,7 +172,7 @@ def _fit(
     if hasattr(model, "n_jobs"):
         model.n_jobs = path.threads
     more = {name: value for name, value in start.items() if value is not None} | _weighted(weights)
-    with _instruction_set(path.instruction_set):
+    with forced_instruction_set(path.instruction_set):
         try:
             for _ in range(2 if getattr(model, "warm_start", False) else 1):
                 model.fit(path.X, y, **more)

@@ -26,7 +26,6 @@ from perceptron_rs import (
 from perceptron_rs.common.schema import COUNTS, Array
 from perceptron_rs.common.summary import describe
 from perceptron_rs.linear import summary
-from perceptron_rs.models.arrays import collect, restore
 from perceptron_rs.models.comparison import arrays, difference
 from perceptron_rs.testing import assert_parity
 
@@ -67,11 +66,11 @@ def fitted():
 
 def test_one_line_of_a_schema_is_all_that_a_new_array_needs():
     model, other = fitted(), fitted()
-    tensors, document = collect(model)
+    tensors, document = model._collect()
     assert tensors["nonzero"].tolist() == np.count_nonzero(X, axis=0).tolist()
     again = Counting(max_iter=3, tol=None)
     again.classes_ = model.classes_
-    restore(again, tensors, document)
+    again._restore(tensors, document)
     assert again.nonzero_.tolist() == model.nonzero_.tolist()
     assert digest(again) == digest(model) == digest(other)
     assert difference("a", arrays(model), "b", arrays(again)) is None
@@ -104,12 +103,12 @@ def test_parity_sees_a_new_array():
     ],
 )
 def test_its_checks_hold_for_a_new_array(change, message):
-    tensors, document = collect(fitted())
+    tensors, document = fitted()._collect()
     change(tensors)
     again = Counting()
     again.classes_ = fitted().classes_
     with pytest.raises(ValueError, match=message):
-        restore(again, tensors, document)
+        again._restore(tensors, document)
 
 
 TOKENS, TAGS = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
@@ -136,7 +135,7 @@ def test_a_schema_names_every_array_that_the_engine_s_model_holds(model):
     held = set(model._model.state())
     if isinstance(model, BudgetedKernelPerceptron):  # the log is made of the members
         held = {name for name in held if not name.startswith("log_")}
-    assert held == held & set(collect(model)[0])
+    assert held == held & set(model._collect()[0])
 
 
 def test_a_learner_without_a_model_of_the_engine_names_its_attributes():

@@ -132,14 +132,16 @@ class Digests:
         The blocks that are complete.
     key : str or None
         The name of the key; None: there is none.
+    opened : _Open or None
+        What the next examples are added to; None: of a file.
     """
 
-    __slots__ = ("_done", "_open", "key")
+    __slots__ = ("done", "key", "opened")
 
     def __init__(
         self, done: tuple[BlockDigest, ...] = (), key: str | None = None, opened: _Open | None = None
     ) -> None:
-        self._done, self.key, self._open = done, key, opened
+        self.done, self.key, self.opened = done, key, opened
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Digests, (self.blocks, self.key)
@@ -162,8 +164,8 @@ class Digests:
     @property
     def blocks(self) -> tuple[BlockDigest, ...]:
         """The blocks of all examples so far."""
-        last = None if self._open is None else self._open.block()
-        return _shown((*self._done, last) if last is not None and last[0] else self._done)
+        last = None if self.opened is None else self.opened.block()
+        return _shown((*self.done, last) if last is not None and last[0] else self.done)
 
     @property
     def size(self) -> int:
@@ -173,7 +175,7 @@ class Digests:
     @property
     def has_any(self) -> bool:
         """Whether some examples have a digest, or will have one."""
-        return self._open is not None or any(digest is not None for _, digest in self._done)
+        return self.opened is not None or any(digest is not None for _, digest in self.done)
 
     @property
     def has_gaps(self) -> bool:
@@ -220,7 +222,7 @@ class Digester:
         self, before: Digests, columns: int, key: bytes | None = None, *, begins: bool = False
     ) -> None:
         self.columns, self.name, self.added = columns, key_name(key), 0
-        opened, self._done = before._open, before._done
+        opened, self._done = before.opened, before.done
         if opened is None:  # of a file
             blank = Blake3(key)
             opened = _Open(blank, columns, None, _Part(blank))

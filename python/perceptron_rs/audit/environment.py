@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs import _core
+from perceptron_rs.engines import instruction_sets
 
 __all__ = ["environment"]
 
@@ -17,7 +18,7 @@ def environment(engine: str) -> dict[str, Any]:
     return {
         "engine": engine,
         # The core takes the widest; the reference is NumPy's business.
-        "instruction_set": _core._instruction_sets()[-1] if engine == "rust" else None,
+        "instruction_set": instruction_sets()[-1] if engine == "rust" else None,
         "arithmetic_version": _core.ARITHMETIC_VERSION,
         "perceptron_rs": _core.__version__,
         "python": f"{platform.python_implementation()} {platform.python_version()}",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, key_name
 from perceptron_rs.audit.key import key_of
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.settings import are_zeros
 
 __all__ = [
@@ -312,7 +313,7 @@ def _copy(value: Any) -> Any:
 
 @lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(name for name in kind._get_param_names() if name not in _NOT_KEPT)
+    return tuple(name for name in parameter_names(kind) if name not in _NOT_KEPT)
 
 
 def _has_seed(estimator: Any) -> bool:

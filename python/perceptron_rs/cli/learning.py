@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
@@ -103,7 +104,7 @@ def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) ->
     if "class_weight" in parameters:
         classes = y if before is None else before.classes_  # the data may hold some of them
         parameters["class_weight"] = _class_weights(parameters["class_weight"], classes)
-    if "n_jobs" in kind._get_param_names():
+    if "n_jobs" in parameter_names(kind):
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
     return kind(**parameters) if before is None else before.set_params(**parameters)

@@ -23,6 +23,7 @@ from perceptron_rs.common.labels import (
     target_of,
 )
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
+from perceptron_rs.common.planes import learns_many
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import as_array, examples, unchecked
 from perceptron_rs.common.rows.selection import rows_of, slice_rows
@@ -98,7 +99,7 @@ class InMemory(Feeder):
             self.accept(y)
             self.labels = encode(y, self.classes)
             return
-        if self.given_classes is None and not self.goes_on and model._learns_many and is_indicator(self.y):
+        if self.given_classes is None and not self.goes_on and learns_many(model) and is_indicator(self.y):
             y = self.read()  # its columns are all labels that there are
             self.classes, self.labels = encode_new(y, least=self.least)
             return

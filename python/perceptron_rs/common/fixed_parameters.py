@@ -8,17 +8,17 @@ import numpy as np
 
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
+__all__ = ["OF_KERNEL", "check_fixed_parameters", "keep_fixed_parameters"]
 
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def fixed_parameters(model: Any) -> dict[str, Any]:
-    """Return the parameters that what is learnt depends on, with their values: those of ``_fixed``."""
+def keep_fixed_parameters(model: Any) -> None:
+    """Keep with a model the values of the parameters that what it has learnt depends on: of ``_fixed``."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
-    return {name: _frozen(getattr(model, name)) for name in (*model._fixed, *of_kernel)}
+    model._fixed_values = {name: _frozen(getattr(model, name)) for name in (*model._fixed, *of_kernel)}
 
 
 def check_fixed_parameters(model: Any) -> None:

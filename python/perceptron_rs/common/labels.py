@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.label_sets import LabelSets, is_indicator
+from perceptron_rs.common.planes import learns_many
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
 
@@ -47,7 +48,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | LabelSets:
     """Return y as labels; of a matrix with more than one column, as the sets of labels of the examples."""
-    if getattr(estimator, "_learns_many", False) and is_indicator(y):
+    if learns_many(estimator) and is_indicator(y):
         return y if type(y) is LabelSets else LabelSets.of(y, n_samples)
     return label_array(estimator, y, n_samples)
 
@@ -95,7 +96,7 @@ def label_array(
 def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
     """Refuse several labels for an example: a matrix, or a list of lists."""
     if is_indicator(y):
-        is_call = not hasattr(estimator, "fit") or getattr(estimator, "_learns_many", False)
+        is_call = not hasattr(estimator, "fit") or learns_many(estimator)
         learner = "this call" if is_call else type(estimator).__name__
         remedy = (
             "Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron, KernelPerceptron and "

@@ -14,6 +14,7 @@ from sklearn import get_config
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 if TYPE_CHECKING:
@@ -238,26 +239,32 @@ class _Items(tuple[Any, ...]):
 
 def _parameters(kind: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     given = (dict(value) if type(value) is _Items else value for value in values)
-    return dict(zip(kind._get_param_names(), given, strict=True))
+    return dict(zip(parameter_names(kind), given, strict=True))
 
 
 @lru_cache(maxsize=64)
 def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
-    return attrgetter(*kind._get_param_names())
+    return attrgetter(*parameter_names(kind))
 
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
 def _validate(kind: Any, *values: Any) -> bool:
     parameters = _parameters(kind, values)
-    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
-    _assert_float64(parameters)
+    _check_constraints(kind, parameters)
     return True
 
 
 def look_at(kind: Any, parameters: dict[str, Any]) -> None:
     """Raise ValueError for a value of a parameter that is not allowed."""
     if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
-        validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
+        _check_constraints(kind, parameters)
+    else:
+        _assert_float64(parameters)
+
+
+def _check_constraints(kind: type[BaseEstimator], parameters: dict[str, Any]) -> None:
+    """Let scikit-learn look at each value, and see that float64 holds it."""
+    validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
     _assert_float64(parameters)
 
 

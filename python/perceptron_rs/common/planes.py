@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_joint", "is_multilabel", "joint_update", "n_planes", "positive_labels"]
+__all__ = [
+    "is_joint",
+    "is_multilabel",
+    "joint_update",
+    "keep_label_matrix",
+    "label_matrix",
+    "learns_many",
+    "n_planes",
+    "positive_labels",
+]
 
 
 def is_joint(estimator: Any) -> bool:
@@ -17,7 +26,25 @@ def is_joint(estimator: Any) -> bool:
 
 def is_multilabel(estimator: Any) -> bool:
     """Whether it has learnt any number of labels for each example."""
-    return getattr(estimator, "_multilabel", None) is not None
+    return label_matrix(estimator) is not None
+
+
+def learns_many(estimator: Any) -> bool:
+    """Whether it can learn any number of labels for each example."""
+    return bool(getattr(type(estimator), "_learns_many", False))
+
+
+def label_matrix(estimator: Any) -> str | None:
+    """Return as what matrix an estimator was given many labels, "dense" or "sparse"; None: one of each."""
+    found: str | None = vars(estimator).get("_multilabel")
+    return found
+
+
+def keep_label_matrix(estimator: Any, kind: str | None) -> None:
+    """Keep with an estimator as what matrix it was given many labels."""
+    vars(estimator).pop("_multilabel", None)
+    if kind is not None:
+        estimator._multilabel = kind
 
 
 def joint_update(estimator: Any) -> str | None:

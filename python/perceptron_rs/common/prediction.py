@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.choices import Tie
 from perceptron_rs.common.columns import unpacked
-from perceptron_rs.common.planes import is_joint, is_multilabel
+from perceptron_rs.common.planes import is_joint, is_multilabel, label_matrix
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.common.schema import Array, SchemaMixin
 from perceptron_rs.common.turns import consistent
@@ -74,7 +74,6 @@ class Predictor(SchemaMixin):
     n_features_in_: int
     #: Whether y may be a matrix of labels.
     _learns_many: ClassVar[bool] = False
-    _multilabel: str | None = None  # as what matrix they were given: "dense" or "sparse"
     _model: Any
 
     if not TYPE_CHECKING:  # some learners have a property
@@ -151,7 +150,7 @@ class Classifier(Predictor):
         found = self._decide(scores)
         if not self.multilabel_:
             return self.classes_[found]
-        if self._multilabel == "sparse":
+        if label_matrix(self) == "sparse":
             from scipy.sparse import csr_matrix
 
             return cast("NDArray[Any]", csr_matrix(found))

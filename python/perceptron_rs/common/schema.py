@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit.digests import row_digests
-from perceptron_rs.common.columns import COLUMNS, is_by_column, packed
+from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, packed, unpacked
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
 from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.rows.storage import STORED
@@ -35,6 +36,7 @@ __all__ = [
     "StoredExamples",
     "is_count",
     "name_of",
+    "schema_of",
 ]
 
 #: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
@@ -375,6 +377,11 @@ def name_of(model: Any) -> str | None:
     return schema.learner or None if isinstance(schema, Schema) else None
 
 
+def schema_of(model: SchemaMixin | type[SchemaMixin]) -> Schema:
+    """Return the schema of a learner."""
+    return model._schema
+
+
 class SchemaMixin:
     """An estimator with a schema, and what a family adds to it."""
 
@@ -401,6 +408,60 @@ class SchemaMixin:
 
     def _set_state(self, state: State) -> None:
         """Take over the arrays of a model file that the engine's model holds."""
+
+    def _collect(self) -> tuple[State, dict[str, Any]]:
+        """Return the arrays of a fit, and the parts of a file's description that say what has been learnt.
+
+        ValueError if they are not those of a fit.
+        """
+        check_fixed_parameters(self)
+        try:
+            state, history = self._packed(), self._schema.history(self)
+            few = {COLUMNS: state[COLUMNS]} if COLUMNS in state else {}
+            arrays = packed(self._schema.values(self, state) | few, history.get("n_features"))
+            self._sound(arrays, history)
+        except ValueError as error:
+            raise ValueError(f"{error}; fit again before saving") from None
+        return arrays, {"history": history, **self._document()}
+
+    def _restore(self, tensors: State, document: dict[str, Any]) -> None:
+        """Take over what ``_collect`` of another with these ``classes_`` returned; ValueError if unsound."""
+        schema, history = self._schema, document["history"]
+        arrays = self._sound(tensors, history)
+        if not self._takes_packed:
+            arrays = unpacked(arrays)
+        for name, place in schema.counts.items():
+            setattr(self, place, history[name])
+        if schema.converges:
+            self.converged_ = history["converged"]
+        state: State = {COLUMNS: arrays[COLUMNS]} if COLUMNS in arrays else {}
+        for part in schema.parts_of(self):
+            if part.attribute:
+                part.put(self, arrays)
+            else:
+                state |= part.of(arrays)
+        self._set_state(state)
+        self._restored(arrays, document)
+        keep_fixed_parameters(self)
+
+    def _sound(self, tensors: State, history: History) -> State:
+        """Return the arrays; ValueError unless they and the history agree as after a fit."""
+        self._schema.check_history(history)
+        sizes, tensors = self._sizes(history), dict(tensors)
+        columns = tensors.pop(COLUMNS, None)
+        few: State = {}
+        if columns is not None:
+            every = check_columns(columns)
+            if every != sizes.get("d"):
+                raise ValueError(
+                    f"the tensor {COLUMNS} ends with {every}, but the model has {sizes.get('d')} columns"
+                )
+            sizes[COLUMNS], few = len(columns) - 1, {COLUMNS: columns}
+        arrays = self._schema.take(self, tensors, sizes) | few
+        if few and not any(is_by_column(name, array) for name, array in arrays.items()):
+            raise ValueError(f"the tensor {COLUMNS} is of weights, of which there are none")
+        self._check_arrays(arrays, history)
+        return arrays
 
     def _sizes(self, history: History) -> dict[str, int]:
         """Return the lengths of axes that are known."""

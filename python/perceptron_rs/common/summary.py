@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.schema import Array, SchemaMixin
+from perceptron_rs.common.schema import Array, SchemaMixin, schema_of
 
 __all__ = ["Family", "as_text", "describe", "label_text", "largest", "largest_lines", "plain"]
 
@@ -26,14 +26,15 @@ class Family(Protocol):
 
 def describe(model: SchemaMixin, family: Family, top: int) -> dict[str, Any]:
     """Return what a model is and how it came to be, as JSON holds it."""
-    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
+    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in schema_of(model).values(model).items()}
     return {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
 
 
 def _history(model: SchemaMixin) -> dict[str, Any]:
-    found = model._schema.history(model)
+    schema = schema_of(model)
+    found = schema.history(model)
     found.pop("n_features", None)
-    for part in model._schema.parts_of(model):
+    for part in schema.parts_of(model):
         if isinstance(part, Array) and part.reported:
             name = part.attribute or part.shown
             numbers = getattr(model, name, None)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
 from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed, is_aggressive
-from perceptron_rs.common.planes import is_joint, is_multilabel, n_planes, positive_labels
+from perceptron_rs.common.planes import is_joint, is_multilabel, keep_label_matrix, n_planes, positive_labels
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sklearn_callbacks import FitTask
@@ -274,44 +274,49 @@ class Trainable(Owner):
         is_fitted = "classes_" in vars(self)
         feeder.goes_on = is_fitted and len(feeder.start) < 2 and (feeder.is_pass or bool(self.warm_start))
         # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
-        feeder.model = model = self if feeder.goes_on and feeder.is_pass else turn.twin()
-        feeder.engine = get_engine(model.engine)
+        feeder.model = self if feeder.goes_on and feeder.is_pass else turn.twin()
+        feeder.model._open(feeder)
+        if not (feeder.is_pass and feeder.model._learn_at_once(feeder)):
+            feeder.model = turn.twin()
+            feeder.model._learn_in_epochs(feeder)
+
+    def _open(self, feeder: Feeder) -> None:
+        """Let the examples say their classes and columns; a cold start begins with these."""
+        feeder.engine = get_engine(self.engine)
         if not feeder.goes_on:
-            model._forget()
+            self._forget()
         feeder.open()
         if not feeder.goes_on:
-            model.classes_ = feeder.classes
-            vars(model).pop("_multilabel", None)
-            if feeder.multilabel is not None:
-                model._multilabel = feeder.multilabel
+            self.classes_ = feeder.classes
+            keep_label_matrix(self, feeder.multilabel)
         if not feeder.goes_on or feeder.start:
-            model._n_epochs = 0
-            begin_record(model)
+            self._n_epochs = 0
+            begin_record(self)
         if not feeder.goes_on:
-            model._fixed_values = fixed_parameters(model)
-        if feeder.is_pass and model._learn_at_once(feeder):
-            return
-        feeder.model = model = turn.twin()
+            keep_fixed_parameters(self)
+
+    def _learn_in_epochs(self, feeder: Feeder) -> None:
+        """Run, from what was learnt before or from nothing, and keep what that leads to."""
         if feeder.goes_on:
-            check_fixed_parameters(model)
+            check_fixed_parameters(self)
         feeder.weigh()
         try:
-            state = model._start(feeder)
+            state = self._start(feeder)
             feeder.hold_out()
             task = feeder.task()
-            settings, schedule = model._settings(feeder), model._schedule(feeder)
-            report = feeder.report = feeder.learn(state, settings, schedule, model._observer(feeder, task))
+            settings, schedule = self._settings(feeder), self._schedule(feeder)
+            report = feeder.report = feeder.learn(state, settings, schedule, self._observer(feeder, task))
         except OverflowError as error:
             feeder.assert_finite()
-            raise overflow(error, "C" if is_aggressive(model) else model._rate) from None
-        note_end(model, report.stopped, int(report.n_iter.max()))
-        model._keep(feeder, report.state)
-        model._publish_report(feeder)
-        vars(model).pop("validation_scores_", None)
+            raise overflow(error, "C" if is_aggressive(self) else self._rate) from None
+        note_end(self, report.stopped, int(report.n_iter.max()))
+        self._keep(feeder, report.state)
+        self._publish_report(feeder)
+        vars(self).pop("validation_scores_", None)
         if feeder.scores is not None:
-            model.validation_scores_ = np.array(feeder.scores).reshape(len(feeder.scores), -1)
+            self.validation_scores_ = np.array(feeder.scores).reshape(len(feeder.scores), -1)
         if not feeder.is_pass:
-            model._n_epochs += model.n_iter_
+            self._n_epochs += self.n_iter_
         if task is not None:
             task.end()
 

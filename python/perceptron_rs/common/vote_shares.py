@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.planes import is_joint, is_multilabel
+from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.turns import consistent
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.prediction import Classifier
+    pass
 
-__all__ = ["VoteShares", "shares"]
+__all__ = ["VoteShares"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -57,12 +58,12 @@ def _check_votes(model: Any) -> None:
         )
 
 
-class VoteShares:
+class VoteShares(Classifier):
     """The method ``predict_proba`` of classifiers whose ``decision_function`` may be that of a vote."""
 
     @_if_votes
     @consistent
-    def predict_proba(self: Any, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes that each class has. It is no calibrated probability.
 
         The shares tell how far the weight vectors of the run agree about an example. They are not the
@@ -94,22 +95,20 @@ class VoteShares:
         ValueError
             If X has a wrong shape, contains NaN or infinity, or makes a vote overflow.
         """
-        return shares(self, self.decision_function(X))
+        return self._shares(self.decision_function(X))
 
-
-def shares(model: Classifier, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the shares of each class of what ``decision_function`` says of a vote."""
-    if is_multilabel(model):
-        return (1.0 + scores) / 2.0
-    if scores.ndim == 1:
-        found = np.column_stack([(1.0 - scores) / 2.0, (1.0 + scores) / 2.0])
-    else:
-        is_joint = getattr(model, "multi_class", "ovr") == "joint"
-        found = scores if is_joint else (1.0 + scores) / 2.0
-        total = np.add.accumulate(found, axis=1)[:, -1:]
-        found = np.where(total > 0, found / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
-    # Rounding may make two shares equal, of which the second is the larger one.
-    decided, rows = model._decide(scores.reshape(len(scores), -1)), np.arange(len(scores))
-    hidden = rows[np.argmax(found, axis=1) != decided]
-    found[hidden, decided[hidden]] = np.nextafter(found[hidden, decided[hidden]], 2.0)
-    return found
+    def _shares(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the shares of each class of what ``decision_function`` says of a vote."""
+        if is_multilabel(self):
+            return (1.0 + scores) / 2.0
+        if scores.ndim == 1:
+            found = np.column_stack([(1.0 - scores) / 2.0, (1.0 + scores) / 2.0])
+        else:
+            found = scores if is_joint(self) else (1.0 + scores) / 2.0
+            total = np.add.accumulate(found, axis=1)[:, -1:]
+            found = np.where(total > 0, found / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
+        # Rounding may make two shares equal, of which the second is the larger one.
+        decided, rows = self._decide(scores.reshape(len(scores), -1)), np.arange(len(scores))
+        hidden = rows[np.argmax(found, axis=1) != decided]
+        found[hidden, decided[hidden]] = np.nextafter(found[hidden, decided[hidden]], 2.0)
+        return found

@@ -10,6 +10,7 @@ from perceptron_rs.common.train import Trainable, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["ClusterLearner"]
@@ -40,7 +41,7 @@ class ClusterLearner(Trainable):
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), *cls._own])
+        return sorted([*parameter_names(cls._local), *cls._own])
 
     def _fit_to(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""

@@ -20,6 +20,7 @@ from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.train import Feeder
 from perceptron_rs.common.weights import CallWeights
 from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
@@ -214,7 +215,7 @@ def identity_of(
     model: ClusterLearner, state: State, settings: Linear | Chain, schedule: Schedule, digests: Sequence[str]
 ) -> dict[str, Any]:
     """Return what two fits have in common if one may go on from the other's checkpoint."""
-    given = type(model)._local._get_param_names()
+    given = parameter_names(type(model)._local)
     parameters = values_to_json({name: getattr(model, name) for name in given if name not in _NOT_OF_RUN})
     encoder = vars(model).get("encoder_")
     of = {

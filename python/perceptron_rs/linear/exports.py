@@ -11,6 +11,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from perceptron_rs.common.parameters import is_aggressive
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.schema import schema_of
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ def to_sklearn(model: Any) -> Any:
     steps = {"loss": "perceptron", "learning_rate": "constant", "penalty": None}
     if is_aggressive(model):
         steps |= {"loss": "hinge", "learning_rate": model.step, "eta0": model.C}
-    if model._schema.learner == "averaged":
+    if schema_of(model).learner == "averaged":
         found = SGDClassifier(average=True, **steps)
     else:
         found = SGDClassifier(**steps) if is_aggressive(model) else Perceptron()
     take_over(model, found, but=("eta0",) if is_aggressive(model) else ())
-    if model._schema.learner == "averaged":
+    if schema_of(model).learner == "averaged":
         found._standard_coef, found._standard_intercept = (
             model.last_coef_.copy(),
             model.last_intercept_.copy(),

@@ -8,14 +8,15 @@ import numpy as np
 
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
+from perceptron_rs.models.input import base_of, input_of
 
 __all__ = ["lines", "shown"]
 
 
 def shown(model: Any, top: int) -> dict[str, Any]:
     """Return the weights of each class that are largest, or how many vectors vote."""
-    names, base = getattr(model, "feature_names_in_", None), vars(model).get("_column_base")
-    words = getattr(vars(model).get("_input"), "words", None)
+    names, base, how = vars(model).get("feature_names_in_"), base_of(model), input_of(model)
+    words = None if how is None else how.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote

@@ -195,11 +195,10 @@ class VotedModel:
         n_pending = len(made.place) + (before[2] if before else 0)
         last = last_model(self.engine, state)
         model = type(self)(self.engine, last, known, seed, (before, made, n_pending))
-        if most is not None:
-            model._parts = newest_vectors(model.vectors, self.engine, most), None
-        elif n_pending > len(known["log_row"]):
-            model._parts = model.vectors, None
-        return model
+        if most is None and n_pending <= len(known["log_row"]):
+            return model
+        vectors = model.vectors if most is None else newest_vectors(model.vectors, self.engine, most)
+        return type(self)(self.engine, last, vectors, seed)
 
     @property
     def vectors(self) -> Vectors:

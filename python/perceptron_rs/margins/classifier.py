@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.fixed_parameters import fixed_parameters
+from perceptron_rs.common.fixed_parameters import keep_fixed_parameters
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.rows.examples import examples
@@ -221,57 +221,57 @@ class MaxMarginClassifier(
             If no separating hyperplane was found, and ``inseparable="warn"``.
         """
         with learning(self) as model, standard():
-            model._check_parameters()
-            options = check_options(model.bias, model.tol, model.max_steps, model.solver)
-            engine = get_engine(model.engine)
-            refuse_rounded(X)
-            data = examples(model, engine, X, reset=True)
-            classes, index = encode_new(label_array(model, y, data.rows.shape[0]))
-            begin_record(model)
-            planes = range(len(classes)) if len(classes) > 2 else (1,)
-            with recorded(model, "fit", data.stored, index, None):
-                problems = [
-                    Problem(
-                        engine, data, (index == k).astype(np.uint32), (False, True), threads(model.n_jobs)
-                    )
-                    for k in planes
-                ]
-                space = None
-                if model.kernel != "linear":
-                    space = gram(problems[0], model.kernel, model.gamma, model.degree, model.coef0)
-                fits = []
-                for k, problem in zip(planes, problems, strict=True):
-                    result = (
-                        solve(problem, goal="margin", **options)
-                        if space is None
-                        else kernel_result(problem, space, **options)
-                    )
-                    if result.radius == 0:
-                        raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
-                    if result.status != "separable":
-                        model._complain(result, classes, k)
-                    plane = (
-                        _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
-                    )
-                    fits.append((result, *plane, result.upper))
-            model.classes_, model._fixed_values = classes, fixed_parameters(model)
-            model.results_ = [fit[0] for fit in fits]
-            model.intercept_ = np.array([fit[2] for fit in fits])
-            ends = np.array([fit[3:] for fit in fits])
-            model.margin_, model.margin_interval_ = ends[:, 0].copy(), ends
-            for name in ("coef_", "_spec", "_stored_support"):
-                vars(model).pop(name, None)
-            weights = np.stack([fit[1] for fit in fits])
-            if space is None:
-                model.coef_ = weights
-                model._keep_support([problem.labels == 1 for problem in problems])
-            else:
-                model._spec = space.spec
-                model.support_ = np.flatnonzero(weights.any(axis=0))
-                model.dual_coef_ = np.ascontiguousarray(weights[:, model.support_])
-                is_stored = model.kernel != "precomputed"
-                model._stored_support = select_rows(data.stored, model.support_) if is_stored else {}
+            model._learn(X, y)
         return self
+
+    def _learn(self, X: Any, y: Any) -> None:
+        self._check_parameters()
+        options = check_options(self.bias, self.tol, self.max_steps, self.solver)
+        engine = get_engine(self.engine)
+        refuse_rounded(X)
+        data = examples(self, engine, X, reset=True)
+        classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
+        begin_record(self)
+        planes = range(len(classes)) if len(classes) > 2 else (1,)
+        with recorded(self, "fit", data.stored, index, None):
+            problems = [
+                Problem(engine, data, (index == k).astype(np.uint32), (False, True), threads(self.n_jobs))
+                for k in planes
+            ]
+            space = None
+            if self.kernel != "linear":
+                space = gram(problems[0], self.kernel, self.gamma, self.degree, self.coef0)
+            fits = []
+            for k, problem in zip(planes, problems, strict=True):
+                result = (
+                    solve(problem, goal="margin", **options)
+                    if space is None
+                    else kernel_result(problem, space, **options)
+                )
+                if result.radius == 0:
+                    raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
+                if result.status != "separable":
+                    self._complain(result, classes, k)
+                plane = _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
+                fits.append((result, *plane, result.upper))
+        self.classes_ = classes
+        keep_fixed_parameters(self)
+        self.results_ = [fit[0] for fit in fits]
+        self.intercept_ = np.array([fit[2] for fit in fits])
+        ends = np.array([fit[3:] for fit in fits])
+        self.margin_, self.margin_interval_ = ends[:, 0].copy(), ends
+        for name in ("coef_", "_spec", "_stored_support"):
+            vars(self).pop(name, None)
+        weights = np.stack([fit[1] for fit in fits])
+        if space is None:
+            self.coef_ = weights
+            self._keep_support([problem.labels == 1 for problem in problems])
+        else:
+            self._spec = space.spec
+            self.support_ = np.flatnonzero(weights.any(axis=0))
+            self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
+            is_stored = self.kernel != "precomputed"
+            self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
 
     def _check_parameters(self) -> None:
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)

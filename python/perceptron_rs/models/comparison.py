@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.planes import is_multilabel
-from perceptron_rs.common.schema import SchemaMixin, StoredExamples
+from perceptron_rs.common.schema import SchemaMixin, StoredExamples, schema_of
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
-from perceptron_rs.models.input import INPUT
+from perceptron_rs.models.input import BASE, INPUT, input_of
 from perceptron_rs.models.values import encode, plain
 from perceptron_rs.sklearn_base import check_is_fitted
 
@@ -105,7 +105,7 @@ def learnt_arrays(model: SchemaMixin) -> Learnt:
         )
     check_is_fitted(model)
     numbers = _compared(model, predicts=True) | model._prediction_arrays()
-    how = vars(model).get(INPUT)
+    how = input_of(model)
     if how is not None and how.scale is not None:
         numbers |= how.scale.tensors()
     settings = model._prediction_parameters() | _of_data(model)
@@ -118,8 +118,9 @@ def learnt_arrays(model: SchemaMixin) -> Learnt:
 def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
     """Return the arrays of the schema that predict, or the others, as two trainings have them equal."""
     found: Arrays = {}
-    every = model._schema.values(model, model._settled_state())
-    for part in model._schema.parts_of(model):
+    schema = schema_of(model)
+    every = schema.values(model, model._settled_state())
+    for part in schema.parts_of(model):
         if isinstance(part, StoredExamples):
             if predicts and part.of(every):
                 found[part.title] = part.digests(every, model.n_features_in_)
@@ -131,7 +132,7 @@ def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
 def _of_data(model: Any) -> dict[str, Any]:
     """Return how data becomes columns, and indices become labels."""
     known = vars(model)
-    found = {name: known[name] for name in ("n_features_in_", "template_", "_column_base") if name in known}
+    found = {name: known[name] for name in ("n_features_in_", "template_", BASE) if name in known}
     if "classes_" in known:
         try:
             found["classes_"] = classes_to_json(model.classes_)

@@ -15,10 +15,22 @@ from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
-__all__ = ["INPUT", "MOST_BITS", "Input", "Scale", "ScaleFit"]
+__all__ = [
+    "BASE",
+    "INPUT",
+    "MOST_BITS",
+    "Input",
+    "Scale",
+    "ScaleFit",
+    "base_of",
+    "input_of",
+    "keep_base",
+]
 
 #: The attribute of an estimator, and the part of the description of a model file.
 INPUT = "_input"
+#: The attribute for the number of the first column in the svmlight file that it learnt from.
+BASE = "_column_base"
 MOST_BITS = 30
 _WORDS = "words_"
 #: Scalers add up block by block, so their numbers depend on the blocks a little.
@@ -340,3 +352,21 @@ def _scaler(kind: str, *, centred: bool) -> Any:
     if kind == "standard":
         return StandardScaler(with_mean=centred)
     return MinMaxScaler() if kind == "minmax" else MaxAbsScaler()
+
+
+def keep_base(model: Any, zero_based: bool | None) -> None:
+    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
+    if zero_based is not None:
+        setattr(model, BASE, 0 if zero_based else 1)
+
+
+def base_of(model: Any) -> int | None:
+    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
+    base: int | None = vars(model).get(BASE)
+    return base
+
+
+def input_of(model: Any) -> Input | None:
+    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
+    how: Input | None = vars(model).get(INPUT)
+    return how

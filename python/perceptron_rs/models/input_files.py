@@ -10,15 +10,15 @@ import numpy as np
 from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io.reading import OF_TEXT
-from perceptron_rs.models.input import INPUT, Input
+from perceptron_rs.models.input import BASE, INPUT, Input, base_of, input_of, keep_base
 
 if TYPE_CHECKING:
     from perceptron_rs.io.files import ExampleFiles
 
-__all__ = ["OF_FILES", "input_of", "keep_input", "known_of"]
+__all__ = ["OF_FILES", "keep_input", "known_of"]
 
 #: The attributes that say how columns were made of files: what is given as a matrix has none.
-OF_FILES = ("feature_names_in_", "_column_base", INPUT)
+OF_FILES = ("feature_names_in_", BASE, INPUT)
 
 
 def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) -> None:
@@ -26,8 +26,7 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
     data, how = files.last, files.reading
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
-    if files.zero_based is not None:
-        model._column_base = 0 if files.zero_based else 1
+    keep_base(model, files.zero_based)
     columns, texts = data.hashed or (how.columns, how.texts)
     found = Input(
         files.form,
@@ -49,15 +48,10 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
     setattr(model, INPUT, found)
 
 
-def input_of(model: Any) -> Input | None:
-    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
-    return getattr(model, INPUT, None)
-
-
 def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a model knows of its data, as `reading_of` takes it; ``told`` are options of a reader."""
-    kept, base = input_of(model), getattr(model, "_column_base", None)
-    names: Sequence[Any] | None = getattr(model, "feature_names_in_", None)
+    kept, base = input_of(model), base_of(model)
+    names: Sequence[Any] | None = vars(model).get("feature_names_in_")
     found: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
         "names": None if names is None else tuple(map(str, names)),

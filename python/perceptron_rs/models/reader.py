@@ -11,12 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.common.schema import is_count
+from perceptron_rs.common.planes import keep_label_matrix, learns_many
+from perceptron_rs.common.schema import is_count, schema_of
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.models.arrays import restore
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import LABELS, classes_from_json
 from perceptron_rs.models.container import unpack
-from perceptron_rs.models.input import INPUT, Input
+from perceptron_rs.models.input import INPUT, Input, keep_base
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
 from perceptron_rs.models.training_record import CALLS, DIGESTS, publish_record, without_record
 from perceptron_rs.models.values import Tensors
@@ -61,7 +62,7 @@ def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[A
         document, tensors = unpack(path)
         learner = _learner_of(document, learners)
         kind = learner.kind
-        names = kind._get_param_names()
+        names = parameter_names(kind)
         estimator = kind(**parameters_from_json(document["parameters"], names, learner.class_name))
         checked(estimator)
         left = dict(tensors)
@@ -115,7 +116,7 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
             f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(learners)}; "
             f"install a newer perceptrons"
         )
-    unknown = set(document) - _KEYS - _OPTIONAL - learners[name].predictor._schema.document
+    unknown = set(document) - _KEYS - _OPTIONAL - schema_of(learners[name].predictor).document
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
@@ -125,11 +126,11 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
 
 def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
     """Put what a file holds on an estimator, or a predictor, with its parameters; ValueError if unsound."""
-    model.classes_ = classes_from_json(document["classes"], least=model._schema.least_classes)
+    model.classes_ = classes_from_json(document["classes"], least=schema_of(model).least_classes)
     if LABELS in document:
-        if document[LABELS] not in ("dense", "sparse") or not model._learns_many:
+        if document[LABELS] not in ("dense", "sparse") or not learns_many(model):
             raise ValueError(f"its labels must be dense or sparse, got {document[LABELS]!r:.80}")
-        model._multilabel = document[LABELS]
+        keep_label_matrix(model, document[LABELS])
     how = None
     if "input" in document:
         history = document["history"]
@@ -137,13 +138,13 @@ def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
         if not is_count(columns):
             raise ValueError("the history must hold n_features")
         how = Input.from_json(document["input"], columns, tensors)
-    restore(model, tensors, document)
+    model._restore(tensors, document)
     if "feature_names" in document:
         model.feature_names_in_ = _feature_names(document["feature_names"], model.n_features_in_)
     if "column_base" in document:
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
-        model._column_base = document["column_base"]
+        keep_base(model, zero_based=document["column_base"] == 0)
     if how is not None:
         setattr(model, INPUT, how)
 

@@ -14,6 +14,7 @@ from perceptron_rs.audit.record import RECORD, Call, Method, calls_of
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.errors import about
+from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.container import read_document
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
@@ -133,7 +134,7 @@ def _from_json(description: Any, kind: Any) -> Call:
         raise ValueError("a call must hold whether it was weighted")
     return Call(
         method,
-        parameters_from_json(description["parameters"], kind._get_param_names(), kind.__name__),
+        parameters_from_json(description["parameters"], parameter_names(kind), kind.__name__),
         description["n_features"],
         tuple((rows, times) for rows, times in sizes),
         description["weighted"],

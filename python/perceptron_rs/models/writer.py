@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.models.arrays import collect
 from perceptron_rs.models.classes import LABELS, classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.models.input import INPUT
+from perceptron_rs.models.input import base_of, input_of
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.models.values import plain
@@ -44,7 +43,7 @@ def _bytes_of(estimator: Any) -> bytes:
     check_is_fitted(estimator)
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    tensors, parts = collect(estimator)
+    tensors, parts = estimator._collect()
     started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,
@@ -56,14 +55,14 @@ def _bytes_of(estimator: Any) -> bytes:
         **record,
     }
     if is_multilabel(estimator):
-        document[LABELS] = estimator._multilabel
+        document[LABELS] = label_matrix(estimator)
     feature_names = getattr(estimator, "feature_names_in_", None)
     if feature_names is not None:
         document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
-    if hasattr(estimator, "_column_base"):
-        document["column_base"] = estimator._column_base
-    if hasattr(estimator, INPUT):
-        how = getattr(estimator, INPUT)
+    base, how = base_of(estimator), input_of(estimator)
+    if base is not None:
+        document["column_base"] = base
+    if how is not None:
         document["input"] = how.to_json()
         started = started | how.tensors()
     return pack(document, tensors | started)

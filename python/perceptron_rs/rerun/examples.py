@@ -23,7 +23,7 @@ from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.label_sets import LabelSets, bits
 from perceptron_rs.common.labels import encode, label_array, target_of
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.rows.examples import as_array, examples, read
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.weights import sample_weights
@@ -178,8 +178,8 @@ class _OfArrays(CallExamples):
     def learn(self, again: Any, call: Call, begin: int) -> None:
         classes = self.model.classes_
         labels = encode(target_of(self.model, self.y, None), classes, least=1)
-        many = is_multilabel(self.model)
-        y = bits(labels, len(classes)) if many else classes[labels]
+        matrix = label_matrix(self.model)
+        y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _parts(call, begin):
@@ -191,7 +191,7 @@ class _OfArrays(CallExamples):
             if call.method == "partial_fit":
                 more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
-            own = LabelSets(labels[rows], classes, self.model._multilabel) if many else y[rows]
+            own = y[rows] if matrix is None else LabelSets(labels[rows], classes, matrix)
             getattr(again, call.method)(part, own, **more, **weighted)
 
 

@@ -16,7 +16,6 @@ from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import as_token_lists, check_encoder, flat_labels, is_nested, split_labels
 from perceptron_rs.sequence.schema import SEQUENCE
-from perceptron_rs.sequence.search import decode
 from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["SequencePerceptron"]
@@ -372,7 +371,7 @@ class SequencePerceptron(SequenceLearner):
             Token accuracy.
         """
         X = as_token_lists(X)
-        labels, _, lengths = decode(self, X, lengths, None, None)
+        labels, _, lengths = self._decoded(X, lengths, (None, None))
         truth = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, None)
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")

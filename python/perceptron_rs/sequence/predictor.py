@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,15 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Decoding
+from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.prediction import Predictor
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import State, get_engine
-from perceptron_rs.sequence.input import as_token_lists, is_nested, split_labels
+from perceptron_rs.float_mode import standard
+from perceptron_rs.sequence.input import as_token_lists, is_nested, read_sequences, split_labels
+from perceptron_rs.sequence.limits import allowed_labels, forbidden_pairs
 from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
-from perceptron_rs.sequence.search import decode, search_sequences
-from perceptron_rs.sequence.weights import predictor_weights
+from perceptron_rs.sequence.weights import beam_of, predictor_weights
 
 __all__ = ["SequencePerceptronPredictor"]
 
@@ -56,7 +60,7 @@ class SequencePerceptronPredictor(Predictor):
             array of lists of a list of lists, so `sklearn.model_selection.cross_val_predict` takes it.
         """
         X = as_token_lists(X)
-        labels, _, lengths = decode(self, X, lengths, allowed, forbidden)
+        labels, _, lengths = self._decoded(X, lengths, (allowed, forbidden))
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
@@ -76,7 +80,7 @@ class SequencePerceptronPredictor(Predictor):
         scores : ndarray of shape (n_sequences,)
             Sums of weights, not normalized.
         """
-        return decode(self, as_token_lists(X), lengths, None, None)[1]
+        return self._decoded(as_token_lists(X), lengths, (None, None))[1]
 
     @consistent
     def predict_k(
@@ -135,9 +139,7 @@ class SequencePerceptronPredictor(Predictor):
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
         X, search = as_token_lists(X), get_engine(self.engine).sequence_k_best
-        found, lengths = search_sequences(
-            self, X, lengths, (allowed, forbidden), search, k=min(int(k), 2**31 - 1)
-        )
+        found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), 2**31 - 1))
         labels, scores, counts = found or (np.zeros(0, dtype=np.uint32), np.zeros(0), [])
         y, values, rest = self.classes_[labels], iter(scores.tolist()), iter(counts)
         best: list[list[tuple[Any, float]]] = []
@@ -192,9 +194,54 @@ class SequencePerceptronPredictor(Predictor):
         [[2.0, 2.0]]
         """
         X, search = as_token_lists(X), get_engine(self.engine).sequence_margins
-        found, lengths = search_sequences(self, X, lengths, (allowed, forbidden), search)
+        found, lengths = self._search(X, lengths, (allowed, forbidden), search)
         margins = np.zeros(0) if found is None else found[1]
         return split_labels(margins, lengths) if is_nested(X) else margins
+
+    def _decoded(
+        self, X: Any, lengths: Any, limits: tuple[Any, Any]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
+        """Return the class indices of all tokens, score and length of each sequence, as `_search` takes X."""
+        found, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
+        labels, some = (np.zeros(0, dtype=np.uint32), np.zeros(0)) if found is None else found
+        scores = np.zeros(len(lengths))  # of nothing 0
+        scores[lengths > 0] = some
+        return labels, scores, lengths
+
+    def _search(
+        self,
+        X: Any,
+        lengths: Any,
+        limits: tuple[Any, Any],
+        search: Callable[..., tuple[NDArray[Any], ...]],
+        **options: Any,
+    ) -> tuple[tuple[NDArray[Any], ...] | None, NDArray[np.int64]]:
+        """Return what a function of the engine finds in all sequences with a token, and each one's length.
+
+        X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
+        """
+        self._assert_ready()
+        check_classes(self.classes_, len(self._weights["start"]), least=1)
+        if is_nested(X) and not any(map(len, X)):
+            return None, np.zeros(len(X), dtype=np.int64)
+        with standard():
+            data, lengths = read_sequences(self, X, lengths, reset=False)
+            allowed, forbidden = limits
+            try:
+                found = search(
+                    data.rows,
+                    lengths[lengths > 0],
+                    weights=self.predictor_,
+                    threads=n_threads(self),
+                    beam=beam_of(self),
+                    allowed=allowed_labels(allowed, self.classes_, data.rows.shape[0]),
+                    forbidden=forbidden_pairs(forbidden, self.classes_),
+                    **options,
+                )
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise ValueError(str(error)) from None
+        return found, lengths
 
     def _sizes(self, history: History) -> dict[str, int]:
         columns, labels = history["n_features"], len(self.classes_)

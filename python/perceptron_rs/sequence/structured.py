@@ -173,9 +173,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             If X and y are empty or have different lengths, if features have a wrong length or are not
             finite, or if training overflows. The estimator then stays as it was before the call.
         """
-        with learning(self) as model, standard():
-            seed = draw_seed(model.random_state) if model.shuffle else None
-            model._learn(X, y, max_iter=int(model.max_iter), seed=seed, going_on=False)
+        self._learn(X, y, is_pass=False)
         return self
 
     @validated
@@ -203,8 +201,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         ValueError
             As for ``fit``. The estimator then stays as it was before the call.
         """
-        with learning(self) as model, standard():
-            model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
+        self._learn(X, y, is_pass=True)
         return self
 
     @validated
@@ -233,17 +230,21 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         ValueError
             As for ``fit``. The estimator then stays as it was before the call.
         """
-        with learning(self) as model, standard():
-            answers = model._learn(X, y, max_iter=1, seed=None, going_on=hasattr(model, "last_coef_"))
-        return answers, int(model.mistakes_per_epoch_[0, 0])
+        return self._learn(X, y, is_pass=True)
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:  # noqa: ARG002
         check_values(self)
 
-    def _learn(
-        self, X: Sequence[Any], y: Sequence[Any], *, max_iter: int, seed: int | None, going_on: bool
-    ) -> list[Any]:
-        """Run epochs, and return the answers of the last one in its order."""
+    def _learn(self, X: Sequence[Any], y: Sequence[Any], *, is_pass: bool) -> tuple[list[Any], int]:
+        """Run epochs; return the answers of the last one in its order, and the wrong ones of the first."""
+        with learning(self) as model, standard():
+            answers: list[Any] = model._run(X, y, is_pass=is_pass)
+            return answers, int(model.mistakes_per_epoch_[0, 0])
+
+    def _run(self, X: Sequence[Any], y: Sequence[Any], *, is_pass: bool) -> list[Any]:
+        """Run epochs on the twin that is to be published."""
+        seed = draw_seed(self.random_state) if self.shuffle and not is_pass else None
+        max_iter = 1 if is_pass else int(self.max_iter)
         X, y = materialize(X), materialize(y)
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
@@ -254,7 +255,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             first = self.joint_feature(X[0], y[0])
         d = self._columns(first)
         w, u, seen = np.zeros(d), np.zeros(d), 0
-        if going_on:
+        if is_pass and "_model" in vars(self):
             if len(self.last_coef_) != d:
                 raise ValueError(
                     f"joint_feature gave vectors of length {len(self.last_coef_)} before, and of length {d} "

@@ -13,6 +13,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import classes_like, encode_new, label_array
+from perceptron_rs.common.planes import learns_many
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width, read
 from perceptron_rs.common.schema import name_of
@@ -23,6 +24,7 @@ from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.input import BASE
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Linear, Settings
@@ -196,7 +198,7 @@ class Blocks(Feeder):
         source = model._source(self.given, goes_on=self.goes_on)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
         is_multilabel = self.stream.facts.is_multilabel
-        if is_multilabel and not model._learns_many:
+        if is_multilabel and not learns_many(model):
             raise ArgumentError(
                 f"{{y}} has many labels for each example, and {type(model).__name__} learns one",
                 "take a Perceptron, AveragedPerceptron, VotedPerceptron or BudgetedKernelPerceptron",
@@ -241,7 +243,7 @@ class Blocks(Feeder):
                 )
             return
         model.n_features_in_ = n_features
-        for name in ("feature_names_in_", "_column_base"):
+        for name in ("feature_names_in_", BASE):
             vars(model).pop(name, None)
         if names is not None:
             model.feature_names_in_ = np.array(names, dtype=object)

@@ -23,7 +23,7 @@ from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
-from perceptron_rs.models.input_files import input_of
+from perceptron_rs.models.input import input_of
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
@@ -119,8 +119,8 @@ def _is_streamed(calls: tuple[Call, ...]) -> bool:
 
 
 def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
-    share = getattr(input_of(model), "holdout", None)
-    files = examples(arguments, model, holdout=share)
+    how = input_of(model)
+    files = examples(arguments, model, holdout=None if how is None else how.holdout)
     if files.reading.scale is not None and files.is_read_once:
         raise CommandError(
             f"{files.name}: can be read only once, but the scale of the model is compared with "

@@ -32,8 +32,8 @@ from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT, TEXTS
-from perceptron_rs.models.input import ScaleFit
-from perceptron_rs.models.input_files import input_of, keep_input
+from perceptron_rs.models.input import ScaleFit, input_of
+from perceptron_rs.models.input_files import keep_input
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]
@@ -49,7 +49,8 @@ def run(arguments: Namespace) -> int:
     blocks = stream_options(arguments)
     check_writable(Path(arguments.model), arguments.data)
     if arguments.holdout is None:  # what was held out is not learnt from later
-        arguments.holdout = getattr(input_of(before), "holdout", None)
+        before_input = None if before is None else input_of(before)
+        arguments.holdout = None if before_input is None else before_input.holdout
     files = examples(arguments, before, holdout=arguments.holdout or None)
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
     if files.reading.hash_bits is not None and files.form != "lines":
