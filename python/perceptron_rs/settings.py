@@ -14,6 +14,18 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.choices import (
+    Activation,
+    BudgetPolicy,
+    JointUpdate,
+    KernelName,
+    PocketCheck,
+    SequenceUpdate,
+    Step,
+    Tie,
+    words,
+)
+
 __all__ = [
     "POLICIES",
     "AskForRow",
@@ -30,6 +42,7 @@ __all__ = [
     "Settings",
     "Solution",
     "State",
+    "Stepped",
     "are_zeros",
     "check_kept",
     "zeros",
@@ -74,14 +87,14 @@ def are_zeros(array: NDArray[np.float64]) -> bool:
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-TIES = ("mistake", "positive")
-JOINT = (None, "max", "uniform", "proportional")
-STEPS = ("constant", "pa1", "pa2")
-CHECKS = ("run", "ratchet", "update", "epoch")
-POLICIES = ("oldest", "random", "forgetron", "projectron")
-UPDATES = ("full", "early", "max_violation")
-ACTIVATIONS = ("logistic", "relu", "tanh")
+KERNELS = words(KernelName)
+TIES = words(Tie)
+JOINT = (None, *words(JointUpdate))
+STEPS = words(Step)
+CHECKS = tuple(word for word in words(PocketCheck) if word != "auto")
+POLICIES = words(BudgetPolicy)
+UPDATES = words(SequenceUpdate)
+ACTIVATIONS = tuple(sorted(words(Activation)))
 
 
 class Epoch(NamedTuple):
@@ -174,8 +187,38 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Linear(Settings):
-    """A linear learner: parameters are those of `Settings`, and these.
+class Stepped(Settings):
+    """A learner whose updates have a length: parameters are those of `Settings`, and these.
+
+    Parameters
+    ----------
+    eta0 : float
+        Learning rate, above 0.
+    step : "constant", "pa1" or "pa2"
+        What the length of a step is: the learning rate, or that of a passive-aggressive one. For
+        "perceptron", "averaged" and "chain" only.
+    C : float
+        How long a passive-aggressive step may be, above 0.
+    """
+
+    eta0: float
+    step: str = "constant"
+    C: float = 1.0
+
+    def _check_rate(self) -> None:
+        if not 0 < self.eta0 < math.inf:
+            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+
+    def _check_step(self) -> None:
+        if self.step not in STEPS:
+            raise ValueError(f"step must be one of {STEPS}, got {self.step!r}")
+        if not 0 < self.C < math.inf:
+            raise ValueError(f"C must be finite and above 0, got {self.C}")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Linear(Stepped):
+    """A linear learner: parameters are those of `Stepped`, and these.
 
     Parameters
     ----------
@@ -185,8 +228,6 @@ class Linear(Settings):
         The class that plane k tells from the others.
     class_weight : float64 array of shape (K, 2)
         Weights of the negative and of the positive examples of each plane.
-    eta0 : float
-        Learning rate, above 0.
     tie : "mistake" or "positive"
         Whether an activation of exactly 0 is always a mistake, or predicts +1.
     fit_intercept : bool
@@ -203,11 +244,6 @@ class Linear(Settings):
     penalty : tuple of two floats, or None
         Strengths of the l1 and of the l2 penalty that each example takes from the weights, for
         the perceptron only.
-    step : "constant", "pa1" or "pa2"
-        What the length of a step is: the learning rate, or that of a passive-aggressive one. For "perceptron"
-        and "averaged" only.
-    C : float
-        How long a passive-aggressive step may be, above 0.
     settle : bool
         Whether all pending penalties are applied at the end of each epoch. If not, they stay in the state.
     check : "run", "ratchet", "update" or "epoch"
@@ -227,7 +263,6 @@ class Linear(Settings):
     learner: str
     positive: NDArray[np.uint32]
     class_weight: NDArray[np.float64]
-    eta0: float
     tie: str = "mistake"
     fit_intercept: bool = True
     margin_threshold: float = 0.0
@@ -235,8 +270,6 @@ class Linear(Settings):
     max_mistakes_per_example: int | None = None
     joint: str | None = None
     penalty: tuple[float, float] | None = None
-    step: str = "constant"
-    C: float = 1.0
     settle: bool = True
     check: str = "run"
     average: bool = False
@@ -253,8 +286,7 @@ class Linear(Settings):
     def __post_init__(self) -> None:
         if self.tie not in TIES:
             raise ValueError(f"tie must be one of {TIES}, got {self.tie!r}")
-        if not 0 < self.eta0 < math.inf:
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+        self._check_rate()
         planes = self.positive.shape
         if len(planes) != 1 or planes == (0,):
             raise ValueError(f"positive must name the class of one plane or more, got shape {planes}")
@@ -271,7 +303,7 @@ class Linear(Settings):
         if self.penalty is not None:
             self._check_penalty(self.penalty)
         if self.step != "constant":
-            check_step(self.step, self.C)
+            self._check_step()
             self._check_aggressive()
 
     def _check_aggressive(self) -> None:
@@ -337,14 +369,6 @@ class Linear(Settings):
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
         if self.learner != "perceptron":
             raise ValueError("penalty must be None for a learner that is a function of the mistakes")
-
-
-def check_step(step: str, C: float) -> None:
-    """Raise ValueError for steps that there are not."""
-    if step not in STEPS:
-        raise ValueError(f"step must be one of {STEPS}, got {step!r}")
-    if not 0 < C < math.inf:
-        raise ValueError(f"C must be finite and above 0, got {C}")
 
 
 #: Of a polynomial kernel: a power is made by as many products.
@@ -454,19 +478,15 @@ class Budget(Linear):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Chain(Settings):
-    """The structured perceptron on linear chains: parameters are those of `Settings`, and these.
+class Chain(Stepped):
+    """The structured perceptron on linear chains: parameters are those of `Stepped`, and these.
 
     Parameters
     ----------
-    eta0 : float
-        Learning rate, above 0.
     beam : int or None
         How many labels of a token are kept in the search; None: all.
     update : "full", "early" or "max_violation"
         The prefix that is learnt from; all but the first need a beam.
-    step, C
-        As those of `Linear`.
     track_answers : bool
         Whether to keep the answer to each sequence, before the update that it led to.
     partition : int
@@ -474,24 +494,20 @@ class Chain(Settings):
     """
 
     learner: str = field(default="chain", init=False)
-    eta0: float
     beam: int | None = None
     update: str = "full"
-    step: str = "constant"
-    C: float = 1.0
     track_answers: bool = False
     partition: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.eta0 < math.inf:
-            raise ValueError(f"eta0 must be finite and above 0, got {self.eta0}")
+        self._check_rate()
         if self.beam is not None and self.beam < 1:
             raise ValueError(f"beam must be at least 1, got {self.beam}; None looks at all labels")
         if self.update not in UPDATES:
             raise ValueError(f"update must be one of {UPDATES}, got {self.update!r}")
         if self.update != "full" and self.beam is None:
             raise ValueError('update must be "full" without a beam; give a beam')
-        check_step(self.step, self.C)
+        self._check_step()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

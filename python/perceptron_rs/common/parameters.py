@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from functools import lru_cache, wraps
 from numbers import Integral
 from operator import attrgetter
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sklearn import get_config
 
 from perceptron_rs.common.mixing import is_whole
+from perceptron_rs.common.options.groups import group_of
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import parameter_names
@@ -29,10 +31,10 @@ __all__ = [
     "draw_seed",
     "is_aggressive",
     "look_at",
-    "optional_settings",
     "refuse_balanced",
     "refuse_early_stopping",
     "refuse_partitions",
+    "shared_settings",
     "validated",
 ]
 
@@ -41,13 +43,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _LARGEST = 2**31 - 1
 _MOST = int(sys.float_info.max)
 
-_OPTIONAL: dict[str, Callable[[Any], Any]] = {
-    "margin_threshold": float,
-    "max_mistakes_per_example": int,
-    "added_feature": float,
-    "step": str,
-    "C": float,
-}
+#: Types of settings that a parameter of the same name gives its value.
+_PLAIN: dict[str, Callable[[Any], Any]] = {"bool": bool, "float": float, "int": int, "str": str}
 
 
 def check_values(estimator: BaseEstimator) -> None:
@@ -85,10 +82,25 @@ def refuse_balanced(class_weight: Any) -> None:
         )
 
 
-def optional_settings(estimator: BaseEstimator) -> dict[str, Any]:
-    """Return the settings of a run for the parameters that not all learners have."""
-    given = {name: getattr(estimator, name) for name in _OPTIONAL if hasattr(estimator, name)}
-    return {name: value if value is None else _OPTIONAL[name](value) for name, value in given.items()}
+def shared_settings(estimator: BaseEstimator, settings: type) -> dict[str, Any]:
+    """Return the settings of a run that are parameters of the estimator under the same name."""
+    given = vars(estimator)
+    kind: type = estimator.__class__
+    return {
+        name: None if given[name] is None else convert(given[name])
+        for name, convert in _shared(kind, settings)
+    }
+
+
+@lru_cache(maxsize=64)
+def _shared(kind: type, settings: type) -> list[tuple[str, Callable[[Any], Any]]]:
+    parameters = {parameter.name for parameter in fields(group_of(kind))}
+    return [
+        (setting.name, _PLAIN[of_type])
+        for setting in fields(settings)
+        if setting.init and setting.name in parameters
+        if (of_type := str(setting.type).removesuffix(" | None")) in _PLAIN
+    ]
 
 
 def is_aggressive(estimator: BaseEstimator) -> bool:

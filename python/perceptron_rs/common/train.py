@@ -163,10 +163,13 @@ class Trainable(Owner):
     validation_scores_: NDArray[np.float64]
     _n_epochs: int  # run by fits since the last cold start: the next one's number
     _fixed_values: dict[str, Any]  # the parameters of `_fixed` with which it was learnt
-    #: The parameter that an overflow asks to lower.
-    _rate: ClassVar[str] = "eta0"
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
+
+    @property
+    def _rate(self) -> str:
+        """The parameter that an overflow asks to lower."""
+        return "C" if is_aggressive(self) else "eta0"
 
     def _forget(self) -> None:
         """Forget what a cold start must not find."""
@@ -308,7 +311,7 @@ class Trainable(Owner):
             report = feeder.report = feeder.learn(state, settings, schedule, self._observer(feeder, task))
         except OverflowError as error:
             feeder.assert_finite()
-            raise overflow(error, "C" if is_aggressive(self) else self._rate) from None
+            raise overflow(error, self._rate) from None
         note_end(self, report.stopped, int(report.n_iter.max()))
         self._keep(feeder, report.state)
         self._publish_report(feeder)

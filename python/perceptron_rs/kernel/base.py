@@ -13,7 +13,7 @@ from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import optional_settings, validated
+from perceptron_rs.common.parameters import shared_settings, validated
 from perceptron_rs.common.planes import joint_update
 from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
@@ -28,6 +28,7 @@ from perceptron_rs.kernel.predictor import KernelLearnerPredictor
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
 from perceptron_rs.kernel.vectors import empty_log, stored
 from perceptron_rs.models.saving import Saved
+from perceptron_rs.settings import Budget, Kernel
 from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["KernelLearner"]
@@ -158,21 +159,16 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         self._seed = feeder.seed
         return self._begin(feeder)
 
-    def _shared_settings(self, feeder: Feeder) -> dict[str, Any]:
+    def _common_settings(self, feeder: Feeder, settings: type[Kernel | Budget]) -> dict[str, Any]:
         """Return the settings of a run that every kernel perceptron has."""
-        return {
+        return shared_settings(self, settings) | {
             "positive": feeder.positive,
             "class_weight": feeder.weighed.planes,
-            "eta0": float(self.eta0),
-            "tie": str(self.tie),
             "seed": feeder.order,
             "joint": joint_update(self),
-            "track_mistakes": bool(self.track_mistakes),
             "track_activations": feeder.tracks,
-            "keep_on_interrupt": bool(self.keep_on_interrupt),
             "kernel": self._spec,
             "threads": n_threads(self),
-            **optional_settings(self),
         }
 
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:

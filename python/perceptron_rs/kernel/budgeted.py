@@ -282,8 +282,7 @@ class BudgetedKernelPerceptron(
     def _settings(self, feeder: Feeder) -> Budget:
         assert self._policy_seed is not None
         return Budget(
-            **self._shared_settings(feeder),
-            budget=int(self.budget),
+            **self._common_settings(feeder, Budget),
             policy=str(self.budget_policy),
             policy_seed=self._policy_seed,
             distance=float(self.projection_distance),

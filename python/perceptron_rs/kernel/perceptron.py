@@ -265,9 +265,8 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         if callable(self.kernel):
             ask = rows_of_callable(self.kernel, matrix_of(feeder.data.stored, self.n_features_in_))
         return Kernel(
-            **self._shared_settings(feeder),
+            **self._common_settings(feeder, Kernel),
             cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
-            fit_intercept=bool(self.fit_intercept),
             ask=ask,
         )
 

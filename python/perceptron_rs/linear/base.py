@@ -15,7 +15,7 @@ from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import are_accepted, optional_settings, validated
+from perceptron_rs.common.parameters import are_accepted, shared_settings, validated
 from perceptron_rs.common.planes import joint_update, positive_labels
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
@@ -269,17 +269,11 @@ class LinearLearner(
             learner=self._schema.algorithm,
             positive=positive_labels(len(planes)),
             class_weight=planes,
-            eta0=float(self.eta0),
-            tie=str(self.tie),
-            fit_intercept=bool(self.fit_intercept),
             seed=seed,
             joint=joint_update(self),
             penalty=self._penalty(),
-            track_mistakes=bool(self.track_mistakes),
-            keep_on_interrupt=bool(self.keep_on_interrupt),
             threads=n_threads(self, len(planes)),
-            **optional_settings(self),
-            **options,
+            **shared_settings(self, Linear) | options,
         )
 
     def _penalty(self) -> tuple[float, float] | None:

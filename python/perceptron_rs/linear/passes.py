@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from operator import itemgetter
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ from numpy import ndarray
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.parameters import are_accepted, is_aggressive
+from perceptron_rs.common.options.groups import group_of
+from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
@@ -25,12 +27,12 @@ from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["PassLearner"]
 
-#: What the settings of a pass are made of, and whether there can be one; not every learner has the last ones.
-_PARAMETERS = (
-    *("classes_", "engine", "eta0", "tie", "fit_intercept", "class_weight", "track_mistakes", "callback"),
-    *("verbose", "n_jobs", "multi_class", "joint_update", "early_stopping", "n_partitions"),
-    *("margin_threshold", "max_mistakes_per_example", "added_feature"),
-    *("penalty", "alpha", "l1_ratio", "step", "C"),
+#: Parameters that no pass reads: to compare them, too, would take time.
+_OF_EPOCHS = frozenset(
+    {
+        *("max_iter", "n_iter_no_change", "tol", "shuffle", "random_state", "validation_fraction"),
+        *("warm_start", "keep_on_interrupt", "mixing", "audit", "audit_key"),
+    }
 )
 #: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.
 _csr: set[type] = set()
@@ -45,8 +47,10 @@ class PassLearner(SparseWeights, LinearLearner):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        has = [name for name in _PARAMETERS if name == "classes_" or hasattr(cls, name)]
-        cls._values = itemgetter(*has)
+        parameters = [
+            parameter.name for parameter in fields(group_of(cls)) if parameter.name not in _OF_EPOCHS
+        ]
+        cls._values = itemgetter("classes_", *parameters)
 
     @property
     def coef_(self) -> Any:
@@ -157,7 +161,7 @@ class PassLearner(SparseWeights, LinearLearner):
             )
         except OverflowError as error:
             data.assert_finite(self)
-            raise overflow(error, "C" if is_aggressive(self) else "eta0") from None
+            raise overflow(error, self._rate) from None
         if feeder.tracks:
             activations = self._model.told.activations
             feeder.activations = np.zeros((0, planes)) if activations is None else activations

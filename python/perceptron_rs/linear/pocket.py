@@ -12,6 +12,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import PocketPerceptronParameters
 from perceptron_rs.linear.schema import POCKET
+from perceptron_rs.settings import Linear
 
 __all__ = ["PocketPerceptron"]
 
@@ -285,6 +286,10 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         last = np.append(plane[1:] != plane[:-1], True)[: len(plane)]
         if (arrays["swap_errors"][last] != errors[plane[last]]).any():
             raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
+
+    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: Any) -> Linear:
+        of_fit = {"check": "run", "average": False} | options  # a pass counts no errors
+        return super()._settings_of(planes, seed, **of_fit)
 
     def _own_settings(self, n_examples: int) -> dict[str, Any]:
         few = "update" if n_examples <= _FEW else "ratchet"

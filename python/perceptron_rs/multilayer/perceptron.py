@@ -14,6 +14,7 @@ from perceptron_rs.common.parameters import (
     check_values,
     refuse_balanced,
     refuse_early_stopping,
+    shared_settings,
     validated,
 )
 from perceptron_rs.common.rows.examples import ValidatedRows
@@ -183,7 +184,6 @@ class MultilayerPerceptron(
     """
 
     _schema: ClassVar[Schema] = MULTILAYER
-    _rate: ClassVar[str] = "learning_rate_init"
     _until_clean: ClassVar[bool] = False
 
     _fixed: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
@@ -325,13 +325,17 @@ class MultilayerPerceptron(
     def _settings(self, feeder: Feeder) -> Network:
         seed = None if feeder.is_pass else feeder.seed
         return Network(
-            activation=str(self.activation),
-            rate=float(self.learning_rate_init),
-            alpha=float(self.alpha),
-            batch_size=int(self.batch_size),
-            seed=seed if feeder.shuffles else None,
-            keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.is_pass,
+            **shared_settings(self, Network)
+            | {
+                "rate": float(self.learning_rate_init),
+                "seed": seed if feeder.shuffles else None,
+                "keep_on_interrupt": bool(self.keep_on_interrupt) and not feeder.is_pass,
+            }
         )
+
+    @property
+    def _rate(self) -> str:
+        return "learning_rate_init"
 
     def _is_one_decision(self) -> bool:
         return len(self.classes_) > 2

@@ -12,9 +12,9 @@ from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.parameters import (
     check_step,
     check_values,
-    optional_settings,
     refuse_early_stopping,
     refuse_partitions,
+    shared_settings,
 )
 from perceptron_rs.common.prediction import LearntAttribute
 from perceptron_rs.common.sklearn_callbacks import FitTask
@@ -196,13 +196,14 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
 
     def _settings(self, feeder: Feeder) -> Chain:
         return Chain(
-            eta0=float(self.eta0),
-            seed=feeder.order,
-            beam=beam_of(self),
-            update=str(self.update),
-            **optional_settings(self),
-            track_answers=feeder.tracks,
-            keep_on_interrupt=bool(self.keep_on_interrupt) and not feeder.tracks,  # it would lack answers
+            **shared_settings(self, Chain)
+            | {
+                "seed": feeder.order,
+                "beam": beam_of(self),
+                "track_answers": feeder.tracks,  # an interrupted run lacks some
+                "keep_on_interrupt": bool(self.keep_on_interrupt)
+                and not feeder.tracks,  # it would lack answers
+            }
         )
 
     def _tolerance(self, feeder: Feeder) -> float | None:
