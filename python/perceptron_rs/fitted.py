@@ -1,13 +1,16 @@
-"""What scikit-learn knows of estimators: whether one is fitted, and what its parameters are called.
+"""What scikit-learn knows of estimators: whether one is fitted, and what parameters and columns are called.
 
 Nothing here imports scikit-learn, which takes long, unless it has an error to raise.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-__all__ = ["check_is_fitted", "parameter_names"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_is_fitted", "feature_names", "parameter_names"]
 
 
 class _Parametrised(Protocol):
@@ -26,3 +29,9 @@ def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
 def parameter_names(kind: type[_Parametrised]) -> list[str]:
     """Return the names of the parameters of a class of estimators, sorted."""
     return kind._get_param_names()
+
+
+def feature_names(estimator: object) -> NDArray[Any] | None:
+    """Return the names of the columns that an estimator was fitted to; None if they had none."""
+    names: NDArray[Any] | None = vars(estimator).get("feature_names_in_")
+    return names

@@ -23,7 +23,7 @@ def keep_fixed_parameters(model: Any) -> None:
 
 def check_fixed_parameters(model: Any) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
-    known: dict[str, Any] = getattr(model, "_fixed_values", {})  # none where a caller has set all attributes
+    known: dict[str, Any] = vars(model).get("_fixed_values", {})  # none where a caller has set all attributes
     pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
     changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
     if changed:

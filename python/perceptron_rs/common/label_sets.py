@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import is_masked, without_index
@@ -101,7 +102,7 @@ def indicator(y: Any, n_samples: int) -> NDArray[np.uint8]:
 
 def is_indicator(y: Any) -> bool:
     """Whether y is a matrix with more than one column: many labels for each example."""
-    shape = getattr(without_index(y), "shape", None)
+    shape = shape_of(without_index(y))
     if shape is None:
         # Lists of labels are of strings or numbers, of which only the first need be looked at.
         if not isinstance(y, list | tuple) or not y or not isinstance(y[0], list | tuple | np.ndarray):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.label_sets import LabelSets, is_indicator
 from perceptron_rs.common.planes import learns_many
@@ -109,7 +110,7 @@ def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
             f"take many labels",
             remedy,
             cause="many labels",
-            columns=y.shape[1] if hasattr(y, "shape") else len(y[0]),
+            columns=len(y[0]) if (shape := shape_of(y)) is None else shape[1],
         )
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | set) and len({*map(len, y)}) > 1:
         raise ValueError(
@@ -147,7 +148,7 @@ def _one_dimension(y: Any) -> NDArray[Any]:
             is_made = y.dtype.kind == "U" and not all(isinstance(label, str) for label in given)
             if y.ndim == 1 and (is_made or _is_rounded(y)):
                 y = np.fromiter(given, dtype=object, count=len(given))
-    if getattr(y, "ndim", 0) != 1:
+    if n_dimensions(y) != 1:
         from sklearn.utils import column_or_1d
 
         y = column_or_1d(y, warn=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import dtype_kind
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
@@ -77,8 +78,7 @@ def refuse_odd_weights(sample_weight: Any) -> None:
     """Refuse weights that NumPy would turn into numbers, and masked ones."""
     if is_masked(sample_weight):
         raise ValueError("sample_weight is a masked array with masked values")
-    kind = getattr(getattr(sample_weight, "dtype", None), "kind", "f")
-    if kind in "SUMmVc" or isinstance(sample_weight, (str, bytes)):
+    if dtype_kind(sample_weight, "f") in "SUMmVc" or isinstance(sample_weight, (str, bytes)):
         raise TypeError("sample_weight must hold real numbers >= 0; convert it to floats")
 
 

@@ -12,6 +12,7 @@ from dask import delayed
 from dask.base import is_dask_collection
 from distributed import Client, default_client
 
+from perceptron_rs.array_likes import shape_of
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
 from perceptron_rs.dask.cluster import DaskCluster
@@ -184,7 +185,7 @@ class LinearOnDask(DaskLearner):
 def answer(model: Any, method: str, X: Any) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
     batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
-    if hasattr(batch.X, "shape") and not batch.X.shape[0]:
+    if (shape := shape_of(batch.X)) is not None and not shape[0]:
         wide = method == "decision_function" and len(model.classes_) > 2
         return np.zeros((0, len(model.classes_)) if wide else 0)
     lengths = {} if batch.lengths is None else {"lengths": batch.lengths}

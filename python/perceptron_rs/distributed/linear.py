@@ -18,6 +18,7 @@ from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Linear, Settings
@@ -34,7 +35,7 @@ def parse(batch: Batch) -> Parsed:
         return Parsed({"rows": to_stored(np.zeros(X.shape))}, X.shape[1], None, np.asarray(y).reshape(-1)[:0])
     model = Perceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     if is_indicator(y):
         raise ArgumentError(
             "{y} has many labels for each example, which a cluster does not learn",

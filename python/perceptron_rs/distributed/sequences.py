@@ -15,6 +15,7 @@ from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, PartitionFacts
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Batch
 from perceptron_rs.sequence.input import as_token_lists, check_lengths, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
@@ -39,7 +40,7 @@ def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     lengths = check_lengths(lengths, X.shape[0])
     model = SequencePerceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     return Parsed(
         data.stored,
         X.shape[1],

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import has_rows_by_place, has_shape, n_dimensions
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.compression import unpacked
 from perceptron_rs.io.arrays import load_npy, read_npz
@@ -308,7 +309,7 @@ def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any =
         X = refuse_odd(_mapped(X, files))
     if is_sparse(X):
         X = X.tocsr()
-    elif not (hasattr(X, "shape") and hasattr(X, "ndim")):  # tables of Arrow and polars have the one alone
+    elif not has_shape(X) or n_dimensions(X) is None:  # tables of Arrow and polars have the one alone
         X = np.asarray(X)
     if y is None:
         raise ValueError("y must hold class labels, got None")
@@ -406,7 +407,7 @@ def refuse_cut(name: str, mapped: mmap, n_bytes: int) -> None:
 def _column(part: Any, files: list[Path]) -> Any:
     """Return what is given for each example; what can be cut already, as it is."""
     part = _mapped(part, files)
-    return part if part is None or hasattr(part, "shape") else np.asarray(part)
+    return part if part is None or has_shape(part) else np.asarray(part)
 
 
 def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
@@ -513,7 +514,7 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
 def _rows(X: Any, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
-        return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]
+        return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
     start, end = int(X.indptr[first]), int(X.indptr[last])
     indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)
     return _csr(np.asarray(X.data[start:end]), np.asarray(X.indices[start:end]), indptr, X.shape[1])

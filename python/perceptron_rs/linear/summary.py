@@ -8,6 +8,7 @@ import numpy as np
 
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.models.input import base_of, input_of
 
 __all__ = ["lines", "shown"]
@@ -15,7 +16,7 @@ __all__ = ["lines", "shown"]
 
 def shown(model: Any, top: int) -> dict[str, Any]:
     """Return the weights of each class that are largest, or how many vectors vote."""
-    names, base, how = vars(model).get("feature_names_in_"), base_of(model), input_of(model)
+    names, base, how = feature_names(model), base_of(model), input_of(model)
     words = None if how is None else how.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.array_likes import shape_of
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import KernelSpec
@@ -227,9 +228,7 @@ def kernel_matrix(
     """
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        problem = read(
-            X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)), engine=engine, n_jobs=n_jobs
-        )
+        problem = read(X, np.zeros((shape_of(X) or (len(X),))[0]), engine=engine, n_jobs=n_jobs)
         return gram(problem, kernel, gamma, degree, coef0).K
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
+from perceptron_rs.fitted import feature_names
 
 if TYPE_CHECKING:
     from perceptron_rs.margins.classifier import MaxMarginClassifier
@@ -17,7 +18,7 @@ __all__ = ["lines", "shown"]
 
 def shown(model: MaxMarginClassifier, top: int) -> dict[str, Any]:
     """Return the margin of each class, and its largest weights, if any."""
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     classes = model.classes_[1:] if len(model.results_) == 1 else model.classes_
     weights = model.predictor_.get("coef", np.zeros((len(classes), 0)))
     numbers = (model.intercept_, model.margin_interval_, model.results_)

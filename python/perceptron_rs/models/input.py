@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import in_full
 from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
@@ -103,7 +104,7 @@ def _floats(values: NDArray[Any]) -> NDArray[Any]:
 def _dense(X: Any) -> NDArray[Any]:
     """Return examples as an array of floats."""
     if not isinstance(X, CsrArrays):
-        return _floats(X.toarray() if hasattr(X, "toarray") else X)
+        return _floats(in_full(X))
     values = _floats(X.data)
     found = np.zeros(X.shape, dtype=values.dtype)
     found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices] = values

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.reading import OF_TEXT
 from perceptron_rs.models.input import BASE, INPUT, Input, base_of, input_of, keep_base
 
@@ -51,7 +52,7 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
 def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a model knows of its data, as `reading_of` takes it; ``told`` are options of a reader."""
     kept, base = input_of(model), base_of(model)
-    names: Sequence[Any] | None = vars(model).get("feature_names_in_")
+    names = feature_names(model)
     found: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
         "names": None if names is None else tuple(map(str, names)),

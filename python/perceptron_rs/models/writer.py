@@ -10,6 +10,7 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.schema import name_of
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.models.classes import LABELS, classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.files import path_of, write_whole
@@ -56,9 +57,9 @@ def _bytes_of(estimator: Any) -> bytes:
     }
     if is_multilabel(estimator):
         document[LABELS] = label_matrix(estimator)
-    feature_names = getattr(estimator, "feature_names_in_", None)
-    if feature_names is not None:
-        document["feature_names"] = [plain(name) for name in np.asarray(feature_names).tolist()]
+    names = feature_names(estimator)
+    if names is not None:
+        document["feature_names"] = [plain(name) for name in np.asarray(names).tolist()]
     base, how = base_of(estimator), input_of(estimator)
     if base is not None:
         document["column_base"] = base

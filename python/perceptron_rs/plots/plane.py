@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.array_likes import column_names, has_columns
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.plots.drawing import (
     COLOURS,
@@ -105,7 +106,7 @@ class HyperplaneDisplay(Display):
         """
         check_is_fitted(estimator)
         values = two_columns(X)
-        return cls(estimator, X if hasattr(X, "columns") else values, np.asarray(y)).plot(ax)
+        return cls(estimator, X if has_columns(X) else values, np.asarray(y)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
@@ -127,7 +128,7 @@ class HyperplaneDisplay(Display):
         self.support_ = ax.scatter(*support.T, s=10, color="white", zorder=4, label="support")
         wrong = X[self.estimator.predict(self.X) != self.y]
         self.mistakes_ = rings(ax, wrong, label="wrong")
-        names = getattr(self.X, "columns", ("x1", "x2"))
+        names = column_names(self.X) or ("x1", "x2")
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
         ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
 

@@ -29,6 +29,7 @@ from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested, read_sequences
@@ -153,10 +154,10 @@ class _OfArrays(CallExamples):
             return f"the model has learnt from {self.calls[0].columns} columns, got {columns}"
         if (number := self.other_number(n)) is not None:
             return number
-        names, given = (getattr(one, "feature_names_in_", None) for one in (model, self.probe))
-        if names is not None and given is not None and list(names) != list(given):
-            column = next(k for k, (a, b) in enumerate(zip(names, given, strict=True)) if a != b)
-            return f"column {column} has the name {names[column]!r} in the model, got {given[column]!r}"
+        names, got_names = map(feature_names, (model, self.probe))
+        if names is not None and got_names is not None and list(names) != list(got_names):
+            column = next(k for k, (a, b) in enumerate(zip(names, got_names, strict=True)) if a != b)
+            return f"column {column} has the name {names[column]!r} in the model, got {got_names[column]!r}"
         y = target_of(model, self.y, n)
         if isinstance(y, LabelSets) != is_multilabel(model):
             had, got = ("many labels", "one") if is_multilabel(model) else ("one label", "many")
@@ -226,7 +227,7 @@ class _OfSequences(CallExamples):
             # The vocabulary is that of the first call.
             self.encoder.fit(chain.from_iterable(X[: calls[0].sizes[0][0]]))
             X = self.encoder.transform(tokens)
-        if (self.encoder is None) == hasattr(model, "encoder_"):
+        if (self.encoder is None) == ("encoder_" in vars(model)):
             needed = "attributes" if self.encoder is None else "a matrix"
             raise ValueError(f"X must be {needed}, as the model has learnt from; or give encoder=")
         probe = type(model)(**calls[0].parameters)
@@ -286,7 +287,7 @@ class _OfSource(CallExamples):
         is_chain = name is not None and LEARNERS[name].data == "sequences"
         self.unit = "sequences" if is_chain else "rows"
         self.source = encoded(self.probe, as_source(given), goes_on=False) if is_chain else given
-        self.encoder = getattr(self.probe, "encoder_", None)
+        self.encoder = vars(self.probe).get("encoder_")
 
     @property
     def begins(self) -> list[int]:

@@ -76,7 +76,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     @property
     def _fixed(self) -> tuple[str, ...]:
         """Parameters that what has been learnt depends on."""
-        of_encoder = ("min_count", "hash_columns") if hasattr(self, "encoder_") else ()
+        of_encoder = ("min_count", "hash_columns") if "encoder_" in vars(self) else ()
         return ("transition_features", *of_encoder)
 
     def _start_from(self, name: str, weights: Any) -> None:

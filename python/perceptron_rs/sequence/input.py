@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import dtype_kind, has_length, n_dimensions, values_of
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
@@ -41,12 +42,12 @@ def read_sequences(
             raise ValueError(f"X must hold at least one token, got {len(found)} sequences without any")
         if reset:
             matrix = model._fit_encoder(tokens)
-        elif not hasattr(model, "encoder_"):
+        elif "encoder_" not in vars(model):
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
         else:
             matrix = model._encoded(tokens)
         return _rows(model, matrix, reset), found
-    if not reset and hasattr(model, "encoder_"):
+    if not reset and "encoder_" in vars(model):
         raise ValueError(
             "X must be a list of sequences of attributes, because the model was fitted to such; "
             "encode a matrix with encoder_ and a model fitted to matrices"
@@ -98,8 +99,8 @@ _PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as
 
 def materialize(given: Any) -> Any:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
-    if hasattr(given, "to_pylist"):  # of Arrow: iterating over it gives no values of Python
-        return given.to_pylist()
+    if (values := values_of(given)) is not None:
+        return values
     return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
 
 
@@ -108,8 +109,7 @@ def _is_sequence(given: Any) -> bool:
 
 
 def _holds_objects(given: Any) -> bool:
-    kind = getattr(getattr(given, "dtype", None), "kind", "")
-    return kind == "O" and getattr(given, "ndim", 0) == 1
+    return dtype_kind(given) == "O" and n_dimensions(given) == 1
 
 
 _REMEDY = (
@@ -126,11 +126,7 @@ def _refuse_single(X: Any) -> None:
         raise TypeError(
             "X must be a list of sequences, got the tokens of one; write [X], and [y] for its labels"
         )
-    if (
-        isinstance(X, str)
-        or isinstance(first, str)
-        or getattr(getattr(X, "dtype", None), "kind", "") in ("U", "T")
-    ):
+    if isinstance(X, str) or isinstance(first, str) or dtype_kind(X) in ("U", "T"):
         raise TypeError(f"X must be a list of sequences of tokens, got strings, {X!r:.60}; {_REMEDY}")
 
 
@@ -185,13 +181,13 @@ def flat_labels(y: Any, lengths: NDArray[np.int64]) -> NDArray[Any]:
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     y = materialize(y)
-    if not hasattr(y, "__len__") or isinstance(y, str):
+    if not has_length(y) or isinstance(y, str):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
     if len(y) != len(lengths):
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
     y = [materialize(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
-        if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != length:
+        if isinstance(labels, str) or not has_length(labels) or len(labels) != length:
             raise ValueError(
                 f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"
             )

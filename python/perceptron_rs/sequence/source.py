@@ -32,7 +32,7 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
     nested = first is not None and is_nested(as_token_lists(first[0]))
-    if goes_on and first is not None and nested != hasattr(model, "encoder_"):
+    if goes_on and first is not None and nested != ("encoder_" in vars(model)):
         needed = "matrices" if nested else "attributes"
         raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
     if not nested:

@@ -16,7 +16,7 @@ __all__ = ["lines", "shown"]
 
 def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
     """Return the largest weights of each tag, and of a tag after another."""
-    encoder = getattr(model, "encoder_", None)
+    encoder = vars(model).get("encoder_")
     names = list(encoder.vocabulary_) if encoder is not None and encoder.vocabulary_ else None
     classes, transitions = [plain(label) for label in model.classes_], model.transition_
     order = np.argsort(-np.abs(transitions), axis=None, kind="stable")[:top]
@@ -24,7 +24,7 @@ def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
     numbers = [w for name, w in model.predictor_.items() if not name.endswith(("_indptr", "_indices"))]
     coef = model.sparse_coef_
     return {
-        "template": getattr(model, "template_", None),
+        "template": vars(model).get("template_"),
         "nonzero_weights": sum(int(np.count_nonzero(part)) for part in numbers),
         "transitions": [
             {"before": classes[a], "after": classes[b], "weight": float(transitions[a, b])}

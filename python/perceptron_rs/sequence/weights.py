@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Engine
+from perceptron_rs.fitted import feature_names
 from perceptron_rs.settings import State
 
 if TYPE_CHECKING:
@@ -62,9 +63,7 @@ def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]
 
 def names_of(model: SequenceLearner) -> Sequence[Any]:
     """Return what each column is called: by its attribute, by a table's column, or else its number."""
-    vocabulary = getattr(getattr(model, "encoder_", None), "vocabulary_", None)
-    if vocabulary:
-        return list(vocabulary)
-    if hasattr(model, "feature_names_in_"):
-        return list(model.feature_names_in_.tolist())
-    return range(model.n_features_in_)
+    if "encoder_" in vars(model) and model.encoder_.vocabulary_:
+        return list(model.encoder_.vocabulary_)
+    names = feature_names(model)
+    return range(model.n_features_in_) if names is None else names.tolist()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
+from perceptron_rs.array_likes import has_columns
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.label_sets import indicator, is_indicator, warn_of_constant
 from perceptron_rs.common.labels import (
@@ -261,7 +262,7 @@ def of_same_columns(source: Source) -> Source:
     known: list[str] = list(source.feature_names or ())
 
     def compared(given: Any) -> Any:
-        if not isinstance(given, tuple) or not given or not hasattr(given[0], "columns"):
+        if not isinstance(given, tuple) or not given or not has_columns(given[0]):
             return given
         from sklearn.utils.validation import _get_feature_names
 

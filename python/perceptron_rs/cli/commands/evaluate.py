@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import in_full
 from perceptron_rs.cli.data import examples, same_kind
 from perceptron_rs.cli.figures import show, table
 from perceptron_rs.cli.modelfile import load_predictor
@@ -45,7 +46,7 @@ def run(arguments: Namespace) -> int:
 def _of_lists(model: Any, data: Examples) -> dict[str, Any]:
     """Return the figures of lists of labels: an example is right if all of its labels are."""
     y, found = data.labels != 0, model.predict(data.rows)
-    found = (found.toarray() if hasattr(found, "toarray") else found) != 0
+    found = in_full(found) != 0
     errors = int(np.count_nonzero((y != found).any(axis=1)))
     counts = [np.count_nonzero(held, axis=0).tolist() for held in (y & found, found, y)]
     return {

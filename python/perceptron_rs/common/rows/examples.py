@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import column_names, dtype_of, has_shape, is_convertible, is_csr
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
@@ -22,6 +23,7 @@ from perceptron_rs.common.rows.storage import (
     without_index,
 )
 from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.fitted import feature_names
 
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
@@ -120,7 +122,7 @@ def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: Any) -> Valid
                 f"X must have two dimensions, examples by features, and one example or more, got the shape "
                 f"{X.shape}; one example is a list in a list, [x]"
             )
-        known = getattr(predictor, "feature_names_in_", None)
+        known = feature_names(predictor)
         if known is not None and names is not None and names != known.tolist():
             raise ValueError(
                 f"X must have the columns of the fit in order, {known.tolist()!r:.200}, got {names!r:.200}"
@@ -131,8 +133,7 @@ def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: Any) -> Valid
 
 def _column_names(X: Any) -> list[str] | None:
     """Return the names of the columns of a data frame, if all are strings."""
-    names = getattr(X, "column_names", None) or getattr(X, "columns", None)
-    names = None if names is None else list(names)
+    names = column_names(X)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
@@ -161,7 +162,7 @@ def unchecked(estimator: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
         rows, arrays = engine.dense_rows(X), {"rows": X}
-    elif getattr(X, "format", None) == "csr":
+    elif is_csr(X):
         rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
         arrays = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
     else:
@@ -220,7 +221,7 @@ def as_array(X: Any) -> Any:
     Of Arrow tables the columns of pandas' index are left out, which are no features.
     """
     X = without_index(X)
-    if hasattr(X, "shape") or not (hasattr(X, "__array__") or hasattr(X, "__array_interface__")):
+    if has_shape(X) or not is_convertible(X):
         return X
     return np.asarray(X)
 
@@ -232,8 +233,8 @@ def refuse_odd(X: Any) -> Any:
         return checked_format(X)
     if is_masked(X):
         raise ValueError("X is a masked array with masked values; fill them or drop these rows")
-    dtype = getattr(X, "dtype", None)
-    if isinstance(dtype, np.dtype):
+    dtype = dtype_of(X)
+    if dtype is not None:
         refuse_type(dtype, "X")
         if dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in np.ravel(X)):
             raise ValueError("X must hold real numbers, got strings in an array of dtype object")

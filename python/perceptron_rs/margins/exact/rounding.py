@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.array_likes import has_dtype, has_rows_by_place, is_of_columns, n_dimensions
 from perceptron_rs.common.rows.storage import without_index
 
 __all__ = ["refuse_rounded"]
@@ -45,15 +46,15 @@ def _parts(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     if issparse(X):
         data = X.data if X.format in ("csr", "csc", "coo", "bsr", "dia") else X.tocoo().data
         yield None, np.asarray(data).reshape(-1)
-    elif hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # pandas
+    elif has_rows_by_place(X) and n_dimensions(X) == 2:  # pandas
         for j, column in enumerate(X.columns):
             yield repr(column), np.asarray(X.iloc[:, j])
-    elif hasattr(X, "get_column") and hasattr(X, "columns"):  # polars
+    elif is_of_columns(X):  # polars
         for column in X.columns:
             yield repr(column), np.asarray(X.get_column(column).to_numpy())
     else:
         values = np.asarray(without_index(X))
-        if values.dtype.kind == "f" and not hasattr(X, "dtype") and (np.abs(values) >= _WHOLE).any():
+        if values.dtype.kind == "f" and not has_dtype(X) and (np.abs(values) >= _WHOLE).any():
             values = np.array(X, dtype=object)  # integers beside floats became floats
         yield None, values
 

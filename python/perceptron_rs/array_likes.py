@@ -1,0 +1,119 @@
+"""What users give as arrays: of NumPy, SciPy, pandas, polars, Arrow, Dask and others.
+
+They have no type in common, and their libraries take long to import or are not there. So they are known by
+what they have, and these questions are asked here alone. To a type checker such an argument is `ArrayLike`
+or `MatrixLike`, which is anything: of what would be nearer, its libraries have no types that agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "ArrayLike",
+    "MatrixLike",
+    "column_names",
+    "dtype_kind",
+    "dtype_of",
+    "has_columns",
+    "has_dtype",
+    "has_length",
+    "has_rows_by_place",
+    "has_shape",
+    "in_full",
+    "is_convertible",
+    "is_csr",
+    "is_of_columns",
+    "n_dimensions",
+    "shape_of",
+    "values_of",
+]
+
+#: Anything of one dimension that NumPy makes an array of: a list, an array, a column of a data frame.
+ArrayLike: TypeAlias = Any
+#: Anything of rows and columns: a list of lists, an array, a sparse matrix, a data frame.
+MatrixLike: TypeAlias = Any
+
+
+def has_shape(given: MatrixLike) -> bool:
+    """Whether it says its shape, as arrays, sparse matrices and data frames do."""
+    return hasattr(given, "shape")
+
+
+def shape_of(given: MatrixLike) -> tuple[int, ...] | None:
+    """Return its shape; None if it says none."""
+    found: tuple[int, ...] | None = getattr(given, "shape", None)
+    return found
+
+
+def n_dimensions(given: MatrixLike) -> int | None:
+    """Return the number of its dimensions; None if it says none, as tables of Arrow and polars."""
+    found: int | None = getattr(given, "ndim", None)
+    return found
+
+
+def has_dtype(given: MatrixLike) -> bool:
+    """Whether it has one type for all numbers, of any library."""
+    return hasattr(given, "dtype")
+
+
+def dtype_of(given: MatrixLike) -> np.dtype[Any] | None:
+    """Return the type of its numbers, if it is one of NumPy."""
+    found = getattr(given, "dtype", None)
+    return found if isinstance(found, np.dtype) else None
+
+
+def dtype_kind(given: MatrixLike, without: str = "") -> str:
+    """Return the kind of its type in NumPy's letters, of any library; ``without`` if it says none."""
+    return str(getattr(getattr(given, "dtype", None), "kind", without))
+
+
+def has_columns(given: MatrixLike) -> bool:
+    """Whether it is a data frame."""
+    return hasattr(given, "columns")
+
+
+def column_names(given: MatrixLike) -> list[Any] | None:
+    """Return the names of the columns of a data frame, or of a table of Arrow; None of anything else."""
+    # Asked of the type, for each column of pandas is an attribute of the frame.
+    name = "column_names" if hasattr(type(given), "column_names") else "columns"
+    names = getattr(given, name, None)
+    return None if names is None else list(names)
+
+
+def has_length(given: object) -> bool:
+    """Whether it says how many entries it has."""
+    return hasattr(given, "__len__")
+
+
+def has_rows_by_place(given: MatrixLike) -> bool:
+    """Whether rows are found by ``iloc``, as in pandas, whose brackets look for labels."""
+    return hasattr(given, "iloc")
+
+
+def is_of_columns(given: MatrixLike) -> bool:
+    """Whether it is a data frame of polars, whose columns have a type each."""
+    return hasattr(given, "get_column") and hasattr(given, "columns")
+
+
+def is_convertible(given: MatrixLike) -> bool:
+    """Whether NumPy makes an array of it as it stands."""
+    return hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+
+
+def is_csr(given: MatrixLike) -> bool:
+    """Whether it is a CSR matrix, of SciPy or like one."""
+    return getattr(given, "format", None) == "csr"
+
+
+def in_full(given: MatrixLike) -> Any:
+    """Return a sparse matrix with its zeros; anything else as it is."""
+    return given.toarray() if hasattr(given, "toarray") else given
+
+
+def values_of(given: MatrixLike) -> list[Any] | None:
+    """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
+    found: list[Any] | None = given.to_pylist() if hasattr(given, "to_pylist") else None
+    return found
