@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
-from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.scoring import Scoring
 from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.errors import ArgumentError
@@ -18,7 +18,7 @@ from perceptron_rs.errors import ArgumentError
 __all__ = ["OnlineClassifier"]
 
 
-class OnlineClassifier(MistakeParameters, Scoring, Trainable, Classifier):
+class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier):
     """A classifier that a pass over examples makes better."""
 
     classes_: NDArray[Any]

@@ -23,7 +23,7 @@ from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import check_is_fitted
 
-__all__ = ["Classifier", "LearntAttribute", "Predictor", "learnt_attribute"]
+__all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor", "learnt_attribute"]
 
 
 class LearntAttribute(property):
@@ -118,12 +118,45 @@ class Predictor(SchemaMixin):
 class Classifier(Predictor):
     """A predictor of the class with the highest score."""
 
-    tie: Tie
-    _learns_many: ClassVar[bool] = True
-
     @abstractmethod
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each example."""
+
+    @consistent
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each example.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples, as for ``decision_function``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            For two classes, ``classes_[1]`` if the score of ``decision_function`` is positive. Otherwise, the
+            class with the largest score; in a tie, the first one.
+        """
+        scores = self.decision_function(X)
+        return self._predicted(scores.reshape(len(scores), -1))
+
+    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the class that the scores (n, 1) or (n, K) speak for."""
+        found: NDArray[Any] = self.classes_[self._decide(scores)]
+        return found
+
+    def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return its index."""
+        if scores.shape[1] > 1:
+            return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
+        return (scores[:, 0] > 0).astype(np.intp)
+
+
+class MistakeClassifier(Classifier):
+    """A classifier that learns by mistakes: ``tie`` says what a score of 0 is; it may learn many labels."""
+
+    tie: Tie
+    _learns_many: ClassVar[bool] = True
 
     @consistent
     def predict(self, X: Any) -> NDArray[Any]:
@@ -166,9 +199,9 @@ class Classifier(Predictor):
         """Return the index of the class that the scores (n, 1) or (n, K) speak for; of labels, 0 or 1."""
         if is_multilabel(self):
             return (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
-        if scores.shape[1] > 1:
-            return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
-        return (scores[:, 0] >= 0 if self.tie == "positive" else scores[:, 0] > 0).astype(np.intp)
+        if scores.shape[1] == 1 and self.tie == "positive":
+            return (scores[:, 0] >= 0).astype(np.intp)
+        return super()._decide(scores)
 
     def _check_prediction(self) -> None:
         if is_joint(self) and self.tie != "mistake":

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.planes import is_joint, is_multilabel
-from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.turns import consistent
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _check_votes(model: Any) -> None:
         )
 
 
-class VoteShares(Classifier):
+class VoteShares(MistakeClassifier):
     """The method ``predict_proba`` of classifiers whose ``decision_function`` may be that of a vote."""
 
     @_if_votes

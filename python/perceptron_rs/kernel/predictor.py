@@ -12,7 +12,7 @@ from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.planes import is_joint
-from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
 from perceptron_rs.common.schema import History, Schema
@@ -40,7 +40,7 @@ _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "dra
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelLearnerPredictor(Classifier):
+class KernelLearnerPredictor(MistakeClassifier):
     """Sums of kernel values with mistaken examples."""
 
     kernel: Any

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.choices import LinearPrediction
 from perceptron_rs.common.columns import COLUMNS, unpacked
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.sparse_weights import dense
@@ -39,7 +39,7 @@ PREDICTIONS = ("vote", "average", "last", "random", "longest")
 _CSR = ("rows_indptr", "rows_indices", "rows_values")
 
 
-class LinearPredictor(Classifier):
+class LinearPredictor(MistakeClassifier):
     """Planes, one for each class, or one for two."""
 
     _takes_packed: ClassVar[bool] = True

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.choices import MarginKernel
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of, select_columns, slice_rows
 from perceptron_rs.common.schema import History, Schema
@@ -27,7 +27,7 @@ __all__ = ["MaxMarginClassifierPredictor"]
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
 
 
-class MaxMarginClassifierPredictor(Predictor):
+class MaxMarginClassifierPredictor(Classifier):
     """Planes, in the space of the features or of a kernel."""
 
     kernel: MarginKernel
@@ -123,22 +123,3 @@ class MaxMarginClassifierPredictor(Predictor):
             yield engine.dense_rows(
                 engine.kernel_matrix(rows, others, kernel=self._spec, threads=n_threads(self))
             )
-
-    @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes, ``classes_[1]`` if the score is positive. Otherwise, the class with the largest
-            score; in a tie, the first one.
-        """
-        scores = self.decision_function(X)
-        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return np.asarray(self.classes_[index])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Activation
 from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
@@ -20,7 +20,7 @@ from perceptron_rs.multilayer.schema import MULTILAYER
 __all__ = ["MultilayerPerceptronPredictor"]
 
 
-class MultilayerPerceptronPredictor(Predictor):
+class MultilayerPerceptronPredictor(Classifier):
     """Layers of neurons."""
 
     activation: Activation
@@ -42,25 +42,6 @@ class MultilayerPerceptronPredictor(Predictor):
         """
         z = self._outputs(X, probabilities=False)
         return z.reshape(-1) if z.shape[1] == 1 else z
-
-    @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each example.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            For two classes, ``classes_[1]`` if the activation is positive. Otherwise, the class with the
-            largest activation; in a tie, the first one.
-        """
-        z = self.decision_function(X)
-        index = (z > 0).astype(np.intp) if z.ndim == 1 else np.argmax(z, axis=1)
-        return cast("NDArray[Any]", self.classes_[index])
 
     @consistent
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
