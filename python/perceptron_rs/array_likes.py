@@ -31,7 +31,7 @@ __all__ = [
     "values_of",
 ]
 
-#: Anything of one dimension that NumPy makes an array of: a list, an array, a column of a data frame.
+#: Anything that NumPy makes an array of: a list, an array, a column of a data frame.
 ArrayLike: TypeAlias = Any
 #: Anything of rows and columns: a list of lists, an array, a sparse matrix, a data frame.
 MatrixLike: TypeAlias = Any

@@ -54,6 +54,6 @@ Step: TypeAlias = Literal["constant", "pa1", "pa2"]
 Tie: TypeAlias = Literal["mistake", "positive"]
 
 
-def words(choice: Any) -> tuple[str, ...]:
+def words(choice: object) -> tuple[str, ...]:
     """Return the words of one of these types, in the order in which they are written."""
     return tuple(word for word in get_args(choice) if isinstance(word, str))

@@ -57,7 +57,7 @@ PACKINGS = (
 SUFFIXES = tuple(packing.suffix for packing in PACKINGS)
 
 
-def check_ratio(max_ratio: Any) -> float:
+def check_ratio(max_ratio: object) -> float:
     """Return the bound; ValueError for what is none."""
     if not isinstance(max_ratio, (int, float)) or not max_ratio > 1:
         raise ValueError(f"max_ratio must be a number above 1, got {max_ratio!r:.80}")

@@ -22,6 +22,7 @@ from sklearn.model_selection import train_test_split
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["main"]
@@ -70,7 +71,7 @@ def storages(X: NDArray[Any], narrow: str) -> dict[str, Any]:
     }
 
 
-def learnt(model: LinearLearner, X: Any) -> Arrays:
+def learnt(model: LinearLearner, X: MatrixLike) -> Arrays:
     """Return everything that came out of a fit, and the scores of new examples."""
     names = ("coef_", "intercept_", "last_coef_", "last_intercept_", "mistakes_per_epoch_", "n_seen_")
     arrays: Arrays = {name: getattr(model, name) for name in names if hasattr(model, name)}

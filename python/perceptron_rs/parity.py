@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import portable_values
@@ -48,7 +49,7 @@ class Path:
 
     engine: str
     form: str
-    X: Any
+    X: MatrixLike
     instruction_set: str | None = None
     threads: int = 1
     batches: int | None = None  # rows in each call of partial_fit; None for one fit
@@ -66,14 +67,14 @@ class Path:
         return ", ".join(parts)
 
 
-def can_be_compared(estimator: Any) -> bool:
+def can_be_compared(estimator: object) -> bool:
     """Whether it is a classifier of this package: only these have both engines and take single examples."""
     return hasattr(estimator, "decision_function") and hasattr(estimator, "engine")
 
 
 def ways(
-    estimator: Any,
-    X: Any,
+    estimator: object,
+    X: MatrixLike,
     y: NDArray[Any],
     *,
     weights: NDArray[np.float64] | None = None,
@@ -125,7 +126,7 @@ def ways(
             yield Way(path, found, own, difference(first, expected, path, found))
 
 
-def _forms(X: Any) -> Iterator[tuple[str, Any]]:
+def _forms(X: MatrixLike) -> Iterator[tuple[str, Any]]:
     """Yield X in every storage, the stored type of X itself first."""
     dense = to_stored(X.toarray() if sp.issparse(X) else np.asarray(X))
     types = [dense.dtype, *(dtype for dtype in STORED if dtype != dense.dtype)]
@@ -165,7 +166,7 @@ def _paths(form: tuple[str, Any]) -> Iterator[Path]:
 
 
 def _fit(
-    estimator: Any, path: Path, y: Any, weights: Any, start: dict[str, Any]
+    estimator: Any, path: Path, y: ArrayLike, weights: Any, start: dict[str, Any]
 ) -> tuple[Arrays | str, Learnt | str]:
     """Return all that a fit leaves, and what predictions depend on; or twice the text of an overflow."""
     model = clone(estimator).set_params(engine=path.engine)
@@ -190,7 +191,7 @@ def _fit(
         return found, learnt_arrays(model)
 
 
-def _scores(model: Any, X: Any) -> NDArray[Any]:
+def _scores(model: Any, X: MatrixLike) -> NDArray[Any]:
     """Return the decision function, or what it raises because a sum is not finite."""
     try:
         scores: NDArray[Any] = model.decision_function(X)
@@ -201,7 +202,7 @@ def _scores(model: Any, X: Any) -> NDArray[Any]:
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: Any, X: Any) -> Arrays:
+def _predictions(model: Any, X: MatrixLike) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
     kinds = getattr(model, "_predictions", ())
     asked = {kind: clone(model) for kind in kinds}
@@ -212,7 +213,7 @@ def _predictions(model: Any, X: Any) -> Arrays:
 
 
 def _fit_batches(
-    estimator: Any, path: Path, y: Any, weights: Any, kept: Any
+    estimator: Any, path: Path, y: ArrayLike, weights: Any, kept: Any
 ) -> tuple[Arrays | str, Learnt | str]:
     model = clone(estimator).set_params(engine=path.engine)
     classes = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
@@ -242,12 +243,12 @@ def _has_batches(estimator: Any) -> bool:
     return one_by_one and not settled_by_all and not isinstance(getattr(estimator, "class_weight", None), str)
 
 
-def _weighted(weights: Any) -> dict[str, Any]:
+def _weighted(weights: object) -> dict[str, Any]:
     """Return the argument ``sample_weight``, if the learner takes it."""
     return {} if weights is None else {"sample_weight": weights}
 
 
-def _visited(estimator: Any, y: Any, weights: Any) -> NDArray[np.intp]:
+def _visited(estimator: Any, y: ArrayLike, weights: Any) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
     if y.ndim == 2:

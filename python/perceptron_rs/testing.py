@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.parity import ways
 
 __all__ = ["assert_parity"]
@@ -15,12 +16,12 @@ __all__ = ["assert_parity"]
 
 def assert_parity(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
-    sample_weight: Any = None,
-    coef_init: Any = None,
-    intercept_init: Any = None,
+    sample_weight: ArrayLike = None,
+    coef_init: ArrayLike = None,
+    intercept_init: ArrayLike = None,
     batch_sizes: Sequence[int] = (1, 2, 7),
     threads: Sequence[int] = (1, 2),
 ) -> None:

@@ -149,7 +149,7 @@ class Digests:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, _: Any) -> Self:
+    def __deepcopy__(self, _: object) -> Self:
         return self
 
     def __eq__(self, other: object) -> bool:

@@ -34,7 +34,7 @@ class AuditKey:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, _: Any) -> Self:
+    def __deepcopy__(self, _: object) -> Self:
         return self
 
     def __reduce__(self) -> NoReturn:
@@ -51,7 +51,7 @@ KEY_CONSTRAINT: list[Any] = [str, os.PathLike, AuditKey, None]
 class KeyParameter:
     """The attribute ``audit_key`` of an estimator: bytes are put away into an `AuditKey`."""
 
-    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+    def __get__(self, estimator: object, kind: object = None) -> Any:
         if estimator is None:
             return self
         return vars(estimator).get("audit_key")
@@ -61,7 +61,7 @@ class KeyParameter:
         vars(estimator)["audit_key"] = AuditKey(bytes(value)) if is_bytes else value
 
 
-def key_of(given: Any) -> bytes | None:
+def key_of(given: object) -> bytes | None:
     """Return the 32 bytes of a key; ValueError if that is none."""
     if given is None:
         return None

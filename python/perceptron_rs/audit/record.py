@@ -81,7 +81,7 @@ class Call:
         return sum(rows * times for rows, times in self.sizes)
 
 
-def begin_record(estimator: Any) -> None:
+def begin_record(estimator: object) -> None:
     """Note that the estimator starts anew."""
     setattr(estimator, RECORD, ())
 
@@ -123,7 +123,7 @@ def recorded(
     _add(estimator, call, n, digests)
 
 
-def calls_of(estimator: Any) -> tuple[Call, ...]:
+def calls_of(estimator: object) -> tuple[Call, ...]:
     """Return the record of an estimator; empty if it has none."""
     calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
     return calls
@@ -194,7 +194,7 @@ class StreamRecord:
     def see(
         self,
         first: int,
-        rows: Any,
+        rows: object,
         stored: StoredRows,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None,
@@ -265,7 +265,7 @@ def _begun(
     return call, earlier
 
 
-def _add(estimator: Any, call: Call | None, n: int, digests: Digests | None) -> None:
+def _add(estimator: object, call: Call | None, n: int, digests: Digests | None) -> None:
     """Add a call on n examples to the record; None: there is no record any more."""
     if call is None:
         vars(estimator).pop(RECORD, None)
@@ -288,7 +288,7 @@ def _is_large(stored: StoredRows) -> bool:
     return sum(array.size for array in stored.values()) >= _LARGE
 
 
-def note_end(estimator: Any, stopped: list[str], n_iter: int) -> None:
+def note_end(estimator: object, stopped: list[str], n_iter: int) -> None:
     """Note in the last call what ended it, if the parameters did not."""
     reason = next((reason for reason in ("interrupt", "callback") if reason in stopped), None)
     calls = calls_of(estimator)
@@ -302,7 +302,7 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: object) -> Any:
     """Return a copy of what can change; lists and arrays become tuples, as they do in a model file."""
     if isinstance(value, dict):
         return dict(value)
@@ -316,7 +316,7 @@ def _names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name in parameter_names(kind) if name not in _NOT_KEPT)
 
 
-def _has_seed(estimator: Any) -> bool:
+def _has_seed(estimator: object) -> bool:
     return isinstance(getattr(estimator, "random_state", 0), Integral)
 
 

@@ -94,7 +94,7 @@ def kept(files: Files, beside: Path) -> Iterator[Files]:
 
 
 @contextmanager
-def _opened(file: Any) -> Iterator[Any]:
+def _opened(file: object) -> Iterator[Any]:
     if not isinstance(file, str):
         yield file
         return
@@ -103,13 +103,13 @@ def _opened(file: Any) -> Iterator[Any]:
 
 
 def examples(
-    arguments: Namespace, model: Any = None, *, labels: bool = True, holdout: float | None = None
+    arguments: Namespace, model: object = None, *, labels: bool = True, holdout: float | None = None
 ) -> ExampleFiles:
     """Return DATA, to be read as the options and the model say."""
     return ExampleFiles(arguments.data, reading_of(arguments, model, labels=labels), holdout)
 
 
-def reading_of(arguments: Namespace, model: Any = None, *, labels: bool = True) -> Reading:
+def reading_of(arguments: Namespace, model: object = None, *, labels: bool = True) -> Reading:
     """Return what the options and the model say of the data."""
     told = vars(arguments)
     if told.get("labelled") is False and ("target" in told or "labels" in told):

@@ -63,12 +63,12 @@ def others_with(name: str) -> dict[str, str]:
     return texts | {"--learner": "the learner is a word behind the command, as in: train averaged DATA"}
 
 
-def chosen(arguments: Namespace, before: Any = None) -> dict[str, Any]:
+def chosen(arguments: Namespace, before: object = None) -> dict[str, Any]:
     """Return the parameters of the learner that are given; ``before`` is the model that goes on."""
     return given(arguments, options_of(arguments.learner), before)
 
 
-def given(arguments: Namespace, options: Sequence[Option], before: Any = None) -> dict[str, Any]:
+def given(arguments: Namespace, options: Sequence[Option], before: object = None) -> dict[str, Any]:
     """Return the parameters that are given; UsageError for one that does nothing without another.
 
     A model that goes on has the other parameters.
@@ -152,7 +152,7 @@ def stream_options(arguments: Namespace) -> dict[str, Any] | None:
 
 def finished(
     arguments: Namespace,
-    model: Any,
+    model: object,
     times: list[float],
     signals: list[int],
     result: dict[str, Any],

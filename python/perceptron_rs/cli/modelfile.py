@@ -83,7 +83,7 @@ def _checked(path: Path, load: Callable[[ModuleType], Any], sequences: bool | No
     return model
 
 
-def learner_of(model: Any) -> Entry:
+def learner_of(model: object) -> Entry:
     """Return what the registry says of a loaded model."""
     name = name_of(model)
     assert name is not None  # else no file could have named it

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = _NEGATIVE
 
     def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: Any = None
+        self, args: Sequence[str] | None = None, namespace: object = None
     ) -> tuple[Any, list[str]]:
         """Look for unknown options first: one that is misspelt is not a required one that is missing."""
         if self._subparsers is None:

@@ -44,7 +44,7 @@ def noted() -> Iterator[list[int]]:
     before: dict[int, Any] = {}
 
     def noting(does: Callable[[int, Any], Any]) -> Callable[[int, Any], Any]:
-        def handler(number: int, frame: Any) -> Any:
+        def handler(number: int, frame: object) -> Any:
             found.append(number)
             return does(number, frame)
 

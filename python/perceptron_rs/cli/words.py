@@ -76,7 +76,7 @@ def say(name: str, *value: Any) -> str:
     return f"{flag} {','.join(map(_written, parts))}"
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return "none" if value is None else shlex.quote(str(value).replace("\t", "\\t"))
 
 

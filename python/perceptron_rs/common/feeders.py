@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.driver import Report, Schedule, drive, follow
 from perceptron_rs.common.early_stopping import Validation, selected, split
@@ -61,11 +62,11 @@ class InMemory(Feeder):
     def __init__(
         self,
         method: Method,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike = None,
         *,
-        classes: Any = None,
+        classes: ArrayLike = None,
         start: dict[str, Any] | None = None,
         checked: bool = True,
         tracks: bool = False,
@@ -173,7 +174,7 @@ class InMemory(Feeder):
         """Return what adds the call to the record of the estimator."""
         return recorded(self.model, self.method, self.data.stored, self.labels, self.sample, state)
 
-    def bounds(self, n_partitions: Any) -> NDArray[np.int64]:
+    def bounds(self, n_partitions: object) -> NDArray[np.int64]:
         """Return where each partition begins, and the end."""
         return visited_bounds(n_partitions, len(self.labels), self.weighed.rows)
 

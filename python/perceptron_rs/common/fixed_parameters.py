@@ -21,7 +21,7 @@ def keep_fixed_parameters(model: Any) -> None:
     model._fixed_values = {name: _frozen(getattr(model, name)) for name in (*model._fixed, *of_kernel)}
 
 
-def check_fixed_parameters(model: Any) -> None:
+def check_fixed_parameters(model: object) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
     known: dict[str, Any] = vars(model).get("_fixed_values", {})  # none where a caller has set all attributes
     pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
@@ -39,7 +39,7 @@ def check_fixed_parameters(model: Any) -> None:
         )
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> Any:
     """Return a value that stays as it is when somebody changes a list or an array in its place."""
     return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import shape_of
+from perceptron_rs.array_likes import ArrayLike, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import is_masked, without_index
@@ -57,7 +57,7 @@ class LabelSets:
         return cls(packed(held != 0), np.arange(held.shape[1]), "dense")
 
     @classmethod
-    def of(cls, y: Any, n_samples: int | None, name: str = "y") -> Self:
+    def of(cls, y: ArrayLike, n_samples: int | None, name: str = "y") -> Self:
         """Return those of a matrix of 0 and 1, or of booleans.
 
         Raises
@@ -94,13 +94,13 @@ class LabelSets:
         )
 
 
-def indicator(y: Any, n_samples: int) -> NDArray[np.uint8]:
+def indicator(y: ArrayLike, n_samples: int) -> NDArray[np.uint8]:
     """Return a matrix of 0 and 1 as plain numbers, as the blocks of a stream have it."""
     sets = LabelSets.of(y, n_samples)
     return bits(sets.words, len(sets.classes)).view(np.uint8)
 
 
-def is_indicator(y: Any) -> bool:
+def is_indicator(y: ArrayLike) -> bool:
     """Whether y is a matrix with more than one column: many labels for each example."""
     shape = shape_of(without_index(y))
     if shape is None:
@@ -111,7 +111,7 @@ def is_indicator(y: Any) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def _of_dense(y: Any, name: str) -> tuple[Words, int]:
+def _of_dense(y: ArrayLike, name: str) -> tuple[Words, int]:
     y = np.asarray(without_index(y))
     if y.dtype.kind == "O":
         y = _of_objects(y, name)
@@ -131,7 +131,7 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
         raise _not_binary(y, name) from None
 
 
-def _of_sparse(y: Any, name: str) -> tuple[Words, int]:
+def _of_sparse(y: ArrayLike, name: str) -> tuple[Words, int]:
     with naming(name):
         y = checked_format(y).tocsr()
         # SciPy notes in a matrix what it has found of it, and this one is the caller's.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import n_dimensions, shape_of
+from perceptron_rs.array_likes import ArrayLike, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.label_sets import LabelSets, is_indicator
 from perceptron_rs.common.planes import learns_many
@@ -47,7 +47,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | LabelSets:
+def target_of(estimator: Any, y: ArrayLike, n_samples: int | None) -> NDArray[Any] | LabelSets:
     """Return y as labels; of a matrix with more than one column, as the sets of labels of the examples."""
     if learns_many(estimator) and is_indicator(y):
         return y if type(y) is LabelSets else LabelSets.of(y, n_samples)
@@ -55,7 +55,7 @@ def target_of(estimator: Any, y: Any, n_samples: int | None) -> NDArray[Any] | L
 
 
 def label_array(
-    estimator: BaseEstimator | None, y: Any, n_samples: int | None, name: str = "y"
+    estimator: BaseEstimator | None, y: ArrayLike, n_samples: int | None, name: str = "y"
 ) -> NDArray[Any]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
     if y is None and estimator is None:
@@ -94,7 +94,7 @@ def label_array(
     return cast("NDArray[Any]", y)
 
 
-def _refuse_many(estimator: BaseEstimator | None, y: Any, name: str) -> None:
+def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> None:
     """Refuse several labels for an example: a matrix, or a list of lists."""
     if is_indicator(y):
         is_call = not hasattr(estimator, "fit") or learns_many(estimator)
@@ -133,7 +133,7 @@ def of_one_type(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     return [part.astype(kind, copy=False) for part in parts]
 
 
-def _one_dimension(y: Any) -> NDArray[Any]:
+def _one_dimension(y: ArrayLike) -> NDArray[Any]:
     """Return y as an array of one dimension, without a change of any label.
 
     scikit-learn makes floats of the nullable types of pandas.
@@ -210,14 +210,14 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
     )
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     """Whether it stands for nothing: None, NaN, and what pandas has for them."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float | np.floating | Decimal) and label != label
 
 
-def _kind(label: Any) -> str:
+def _kind(label: object) -> str:
     """Return the name of the type that a label counts as."""
     for name, types in _KINDS.items():
         if isinstance(label, types):
@@ -314,7 +314,7 @@ def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     return np.asarray(y.astype(np.int64) - low)
 
 
-def new_classes(classes: Any, estimator: BaseEstimator | None, *, least: int = 2) -> NDArray[Any]:
+def new_classes(classes: ArrayLike, estimator: BaseEstimator | None, *, least: int = 2) -> NDArray[Any]:
     """Return the sorted distinct classes for a call of partial_fit."""
     known = getattr(estimator, "classes_", None)
     if classes is None:

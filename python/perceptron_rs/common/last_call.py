@@ -39,7 +39,7 @@ class CallAttribute:
     def __init__(self, name: str) -> None:
         self.name, self.of_pass = name, OF_PASS[name]
 
-    def __get__(self, estimator: BaseEstimator, kind: Any = None) -> Any:
+    def __get__(self, estimator: BaseEstimator, kind: object = None) -> Any:
         if estimator is None:
             return self
         known, name = estimator.__dict__, self.name
@@ -51,7 +51,7 @@ class CallAttribute:
             return value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
 
-    def __set__(self, estimator: BaseEstimator, value: Any) -> None:
+    def __set__(self, estimator: BaseEstimator, value: object) -> None:
         estimator.__dict__[self.name] = value
 
     def __delete__(self, estimator: BaseEstimator) -> None:
@@ -77,7 +77,7 @@ def own_attributes(estimator: BaseEstimator) -> dict[str, Any]:
     return known
 
 
-def canonical_strides(value: Any) -> Any:
+def canonical_strides(value: object) -> Any:
     """Return arrays in C order with the strides that go with it, as what hashes and stores arrays expects."""
     if isinstance(value, dict):
         return {name: canonical_strides(part) for name, part in value.items()}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
@@ -32,7 +33,7 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier)
 
     @validated
     def predict_then_learn(
-        self, X: Any, y: Any, *, classes: Any = None, sample_weight: Any = None
+        self, X: MatrixLike, y: ArrayLike, *, classes: ArrayLike = None, sample_weight: ArrayLike = None
     ) -> tuple[NDArray[Any], int]:
         """Predict each example before learning from it (progressive validation).
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
@@ -28,7 +29,7 @@ class Fitted(Predictor):
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
         check_fixed_parameters(self)
 
-    def _examples(self, engine: Engine, X: Any) -> ValidatedRows:
+    def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         return examples(self, engine, X, reset=False)
 
 
@@ -69,7 +70,7 @@ class Owner(Fitted, BaseEstimator):
         vars(found).update(own_attributes(self))
         return found
 
-    def _owned(self, engine: Engine, state: Any) -> Any:
+    def _owned(self, engine: Engine, state: object) -> Any:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""
         if not isinstance(state, dict):
             return state
@@ -77,11 +78,11 @@ class Owner(Fitted, BaseEstimator):
             array.flags.writeable = False  # it is taken over where it stands
         return self._model_from(engine, state)
 
-    def _publish(self, state: Any) -> None:
+    def _publish(self, state: object) -> None:
         """Have learnt this: a model, or the arrays of its state."""
         self._model = self._owned(get_engine(self.engine), state)
 
-    def _begin_anew(self, state: Any, **others: Any) -> None:
+    def _begin_anew(self, state: object, **others: Any) -> None:
         """Restart from this state, as if nothing had been learnt before; set other attributes, too."""
         changed = own_attributes(self)
         for name in ("_as_sparse", RECORD):  # what training would leave

@@ -70,7 +70,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
         refuse_balanced(estimator.class_weight)
 
 
-def refuse_balanced(class_weight: Any) -> None:
+def refuse_balanced(class_weight: object) -> None:
     """Raise ValueError for weights that all examples would have to be known for."""
     if isinstance(class_weight, str):
         raise ArgumentError(
@@ -150,7 +150,7 @@ def _check_joint(estimator: Any) -> None:
             )
 
 
-def refuse_early_stopping(early_stopping: Any) -> None:
+def refuse_early_stopping(early_stopping: object) -> None:
     """Raise ValueError for a pass that would have to hold examples out."""
     if early_stopping:
         raise ArgumentError(
@@ -162,7 +162,7 @@ def refuse_early_stopping(early_stopping: Any) -> None:
         )
 
 
-def refuse_partitions(n_partitions: Any) -> None:
+def refuse_partitions(n_partitions: object) -> None:
     """Raise ValueError for partitions of one pass in the given order."""
     if not is_whole(n_partitions):
         raise ArgumentError(
@@ -190,7 +190,7 @@ def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
             )
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: object) -> int:
     """Return an integer ``random_state`` itself, or a number drawn from the generator."""
     if isinstance(random_state, Integral):
         return int(random_state)

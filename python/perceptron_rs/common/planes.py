@@ -19,22 +19,22 @@ __all__ = [
 ]
 
 
-def is_joint(estimator: Any) -> bool:
+def is_joint(estimator: object) -> bool:
     """Whether all classes judge an example together."""
     return getattr(estimator, "multi_class", "ovr") == "joint"
 
 
-def is_multilabel(estimator: Any) -> bool:
+def is_multilabel(estimator: object) -> bool:
     """Whether it has learnt any number of labels for each example."""
     return label_matrix(estimator) is not None
 
 
-def learns_many(estimator: Any) -> bool:
+def learns_many(estimator: object) -> bool:
     """Whether it can learn any number of labels for each example."""
     return bool(getattr(type(estimator), "_learns_many", False))
 
 
-def label_matrix(estimator: Any) -> str | None:
+def label_matrix(estimator: object) -> str | None:
     """Return as what matrix an estimator was given many labels, "dense" or "sparse"; None: one of each."""
     found: str | None = vars(estimator).get("_multilabel")
     return found
@@ -52,7 +52,7 @@ def joint_update(estimator: Any) -> str | None:
     return str(estimator.joint_update) if is_joint(estimator) else None
 
 
-def n_planes(estimator: Any, classes: NDArray[Any]) -> int:
+def n_planes(estimator: object, classes: NDArray[Any]) -> int:
     """Return the number of weight vectors."""
     is_one = len(classes) == 2 and not is_joint(estimator) and not is_multilabel(estimator)
     return 1 if is_one else len(classes)

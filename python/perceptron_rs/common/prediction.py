@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Tie
 from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.planes import is_joint, is_multilabel, label_matrix
@@ -29,7 +30,7 @@ __all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor", "l
 class LearntAttribute(property):
     """An attribute that shows what has been learnt, and cannot be set."""
 
-    def __set__(self, estimator: Any, value: Any) -> NoReturn:
+    def __set__(self, estimator: object, value: object) -> NoReturn:
         name = getattr(self.fget, "__name__", "it")
         raise AttributeError(
             f"{name} shows what this {type(estimator).__name__} has learnt and cannot be set; "
@@ -40,7 +41,7 @@ class LearntAttribute(property):
 def learnt_attribute(attribute: str, name: str) -> LearntAttribute:
     """Return an attribute that shows the numbers of this name in a model."""
 
-    def read(estimator: Any) -> Any:
+    def read(estimator: object) -> Any:
         try:
             return vars(estimator)["_model"][name]
         except KeyError:
@@ -91,7 +92,7 @@ class Predictor(SchemaMixin):
     def _assert_ready(self) -> None:
         """Raise if it cannot predict: an estimator may lack a fit, or have other parameters since."""
 
-    def _examples(self, engine: Engine, X: Any) -> ValidatedRows:
+    def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         """Return examples as the engine has them, with the columns that it knows."""
         return examples_of_numbers(self, engine, X)
 
@@ -119,11 +120,11 @@ class Classifier(Predictor):
     """A predictor of the class with the highest score."""
 
     @abstractmethod
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the score of each example."""
 
     @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the class of each example.
 
         Parameters
@@ -159,7 +160,7 @@ class MistakeClassifier(Classifier):
     _learns_many: ClassVar[bool] = True
 
     @consistent
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Predict the class of each example.
 
         Parameters

@@ -49,7 +49,7 @@ Axes: TypeAlias = str | tuple[str | int, ...]
 History: TypeAlias = dict[str, Any]
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: object) -> bool:
     """Whether ``value`` is an integer that counts something."""
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
@@ -300,7 +300,7 @@ class Schema:
         """What the engines call the learner."""
         return self.engine_name or self.learner
 
-    def parts_of(self, model: Any) -> list[Part]:
+    def parts_of(self, model: object) -> list[Part]:
         """Return the parts of an estimator."""
         found: list[Part] = []
         for part in self.parts:
@@ -320,7 +320,7 @@ class Schema:
         found: History = {name: int(getattr(model, place)) for name, place in self.counts.items()}
         return found | ({"converged": bool(model.converged_)} if self.converges else {})
 
-    def take(self, model: Any, tensors: State, sizes: dict[str, int]) -> State:
+    def take(self, model: object, tensors: State, sizes: dict[str, int]) -> State:
         """Return the arrays of a file, checked; ValueError for one that no learner has."""
         left = dict(tensors)
         found: State = {}
@@ -338,7 +338,7 @@ class Schema:
             )
         return found
 
-    def check_history(self, history: Any) -> None:
+    def check_history(self, history: object) -> None:
         """Raise ValueError unless it holds the counts of a learner."""
         needed = {*self.counts, *(("converged",) if self.converges else ())}
         if not isinstance(history, dict) or set(history) != needed:
@@ -371,7 +371,7 @@ RUN_COUNTS = {
 }
 
 
-def name_of(model: Any) -> str | None:
+def name_of(model: object) -> str | None:
     """Return what files and commands call the learner of an estimator; None for a subclass of a learner."""
     schema = vars(type(model)).get("_schema")
     return schema.learner or None if isinstance(schema, Schema) else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.label_sets import LabelSets, bits
 from perceptron_rs.common.labels import target_of
@@ -22,10 +23,10 @@ class Scoring(ClassifierMixin):
 
     if TYPE_CHECKING:
 
-        def predict(self, X: Any) -> NDArray[Any]:
+        def predict(self, X: MatrixLike) -> NDArray[Any]:
             """Predict the class of each example."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
         """Return the accuracy on the given examples and labels.
 
         Parameters

@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.float_mode import foreign, standard
 
 __all__ = ["FitTask"]
@@ -17,7 +18,7 @@ __all__ = ["FitTask"]
 class FitTask:
     """A fit as scikit-learn's callbacks see it: one task, with a task of its own for each epoch."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    def __init__(self, estimator: Any, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> None:
         self.estimator = estimator
         self.data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         self.is_watched = bool(getattr(estimator, "_skl_callbacks", []))

@@ -95,6 +95,6 @@ class SparseWeights:
             self._show(dense(coef))
         return self
 
-    def _show(self, coef: Any) -> None:
+    def _show(self, coef: object) -> None:
         """Keep ``coef_`` in another form."""
         self.coef_ = coef

@@ -128,18 +128,18 @@ def what(model: Any) -> dict[str, Any]:
     }
 
 
-def plain(label: Any) -> Any:
+def plain(label: object) -> Any:
     """Return a class as a Python value; a whole float as an int."""
     value = label.item() if isinstance(label, np.generic) else label
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def label_text(label: Any) -> str:
+def label_text(label: object) -> str:
     """Return a class as it is printed, and as options name it."""
     return str(plain(label))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, dict):
         return {label_text(label): float(weight) for label, weight in value.items()}

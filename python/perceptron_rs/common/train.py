@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
@@ -58,7 +59,7 @@ class Feeder(ABC):
     #: As what matrix many labels of an example were given, "dense" or "sparse"; None: one of each.
     multilabel: str | None = None
     #: As it was given.
-    sample_weight: Any = None
+    sample_weight: ArrayLike = None
     weighed: CallWeights
     #: How many are visited in an epoch; 0: nobody has counted them.
     n_examples: int = 0
@@ -137,7 +138,9 @@ class Feeder(ABC):
         return None
 
     @abstractmethod
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+    def learn(
+        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
         """Learn from the examples, and add that to the record."""
 
     def assert_finite(self) -> None:  # noqa: B027  not where blocks are looked at one by one
@@ -182,7 +185,7 @@ class Trainable(Owner):
     def _settings(self, feeder: Feeder) -> Settings:
         """Return the settings of a run."""
 
-    def _keep(self, feeder: Feeder, state: Any) -> None:  # noqa: ARG002
+    def _keep(self, feeder: Feeder, state: object) -> None:  # noqa: ARG002
         """Keep what has been learnt; in the midst of a run, on a copy."""
         self._publish(state)
 
@@ -217,7 +220,7 @@ class Trainable(Owner):
         )
         return CallWeights(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
 
-    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
         """Return what examples get in a state of a run, (m, K): activations or votes."""
         raise NotImplementedError
 

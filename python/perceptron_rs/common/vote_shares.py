@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.planes import is_joint, is_multilabel
 from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.turns import consistent
@@ -31,7 +32,7 @@ class _Available:
         self.check, self.method = check, method
         update_wrapper(cast("Callable[..., Any]", self), method)
 
-    def __get__(self, model: Any, kind: type | None = None) -> Any:
+    def __get__(self, model: object, kind: type | None = None) -> Any:
         if model is None:
             return self.method
         self.check(model)
@@ -63,7 +64,7 @@ class VoteShares(MistakeClassifier):
 
     @_if_votes
     @consistent
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the share of the votes that each class has. It is no calibrated probability.
 
         The shares tell how far the weight vectors of the run agree about an example. They are not the

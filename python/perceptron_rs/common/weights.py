@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import dtype_kind
+from perceptron_rs.array_likes import ArrayLike, dtype_kind
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
@@ -59,7 +59,7 @@ class CallWeights:
         return CallWeights(sample, self.planes, idle)
 
 
-def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | None:
+def sample_weights(sample_weight: ArrayLike, labels: NDArray[np.uint32]) -> Floats | None:
     """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
@@ -74,7 +74,7 @@ def sample_weights(sample_weight: Any, labels: NDArray[np.uint32]) -> Floats | N
     return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
-def refuse_odd_weights(sample_weight: Any) -> None:
+def refuse_odd_weights(sample_weight: ArrayLike) -> None:
     """Refuse weights that NumPy would turn into numbers, and masked ones."""
     if is_masked(sample_weight):
         raise ValueError("sample_weight is a masked array with masked values")
@@ -83,7 +83,7 @@ def refuse_odd_weights(sample_weight: Any) -> None:
 
 
 def class_weights(
-    class_weight: Any, classes: NDArray[Any], counts: NDArray[np.int64] | None, n_planes: int
+    class_weight: object, classes: NDArray[Any], counts: NDArray[np.int64] | None, n_planes: int
 ) -> Floats:
     """Return the weights (K, 2) of each plane's negatives and positives.
 
@@ -109,7 +109,7 @@ def class_weights(
     return np.stack([np.ones(len(classes)), values], axis=1)
 
 
-def label_weights(class_weight: Any, counts: NDArray[np.int64] | None, n_labels: int) -> Floats:
+def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labels: int) -> Floats:
     """Return the weights (K, 2) of examples without and with each label: those of a binary fit to each."""
     if not isinstance(class_weight, str):
         counts = np.zeros((1, 2), dtype=np.int64)
@@ -119,7 +119,7 @@ def label_weights(class_weight: Any, counts: NDArray[np.int64] | None, n_labels:
 
 
 def class_counts(
-    class_weight: Any, labels: NDArray[np.uint32], sample: Floats | None, n_classes: int
+    class_weight: object, labels: NDArray[np.uint32], sample: Floats | None, n_classes: int
 ) -> NDArray[np.int64] | None:
     """Return the number of examples of each class whose weight is above 0, if ``class_weight`` needs it.
 
@@ -204,7 +204,7 @@ def assert_same_planes(columns: int | None, /, **arrays: Any) -> None:
             raise ValueError(f"{name} must have the shape {needed}, like {first}, got {shape}; fit again")
 
 
-def start_value(value: Any, name: str, shape: tuple[int, ...]) -> Floats:
+def start_value(value: object, name: str, shape: tuple[int, ...]) -> Floats:
     """Return start weights of the given shape as new float64 numbers, none of them -0.0."""
     with naming(name):
         given = dense(value)

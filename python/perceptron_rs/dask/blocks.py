@@ -10,6 +10,7 @@ from dask import delayed
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.io.source import Batch
 
 __all__ = ["PartitionData", "blocks", "is_lazy", "rows_of"]
@@ -18,17 +19,17 @@ __all__ = ["PartitionData", "blocks", "is_lazy", "rows_of"]
 class PartitionData(NamedTuple):
     """Rows, labels and weights of a partition, or promises of them; without y, X is a batch of all."""
 
-    X: Any
-    y: Any
-    sample_weight: Any
+    X: MatrixLike
+    y: ArrayLike
+    sample_weight: ArrayLike
 
 
-def is_lazy(X: Any) -> bool:
+def is_lazy(X: MatrixLike) -> bool:
     """Whether X is a collection of Dask, or a list of blocks."""
     return is_dask_collection(X) or _is_list(X)
 
 
-def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[PartitionData]:
+def blocks(X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> list[PartitionData]:
     """Return the blocks of X, each with its labels and weights."""
     if _is_list(X):
         parts, lengths = list(X), None
@@ -56,14 +57,14 @@ def blocks(X: Any, y: Any, sample_weight: Any = None) -> list[PartitionData]:
     return [PartitionData(*block) for block in zip(parts, labels, weights, strict=True)]
 
 
-def rows_of(X: Any) -> list[Any]:
+def rows_of(X: MatrixLike) -> list[Any]:
     """Return promises of the blocks of rows of a collection."""
     if hasattr(X, "rechunk") and X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     return list(X.to_delayed().ravel()) if hasattr(X, "rechunk") else list(X.to_delayed())
 
 
-def _is_list(X: Any) -> bool:
+def _is_list(X: MatrixLike) -> bool:
     """Whether X is a list of blocks, not one of rows."""
     return isinstance(X, (list, tuple)) and any(
         isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "shape") or hasattr(part, "key")
@@ -76,7 +77,7 @@ def _may_be_batch(part: Any) -> bool:
     return isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "key")
 
 
-def _lengths(X: Any) -> tuple[int, ...] | None:
+def _lengths(X: MatrixLike) -> tuple[int, ...] | None:
     """Return the numbers of rows of the blocks, if they are known."""
     chunks = getattr(X, "chunks", None)
     return None if chunks is None or any(map(math.isnan, chunks[0])) else tuple(chunks[0])

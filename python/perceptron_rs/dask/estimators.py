@@ -12,7 +12,7 @@ from dask import delayed
 from dask.base import is_dask_collection
 from distributed import Client, default_client
 
-from perceptron_rs.array_likes import shape_of
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, shape_of
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
 from perceptron_rs.dask.cluster import DaskCluster
@@ -47,10 +47,10 @@ class DaskLearner(ClusterLearner):
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: ArrayLike = None,
         *,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike = None,
         checkpoint: Any = None,
         resume: bool = False,
     ) -> Self:
@@ -93,7 +93,7 @@ class DaskLearner(ClusterLearner):
         cluster = DaskCluster(self._client(), blocks(X, y, sample_weight))
         return self._fit_to(cluster, checkpoint, resume=resume)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Predict the class of each example, or the label of each token.
 
         Parameters
@@ -109,7 +109,7 @@ class DaskLearner(ClusterLearner):
         """
         return self._by_block("predict", X, self.classes_.dtype, 0)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> float:
         """Return the accuracy on the given examples and labels, computed where they are.
 
         Parameters
@@ -143,7 +143,7 @@ class DaskLearner(ClusterLearner):
     def _client(self) -> Client:
         return default_client() if self.client is None else self.client
 
-    def _by_block(self, method: str, X: Any, dtype: np.dtype[Any], width: int) -> Any:
+    def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[Any], width: int) -> Any:
         local = self.to_local()
         if not is_lazy(X):
             return getattr(local, method)(X)
@@ -164,7 +164,7 @@ class LinearOnDask(DaskLearner):
 
     intercept_: Any
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: MatrixLike) -> Any:
         r"""Return the activation :math:`w \cdot x + b` of each example.
 
         Parameters
@@ -182,7 +182,7 @@ class LinearOnDask(DaskLearner):
         return self._by_block("decision_function", X, np.dtype(np.float64), len(self.classes_) if wide else 0)
 
 
-def answer(model: Any, method: str, X: Any) -> Any:
+def answer(model: Any, method: str, X: MatrixLike) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
     batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
     if (shape := shape_of(batch.X)) is not None and not shape[0]:
@@ -192,7 +192,7 @@ def answer(model: Any, method: str, X: Any) -> Any:
     return getattr(model, method)(batch.X, **lengths)
 
 
-def right(model: Any, X: Any, y: Any) -> tuple[int, int]:
+def right(model: Any, X: MatrixLike, y: ArrayLike) -> tuple[int, int]:
     """Return how many examples of a block are predicted correctly, and how many there are."""
     batch = batch_of(X, y)
     predicted, truth = answer(model, "predict", batch), batch.y

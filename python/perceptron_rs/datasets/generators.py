@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +224,7 @@ def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
     return X, np.where(y == 1, 1, -1)
 
 
-def _whole(name: str, value: Any, least: int) -> int:
+def _whole(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r:.80}")
     if value < least:

@@ -43,7 +43,7 @@ class ClusterLearner(Trainable):
     def _get_param_names(cls) -> list[str]:
         return sorted([*parameter_names(cls._local), *cls._own])
 
-    def _fit_to(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> Self:
+    def _fit_to(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""
         train(self, self._feeder(cluster, checkpoint, resume=resume))
         return self

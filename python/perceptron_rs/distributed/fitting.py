@@ -116,7 +116,7 @@ class Partitions(Feeder):
     #: How many examples each class has.
     counts: NDArray[np.int64]
 
-    def __init__(self, cluster: Cluster, checkpoint: Any, *, resume: bool) -> None:
+    def __init__(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> None:
         super().__init__("fit")
         if resume and checkpoint is None:
             raise ValueError("resume=True needs checkpoint=, the file to go on from")
@@ -164,7 +164,9 @@ class Partitions(Feeder):
         self.weighed = CallWeights(None, self.model._class_weights(self, self.counts), None)
         self.n_examples = int(self.counts.sum())
 
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+    def learn(
+        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
         """Make a pass over each partition in each epoch, and mix. No record is kept of it."""
         assert isinstance(settings, Linear | Chain)
         model, cluster, facts = self.model, self.cluster, self.facts

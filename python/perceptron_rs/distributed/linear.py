@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,9 @@ class LinearPartitions(Partitions):
         if not of_classes.any() or all(fact.weightless for fact in self.facts if fact.examples):
             raise nothing_to_learn()
 
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+    def learn(
+        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
         """Learn; each partition is learnt from on one thread."""
         assert isinstance(settings, Linear)
         return super().learn(state, replace(settings, threads=1), schedule, observer)

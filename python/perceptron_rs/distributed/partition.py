@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import Digests, StoredRows
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
@@ -191,7 +192,7 @@ def align_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def batch_of(X: Any, y: Any = None, sample_weight: Any = None) -> Batch:
+def batch_of(X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Batch:
     """Return a block; without y, X is a batch, or a callable that returns one."""
     if y is not None:
         return Batch(X, y, sample_weight)
@@ -201,7 +202,9 @@ def batch_of(X: Any, y: Any = None, sample_weight: Any = None) -> Batch:
     return Batch(*given)
 
 
-def read_partition(number: int, parse: Parse, X: Any, y: Any = None, sample_weight: Any = None) -> Partition:
+def read_partition(
+    number: int, parse: Parse, X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None
+) -> Partition:
     """Read a block; the errors for a wrong one name the partition."""
     try:
         with standard():

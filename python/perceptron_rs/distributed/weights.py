@@ -102,7 +102,7 @@ def _received(state: State, epoch: int) -> EpochWeights:
     return EpochWeights(unpacked(state), epoch)
 
 
-def n_bytes(given: Any) -> int:
+def n_bytes(given: object) -> int:
     """Return the bytes of all arrays in it."""
     if isinstance(given, np.ndarray):
         return given.nbytes

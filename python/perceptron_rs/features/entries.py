@@ -97,7 +97,7 @@ def _entries(tokens: list[Any], first: int) -> Chunk:
     return names, values, lengths
 
 
-def _add(names: list[str], values: list[float], name: Any, value: Any, i: int) -> None:
+def _add(names: list[str], values: list[float], name: object, value: object, i: int) -> None:
     if not isinstance(name, str):
         raise TypeError(f"attributes must be strings, got {name!r:.80} at token {i}")
     if isinstance(value, str):

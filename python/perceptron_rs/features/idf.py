@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Norm
 from perceptron_rs.features.text import Rows, normalized
 
@@ -36,7 +37,7 @@ class Idf:
     kind: str = KIND
     offset: None = None
 
-    def applied(self, X: Any) -> Any:
+    def applied(self, X: MatrixLike) -> Any:
         """Return counts of n-grams times the weights, normalized."""
         known = self.columns[:-1]
         at = np.searchsorted(known, X.indices)
@@ -68,7 +69,7 @@ class IdfFit:
         self._norm, self._n, self._width = norm, 0, 0
         self._columns, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
-    def add(self, X: Any) -> None:
+    def add(self, X: MatrixLike) -> None:
         """Count the texts that have each column."""
         self._n, self._width = self._n + X.shape[0], X.shape[1]
         columns, counts = np.unique(X.indices, return_counts=True)

@@ -18,7 +18,7 @@ __all__ = ["load_npy", "read_npy", "read_npz"]
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
-def read_npy(file: Any) -> NDArray[Any]:
+def read_npy(file: object) -> NDArray[Any]:
     """Return the matrix in a .npy file, mapped into memory and not read; that of a pipe is read."""
     name = name_of(file)
     X = load_npy(_whole(file) if is_pipe(file) else file)

@@ -38,11 +38,11 @@ _BLANKS = " \t"
 _ODD = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "--", ".")
 
 
-def _trimmed(column: Any) -> Any:
+def _trimmed(column: object) -> Any:
     return arrow("compute").utf8_trim(column, characters=_BLANKS)
 
 
-def is_missing(column: Any) -> Any:
+def is_missing(column: object) -> Any:
     """Return which cells of a column of text are blank, and so stand for nothing."""
     return arrow("compute").equal(_trimmed(column), "")
 
@@ -122,7 +122,7 @@ class CellKinds:
         self.odd: str | None = None
         self.text: str | None = None
 
-    def add(self, column: Any) -> None:
+    def add(self, column: object) -> None:
         """Look at some cells; missing ones are of no kind."""
         pc, as_array = arrow("compute"), arrow().array
         distinct = pc.unique(column).drop_null()

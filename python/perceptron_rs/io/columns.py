@@ -103,7 +103,7 @@ class Feature(NamedTuple):
     width: int = 0
 
 
-def first_row(mask: Any) -> int | None:
+def first_row(mask: object) -> int | None:
     """Return the first row of which something is true; None if there is none."""
     row = int(arrow("compute").index(mask, True).as_py())
     return None if row < 0 else row
@@ -114,7 +114,7 @@ def shown(names: Sequence[str], most: int = 10) -> str:
     return ", ".join([*map(repr, names[:most]), *(["..."] if len(names) > most else [])])
 
 
-def is_lists(kind: Any) -> bool:
+def is_lists(kind: object) -> bool:
     """Whether a column holds lists."""
     types = arrow("types")
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
@@ -336,5 +336,5 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
 
 
-def _in_words(kind: Any) -> str:
+def _in_words(kind: object) -> str:
     return "strings" if is_text(kind) else str(kind)

@@ -233,7 +233,7 @@ class CsvText:
             return pyarrow.schema(fields).empty_table()
         bad: list[Any] = []
 
-        def refused(row: Any) -> str:
+        def refused(row: object) -> str:
             bad.append(row)
             return "error"
 
@@ -275,7 +275,7 @@ class CsvText:
         return table.rename_columns(list(places))
 
 
-def _is_plain(column: Any) -> bool:
+def _is_plain(column: object) -> bool:
     """Whether Arrow takes all cells of a column of text for numbers."""
     try:
         arrow("compute").utf8_trim(column, characters=" \t").cast(arrow().float64())

@@ -356,7 +356,7 @@ class ExampleFiles:
             return replace(reading, label_kind=kind_of_files(self.files, reading.max_ratio))
         from perceptron_rs.io.tables import CsvLines, kinds_of
 
-        def records(file: Any, lines: CsvLines) -> Iterator[bytes]:
+        def records(file: object, lines: CsvLines) -> Iterator[bytes]:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.text.records)
             with about(name_of(file)):
                 yield from (text for _, text in blocks)
@@ -431,7 +431,9 @@ class ExampleFiles:
             for part in of_tables(name_of(file), self.reading, ParquetFile(file)):
                 yield self._taken(part, name_of(file), check)
 
-    def _texts(self, file: Any, may_wait: bool, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
+    def _texts(
+        self, file: object, may_wait: bool, check: Check | None, bad: Bad | None
+    ) -> Iterator[Examples]:
         """Give the examples of one file of text."""
         name, reading = name_of(file), self.reading
         lines = lines_of(self.form, name, reading)
@@ -523,7 +525,7 @@ class ExampleFiles:
         known = self.reading.zero_based
         return self.last.zero_based if isinstance(known, str) else known
 
-    def source(self, fit: Any = None) -> Source:
+    def source(self, fit: object = None) -> Source:
         """Return the examples for ``fit_stream``, but those that are held out.
 
         ``fit`` is a scaler, with the methods ``add(X)`` and ``scale()``, that a first pass fits.
@@ -653,6 +655,6 @@ class ExampleFiles:
             self.reading = replace(self.reading, scale=fit.scale())
 
 
-def _has_no_stamp(file: Any) -> bool:
+def _has_no_stamp(file: object) -> bool:
     """Whether nothing tells that a file is as it was: of pipes, and of copies, which have another's name."""
     return is_pipe(file) or hasattr(file, "name")

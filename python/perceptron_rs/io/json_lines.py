@@ -190,7 +190,7 @@ def _label(label: Any) -> bool | int | str:
     return int(label)
 
 
-def _weight(weight: Any) -> float:
+def _weight(weight: object) -> float:
     if not isinstance(weight, int | float) or isinstance(weight, bool) or _number(weight, "the weight") < 0:
         raise ValueError(f"the weight must be a number of at least 0, got {_shown(weight)}")
     return float(weight)
@@ -218,5 +218,5 @@ def _worded(error: Exception) -> Exception:
     return ValueError("its objects are nested too deeply") if isinstance(error, RecursionError) else error
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{json.dumps(value)[:80]}"

@@ -148,7 +148,7 @@ class Layout:
 
     def batch(
         self,
-        table: Any,
+        table: object,
         label_kind: LabelKind | None = None,
         *,
         hash_bits: int | None = None,
@@ -182,13 +182,13 @@ class Layout:
         """Return the features that hold text by their types."""
         return tuple(f.name for f in self.features if is_text(schema.field(f.column).type))
 
-    def X(self, table: Any) -> Any:  # noqa: N802  as everywhere
+    def X(self, table: object) -> Any:  # noqa: N802  as everywhere
         """Return the features."""
         if self.is_sparse:
             return self._sparse(table)
         return matrix(table, self.features)
 
-    def y(self, table: Any, label_kind: LabelKind | None = None) -> Any:
+    def y(self, table: object, label_kind: LabelKind | None = None) -> Any:
         """Return the labels, if there are any."""
         if self.target is None:
             return None
@@ -200,7 +200,7 @@ class Layout:
     def _column(self, table: Any, name: str) -> Any:
         return table.column(table.schema.get_field_index(name))
 
-    def _sparse(self, table: Any) -> Any:
+    def _sparse(self, table: object) -> Any:
         indices, values = (single(self._column(table, name)) for name in ("indices", "values"))
         types = arrow("types")
         if types.is_fixed_size_list(indices.type) or types.is_fixed_size_list(values.type):

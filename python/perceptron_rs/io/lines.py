@@ -56,7 +56,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _watchers.remove(watcher)
 
 
-def name_of(file: Any) -> str:
+def name_of(file: object) -> str:
     """Return what messages call a file: the name that it has, or its path."""
     return str(getattr(file, "name", None) or (file if isinstance(file, str) else "the open file"))
 
@@ -133,7 +133,7 @@ def whole_lines(
         yield rest
 
 
-def is_pipe(file: Any) -> bool:
+def is_pipe(file: object) -> bool:
     """Whether a file may have more to come: a named pipe, or one that is open."""
     return not isinstance(file, str | os.PathLike) or not Path(file).is_file()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.compression import SUFFIXES as PACKED
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.lines import is_read_once, name_of, names_of
@@ -80,7 +81,7 @@ class Reading(FileOptions):
 
     with_labels: bool = True  # whether there must be labels
     labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
-    classes: Any = None  # of the model
+    classes: ArrayLike = None  # of the model
     #: All labels of lists, sorted; None: the file tells them.
     list_labels: tuple[Any, ...] | None = None
     usual: str | None = None  # the format of what has no suffix: that of the training
@@ -143,14 +144,14 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
     return Reading(given=frozenset(told), **{**(of_model or {}), **told}, **how)
 
 
-def check_bits(bits: Any) -> int:
+def check_bits(bits: object) -> int:
     """Return a number of bits that columns may be hashed to; ValueError for another one."""
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
         raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {bits!r:.80}")
     return bits
 
 
-def check_names(name: str, values: Any) -> None:
+def check_names(name: str, values: object) -> None:
     """Raise TypeError for a string where a list of strings belongs: its letters would be taken for names."""
     if isinstance(values, str | bytes):
         raise TypeError(
@@ -168,7 +169,7 @@ def check_weight(target: str | None, weight: str | None) -> None:
         )
 
 
-def check_delimiter(delimiter: Any) -> str:
+def check_delimiter(delimiter: object) -> str:
     """Return what may separate the columns of CSV; ValueError for anything else."""
     if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
         raise ValueError(
@@ -203,7 +204,7 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
     return form
 
 
-def _by_suffix(file: Any, reading: Reading) -> str:
+def _by_suffix(file: object, reading: Reading) -> str:
     name = name_of(file)
     suffix = Path(name).suffix.lower()
     if suffix in PACKED:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import has_rows_by_place, has_shape, n_dimensions
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, has_shape, n_dimensions
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.compression import unpacked
 from perceptron_rs.io.arrays import load_npy, read_npz
@@ -60,10 +60,10 @@ class Batch(NamedTuple):
         Of tokens, how many each sequence has.
     """
 
-    X: Any
-    y: Any
-    sample_weight: Any = None
-    lengths: Any = None
+    X: MatrixLike
+    y: ArrayLike
+    sample_weight: ArrayLike = None
+    lengths: ArrayLike = None
 
 
 #: Given a number of parts, or None, callables that each read one, in any process.
@@ -214,7 +214,7 @@ class Source:
         )
 
 
-def as_source(given: Any) -> Source:
+def as_source(given: object) -> Source:
     """Return a `Source`; or make one of a tuple (X, y, ...) of arrays, or of what can be iterated over."""
     if isinstance(given, Source):
         return given
@@ -230,7 +230,9 @@ def as_source(given: Any) -> Source:
     )
 
 
-def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any = None) -> Source:
+def open_arrays(
+    X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None, lengths: ArrayLike = None
+) -> Source:
     """Read examples from arrays, or from ``.npy`` files, which are mapped into memory and not read.
 
     Each argument is one array or one file, and not several, a folder or a pattern, as of other readers: a
@@ -379,7 +381,7 @@ def open_arrays(X: Any, y: Any = None, sample_weight: Any = None, lengths: Any =
     )
 
 
-def _refuse_several(X: Any) -> None:
+def _refuse_several(X: MatrixLike) -> None:
     """Raise ValueError for files that are not one."""
     is_path = isinstance(X, str | os.PathLike)
     several = isinstance(X, list) and X and all(isinstance(item, str | os.PathLike) for item in X)
@@ -390,7 +392,7 @@ def _refuse_several(X: Any) -> None:
         )
 
 
-def parts_of(X: Any) -> tuple[Any, ...]:
+def parts_of(X: MatrixLike) -> tuple[Any, ...]:
     """Return the arrays that hold the examples."""
     return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
 
@@ -404,7 +406,7 @@ def refuse_cut(name: str, mapped: mmap, n_bytes: int) -> None:
         )
 
 
-def _column(part: Any, files: list[Path]) -> Any:
+def _column(part: object, files: list[Path]) -> Any:
     """Return what is given for each example; what can be cut already, as it is."""
     part = _mapped(part, files)
     return part if part is None or has_shape(part) else np.asarray(part)
@@ -482,7 +484,7 @@ def _stacked(parts: list[Any]) -> Any:
     return vstack(parts, format="csr")
 
 
-def _mapped(part: Any, files: list[Path]) -> Any:
+def _mapped(part: object, files: list[Path]) -> Any:
     """Return the array of a .npy file, mapped; anything else as it is."""
     if not isinstance(part, (str, os.PathLike)):
         return part
@@ -511,7 +513,7 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
     return X
 
 
-def _rows(X: Any, first: int, last: int) -> Any:
+def _rows(X: MatrixLike, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]

@@ -139,7 +139,7 @@ def load_svmlight(
 
 
 def load_with_base(
-    path: Any,
+    path: object,
     *,
     n_features: int | None,
     zero_based: bool | Literal["auto"],
@@ -344,7 +344,7 @@ def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) ->
 
 
 def _parts(
-    file: Any, offset: int = 0, length: int = -1, *, max_ratio: float, multilabel: bool, **options: Any
+    file: object, offset: int = 0, length: int = -1, *, max_ratio: float, multilabel: bool, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
     name = name_of(file)
@@ -383,7 +383,7 @@ def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[by
         )
 
 
-def _is_of_core(file: Any) -> bool:
+def _is_of_core(file: object) -> bool:
     """Whether the core reads a file by itself: a regular one, plain, or of gzip by its name, too."""
     if not isinstance(file, str) or not Path(file).is_file():
         return isinstance(file, str) and not Path(file).exists()  # it says so
@@ -450,6 +450,6 @@ def check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | Non
     return None if isinstance(zero_based, str) else zero_based
 
 
-def _check_integer(name: str, value: Any) -> None:
+def _check_integer(name: str, value: object) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer or None, got {value!r}")

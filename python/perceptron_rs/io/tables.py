@@ -364,7 +364,7 @@ class _Wanted(NamedTuple):
     drop: Sequence[str]
     n_features: int | None = None
 
-    def layout(self, schema: Any, name: str, first: Callable[[], Any]) -> Layout:
+    def layout(self, schema: object, name: str, first: Callable[[], Any]) -> Layout:
         return Layout(schema, name, first=first, **self._asdict())
 
 
@@ -427,7 +427,7 @@ def _read_row_groups(groups: list[tuple[str, int]], wanted: _Wanted) -> Batch:
     return joined(batches)
 
 
-def _no_rows(schema: Any) -> Any:
+def _no_rows(schema: object) -> Any:
     return arrow().RecordBatch.from_pylist([], schema=schema)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import type_of
 from perceptron_rs.io.source import (
     Batch,
@@ -105,7 +106,7 @@ def open_safetensors(
     tensor: str | None = None,
     *,
     target: str | None = None,
-    labels: Any = None,
+    labels: ArrayLike = None,
 ) -> Source:
     """Read examples from safetensors files, mapped into memory, for ``fit_stream``.
 
@@ -210,7 +211,7 @@ def open_safetensors(
     )
 
 
-def _opened(file: str, X: Any, y: Any) -> Source:
+def _opened(file: str, X: MatrixLike, y: ArrayLike) -> Source:
     try:
         return open_arrays(X, y)
     except (ValueError, TypeError) as error:

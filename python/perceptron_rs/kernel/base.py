@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.early_stopping import selected
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
@@ -62,7 +63,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         """Return what the engine starts with."""
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike = None) -> Self:
         """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
         Parameters
@@ -102,7 +103,9 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         return self
 
     @validated
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike = None, *, sample_weight: ArrayLike = None
+    ) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
@@ -171,7 +174,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
             "threads": n_threads(self),
         }
 
-    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
         then = copy.copy(self)
         then._keep(feeder, state)
         return then._answers(feeder.engine, examples, then._answer())

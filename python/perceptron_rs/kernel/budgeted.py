@@ -275,7 +275,7 @@ class BudgetedKernelPerceptron(
                     values={name: value},
                 )
 
-    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
+    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:  # noqa: ARG002
         empty = stored(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
         return BudgetCarrier(self, feeder.engine), self._members | empty
 

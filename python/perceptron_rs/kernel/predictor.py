@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
@@ -63,7 +64,7 @@ class KernelLearnerPredictor(MistakeClassifier):
         )
 
     @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the normalized vote on each example, or the activation of the vector that predicts.
 
         Parameters

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
 from perceptron_rs.float_mode import foreign, standard
@@ -49,7 +50,7 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
     return KernelSpec(str(estimator.kernel), value, float(estimator.coef0), int(estimator.degree))
 
 
-def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> NDArray[np.float64]:
+def callable_values(kernel: Callable[[Any, Any], Any], X: MatrixLike, others: Any) -> NDArray[np.float64]:
     """Return the values of a callable for all rows of X with all others."""
     with foreign():
         found = kernel(X, others)
@@ -69,7 +70,7 @@ def callable_values(kernel: Callable[[Any, Any], Any], X: Any, others: Any) -> N
     return values
 
 
-def rows_of_callable(kernel: Callable[[Any, Any], Any], X: Any) -> AskForRow:
+def rows_of_callable(kernel: Callable[[Any, Any], Any], X: MatrixLike) -> AskForRow:
     """Return what gives the values of a callable for all rows of X with one of them."""
 
     @standard()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
@@ -58,7 +59,7 @@ class LinearLearner(
         return self._model.coef
 
     @coef_.setter
-    def coef_(self, coef: Any) -> None:
+    def coef_(self, coef: object) -> None:
         self._start_from(coef=coef)
 
     @property
@@ -68,7 +69,7 @@ class LinearLearner(
         return intercept
 
     @intercept_.setter
-    def intercept_(self, intercept: Any) -> None:
+    def intercept_(self, intercept: object) -> None:
         self._start_from(intercept=intercept)
 
     def _start_from(self, **given: Any) -> None:
@@ -93,12 +94,12 @@ class LinearLearner(
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
+        coef_init: ArrayLike = None,
+        intercept_init: ArrayLike = None,
+        sample_weight: ArrayLike = None,
     ) -> Self:
         """Fit the model to X and y, in epochs, until a stopping criterion is met.
 
@@ -144,7 +145,13 @@ class LinearLearner(
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None, check_input: bool = True
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike = None,
+        *,
+        sample_weight: ArrayLike = None,
+        check_input: bool = True,
     ) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
@@ -197,10 +204,10 @@ class LinearLearner(
         return self
 
     @validated
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike) -> None:
         train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
 
-    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:  # noqa: ARG002
+    def _learn_unchecked(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:  # noqa: ARG002
         """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
         return False
 
@@ -284,14 +291,14 @@ class LinearLearner(
         """Return the settings of a fit that no other linear learner has."""
         return {}
 
-    def _made(self, feeder: Feeder, state: Any) -> Any:
+    def _made(self, feeder: Feeder, state: object) -> Any:
         """Return the model that a state of a run makes."""
         return self._owned(feeder.engine, state)
 
-    def _keep(self, feeder: Feeder, state: Any) -> None:
+    def _keep(self, feeder: Feeder, state: object) -> None:
         self._publish(self._made(feeder, state))
 
-    def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
 
     def _network(self) -> ExportedNetwork:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy import ndarray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import own_attributes
@@ -61,13 +62,13 @@ class PassLearner(SparseWeights, LinearLearner):
         return as_sparse(coef) if is_shown_sparse else coef
 
     @coef_.setter
-    def coef_(self, coef: Any) -> None:
+    def coef_(self, coef: object) -> None:
         self._start_from(coef=coef)
 
-    def _show(self, coef: Any) -> None:
+    def _show(self, coef: object) -> None:
         object.__setattr__(self, "__dict__", own_attributes(self) | {"_as_sparse": is_sparse(coef)})
 
-    def _publish(self, state: Any) -> None:
+    def _publish(self, state: object) -> None:
         self.__dict__.pop("_as_sparse", None)
         super()._publish(state)
 
@@ -97,7 +98,7 @@ class PassLearner(SparseWeights, LinearLearner):
         self._rule = values, type(self.class_weight), rule
         return rule
 
-    def _learn_unchecked(self, X: Any, y: Any, sample_weight: Any) -> bool:
+    def _learn_unchecked(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:
         known = self.__dict__
         try:
             # Written out, as `_rule_now` is: a call takes as long as the comparison.

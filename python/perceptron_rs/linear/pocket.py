@@ -29,7 +29,7 @@ class _Absent:
     def __init__(self, why: str) -> None:
         self.why = why
 
-    def __get__(self, instance: Any, owner: type) -> NoReturn:
+    def __get__(self, instance: object, owner: type) -> NoReturn:
         raise AttributeError(f"{owner.__name__} has no {self.why}")
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction
 from perceptron_rs.common.columns import COLUMNS, unpacked
 from perceptron_rs.common.labels import check_classes
@@ -56,7 +57,7 @@ class LinearPredictor(MistakeClassifier):
         return intercept
 
     @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         r"""Return the activation :math:`w \cdot x + b` of each example.
 
         Parameters
@@ -164,7 +165,7 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
     _schema: ClassVar[Schema] = VOTED
     _model: VotedModel
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         r"""Return the normalized vote on each example, or the activation of the vector that predicts.
 
         Parameters

@@ -304,7 +304,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         self._model = super()._start(feeder)
         return self._model.last
 
-    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:
+    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:
         carrier = VectorCarrier(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
         return carrier, self._arrays(self._model) | stream_state(cold_vectors(state))
 

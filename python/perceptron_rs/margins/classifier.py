@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.fixed_parameters import keep_fixed_parameters
 from perceptron_rs.common.labels import encode_new, label_array
@@ -190,7 +191,7 @@ class MaxMarginClassifier(
     results_: list[MarginResult]
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Find the hyperplane with the largest margin, or one for each class.
 
         Parameters
@@ -224,7 +225,7 @@ class MaxMarginClassifier(
             model._learn(X, y)
         return self
 
-    def _learn(self, X: Any, y: Any) -> None:
+    def _learn(self, X: MatrixLike, y: ArrayLike) -> None:
         self._check_parameters()
         options = check_options(self.bias, self.tol, self.max_steps, self.solver)
         engine = get_engine(self.engine)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.float_mode import standard
@@ -49,8 +50,8 @@ class JointMargin:
 
 
 def joint_margin(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
     bias: Literal["augmented", "none"] = "augmented",
     tol: float = 1e-8,
@@ -171,7 +172,7 @@ def _in_space(
     return JointMargin(coef, coef.sum(axis=1) if has_bias else np.zeros(classes), result, pairs)
 
 
-def _rows(X: Any, *, has_bias: bool) -> Any:
+def _rows(X: MatrixLike, *, has_bias: bool) -> Any:
     """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
     rows = csr_matrix(X if issparse(X) else np.asarray(without_index(X)), dtype=np.float64)
     return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows

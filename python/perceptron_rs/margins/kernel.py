@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import shape_of
+from perceptron_rs.array_likes import MatrixLike, shape_of
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.engines import KernelSpec
@@ -50,7 +50,7 @@ _ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of 
 _SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
 
 
-def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> None:
     """Raise unless these are parameters of a kernel."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {KERNELS}, got {kernel!r:.80}")
@@ -180,7 +180,7 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
 
 
 def kernel_matrix(
-    X: Any,
+    X: MatrixLike,
     *,
     kernel: MarginKernel = "rbf",
     gamma: Gamma = "scale",

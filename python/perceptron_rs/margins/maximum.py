@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import novikoff
@@ -17,8 +18,8 @@ __all__ = ["is_separable", "max_margin", "solve"]
 
 
 def max_margin(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
     bias: Bias = "free",
     tol: float = 1e-8,
@@ -120,8 +121,8 @@ def max_margin(
 
 
 def is_separable(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     *,
     explain: bool = False,
     bias: Bias = "free",

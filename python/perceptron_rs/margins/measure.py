@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.predictor import hyperplanes
@@ -21,10 +22,10 @@ __all__ = ["margin", "plane", "planes"]
 
 
 def margin(
-    X: Any,
-    y: Any,
-    coef: Any = None,
-    intercept: Any = None,
+    X: MatrixLike,
+    y: ArrayLike,
+    coef: object = None,
+    intercept: object = None,
     *,
     normalize: bool = True,
     return_offending: bool = False,
@@ -114,7 +115,7 @@ def margin(
     return (interval, offending) if return_offending else interval
 
 
-def _of_model(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[np.uint32], Any, Any]:
+def _of_model(model: Any, X: MatrixLike, y: ArrayLike) -> tuple[Any, NDArray[np.uint32], Any, Any]:
     """Return examples, labels 0 and 1, weights and intercept of a fitted classifier."""
     check_is_fitted(model)
     name = type(model).__name__
@@ -137,7 +138,7 @@ def _of_model(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[np.uint32], Any,
 
 
 def planes(
-    coef: Any, intercept: Any, columns: int, count: int, *, of: str = ""
+    coef: object, intercept: object, columns: int, count: int, *, of: str = ""
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return weights (count, columns) and intercepts (count,), checked; ``of`` ends their names."""
     if count == 1:
@@ -155,7 +156,7 @@ def planes(
 
 
 def plane(
-    coef: Any, intercept: Any, columns: int, *, of: str = ""
+    coef: object, intercept: object, columns: int, *, of: str = ""
 ) -> tuple[NDArray[np.float64], float | None]:
     """Return weights and intercept as numbers, checked; ``of`` ends their names."""
     w = _numbers(f"coef{of}", coef)
@@ -174,7 +175,7 @@ def plane(
     return w.reshape(-1), float(b.reshape(-1)[0])
 
 
-def _numbers(name: str, value: Any) -> NDArray[np.float64]:
+def _numbers(name: str, value: object) -> NDArray[np.float64]:
     array = dense(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import most_updates, norm_squared, novikoff, up_root
@@ -30,17 +31,17 @@ _LARGEST = 2.0**1000  # of gamma: what is missing to it must not overflow
 
 
 def mistake_bounds(
-    X: Any,
-    y: Any,
-    coef: Any = None,
-    intercept: Any = None,
+    X: MatrixLike,
+    y: ArrayLike,
+    coef: object = None,
+    intercept: object = None,
     *,
     bias: Bias = "augmented",
     margin_threshold: float = 0.0,
     added_feature: float = 0.0,
     eta0: float = 1.0,
-    coef_init: Any = None,
-    intercept_init: Any = None,
+    coef_init: ArrayLike = None,
+    intercept_init: ArrayLike = None,
     engine: EngineName = "rust",
     n_jobs: int | None = None,
 ) -> MistakeBounds:
@@ -194,7 +195,7 @@ def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     return _Terms(Fraction(float(threshold)) / Fraction(float(eta0)), float(added), Fraction(float(eta0)))
 
 
-def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple[Floats, Floats]:
+def _direction(problem: Problem, coef: object, intercept: object, kind: Bias) -> tuple[Floats, Floats]:
     """Return weights (K, d) and intercepts (K,) of the direction, with K = 1 for two classes."""
     columns, classes = problem.data.rows.shape[1], len(problem.classes)
     if coef is None and classes > 2:
@@ -222,7 +223,9 @@ def _direction(problem: Problem, coef: Any, intercept: Any, kind: Bias) -> tuple
     return w, b
 
 
-def _start(shape: tuple[int, ...], coef: Any, intercept: Any, *, has_bias: bool) -> tuple[Floats, Floats]:
+def _start(
+    shape: tuple[int, ...], coef: object, intercept: object, *, has_bias: bool
+) -> tuple[Floats, Floats]:
     """Return the initial weights and intercepts, in the shape of the direction."""
     weights, intercepts = planes(
         np.zeros(shape) if coef is None else coef, intercept, shape[1], shape[0], of="_init"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import MarginKernel
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.labels import check_classes
@@ -62,7 +63,7 @@ class MaxMarginClassifierPredictor(Classifier):
         }
 
     @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         r"""Return the score :math:`w \cdot x + b` of each example, in the space of the kernel.
 
         Parameters

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, Solver
 from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
@@ -74,7 +75,7 @@ class Problem:
             )
 
 
-def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
+def read(X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None) -> Problem:
     """Read the arguments of a function; ``y`` may hold one class or two."""
     core = get_engine(engine)
     caller = _Caller()
@@ -84,7 +85,7 @@ def read(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
     return Problem(core, data, labels, classes, threads(n_jobs))
 
 
-def read_classes(X: Any, y: Any, *, engine: str, n_jobs: int | None) -> Problem:
+def read_classes(X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None) -> Problem:
     """Read the arguments of a function; ``y`` may hold any number of classes. Labels are their indices."""
     core = get_engine(engine)
     caller = _Caller()
@@ -117,14 +118,14 @@ def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], t
     return labels, tuple(classes.tolist())
 
 
-def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of the words."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r:.80}")
     return value
 
 
-def check_options(bias: Any, tol: Any, max_steps: Any, solver: Any) -> dict[str, Any]:
+def check_options(bias: object, tol: object, max_steps: object, solver: object) -> dict[str, Any]:
     """Return the options of a search as an engine takes them."""
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a real number, got {tol!r:.80}")

@@ -201,7 +201,7 @@ class InseparableError(ValueError):
         Class that is not separated from the rest; the second one of two classes.
     """
 
-    def __init__(self, text: str, result: MarginResult, label: Any) -> None:
+    def __init__(self, text: str, result: MarginResult, label: object) -> None:
         super().__init__(text, result, label)
         self.result = result
         self.label = label
@@ -238,7 +238,7 @@ def _some(rows: NDArray[np.int64], limit: int = 10) -> str:
     return f": {', '.join(map(str, rows[:limit].tolist()))}" + (", ..." if len(rows) > limit else "")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, KernelSpec):

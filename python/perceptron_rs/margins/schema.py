@@ -109,7 +109,7 @@ def results_to_json(results: list[MarginResult]) -> list[dict[str, Any]]:
     ]
 
 
-def results_of(arrays: State, words: Any, spec: KernelSpec | None) -> list[MarginResult]:
+def results_of(arrays: State, words: object, spec: KernelSpec | None) -> list[MarginResult]:
     """Return the results of a file; ValueError unless they are those of a fit."""
     numbers: NDArray[np.float64] = arrays["results"]
     if not isinstance(words, list) or len(words) != len(numbers):
@@ -130,7 +130,7 @@ def results_of(arrays: State, words: Any, spec: KernelSpec | None) -> list[Margi
     ]
 
 
-def _check_words(description: Any) -> None:
+def _check_words(description: object) -> None:
     if not isinstance(description, dict) or set(description) != {*_WORDS, "work"}:
         raise ValueError(f"each of its results must hold {', '.join(_WORDS)} and work")
     allowed = {"status": STATUSES, "bias": words(Bias), "proof": _PROOFS}

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, repeat
-from typing import Any
 
 import numpy as np
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.exact.numbers import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
@@ -26,7 +26,7 @@ class VerificationError(ValueError):
     """Raised by `verify` if the result does not follow from the data."""
 
 
-def verify(result: MarginResult, X: Any, y: Any) -> None:
+def verify(result: MarginResult, X: MatrixLike, y: ArrayLike) -> None:
     """Check every claim of a result by exact arithmetic in plain Python.
 
     No code of the solvers is used. These claims are checked: every row has a distance of at least ``lower``
@@ -82,7 +82,7 @@ def verify(result: MarginResult, X: Any, y: Any) -> None:
     _check_bounds(result)
 
 
-def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
+def hull_weights(result: MarginResult, X: MatrixLike, y: ArrayLike) -> list[Fraction]:
     """Compute exact weights of the rows ``support`` that prove that no hyperplane separates the classes.
 
     Parameters
@@ -129,7 +129,7 @@ def hull_weights(result: MarginResult, X: Any, y: Any) -> list[Fraction]:
 class _Problem:
     """The examples as exact numbers, and their signs."""
 
-    def __init__(self, result: MarginResult, X: Any, y: Any) -> None:
+    def __init__(self, result: MarginResult, X: MatrixLike, y: ArrayLike) -> None:
         if not isinstance(result, MarginResult):
             raise TypeError(f"result must be a MarginResult, got {result!r:.80}")
         self.result = result
@@ -250,7 +250,7 @@ def _rounded_up(square: Fraction) -> Fraction:
     return square_root_floor(square) * _CLOSE + Fraction(1, 2**1060)
 
 
-def _check_kernel(result: MarginResult, problem: _Problem, K: Any) -> None:
+def _check_kernel(result: MarginResult, problem: _Problem, K: object) -> None:
     """Check the claims about the space of a kernel, whose inner products are the values of K."""
     values = [list(map(Fraction, row)) for row in np.asarray(K, dtype=np.float64).tolist()]
     n, signs = len(values), problem.signs

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.models.values import plain
 
 __all__ = ["LABELS", "classes_from_json", "classes_to_json"]
@@ -19,7 +20,7 @@ _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 _FLOATS = ("float16", "float32", "float64")
 
 
-def classes_to_json(classes: Any) -> dict[str, Any]:
+def classes_to_json(classes: ArrayLike) -> dict[str, Any]:
     """Return the type and the values of ``classes``; ValueError for a type that files do not hold.
 
     A string type is written as "str" and comes back as wide as the longest name.
@@ -39,7 +40,7 @@ def classes_to_json(classes: Any) -> dict[str, Any]:
     return {"type": name, "values": [plain(label) for label in classes.tolist()]}
 
 
-def classes_from_json(description: Any, *, least: int = 2) -> NDArray[Any]:
+def classes_from_json(description: object, *, least: int = 2) -> NDArray[Any]:
     """Return the array that the description says; ValueError for one that no fit can have made."""
     if not isinstance(description, dict) or set(description) != {"type", "values"}:
         raise ValueError("its classes need a type and values")

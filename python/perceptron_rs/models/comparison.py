@@ -166,11 +166,11 @@ def _stored(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.int64) if array.dtype.kind in "bi" else array
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     return value if isinstance(value, dict | list) else plain(value)
 
 
-def _named(name: str, value: Any) -> Any:
+def _named(name: str, value: object) -> Any:
     """Return a function as the name that it can be imported by."""
     if not callable(value):
         return value
@@ -195,14 +195,14 @@ def arrays(model: Any) -> Arrays:
     return {name: _array(value) for name, value in others.items() if name not in known} | known
 
 
-def _object(value: Any) -> NDArray[Any]:
+def _object(value: object) -> NDArray[Any]:
     """Return a setting as an array of one object: a function, or a JSON text."""
     array = np.empty((), dtype=object)
     array[()] = value if callable(value) else encode(value)
     return array
 
 
-def _array(value: Any) -> NDArray[Any]:
+def _array(value: object) -> NDArray[Any]:
     if not isinstance(value, list):
         return np.asarray(value)
     parts = [part.to_dict() if hasattr(part, "to_dict") else part for part in value]
@@ -241,7 +241,7 @@ def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str
     return None
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, str):
         return f"{value:.80}"
     if isinstance(value, np.floating):

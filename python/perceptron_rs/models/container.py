@@ -149,7 +149,7 @@ def _foreign(why: str = "") -> ArgumentError:
     )
 
 
-def _check_version(version: Any) -> None:
+def _check_version(version: object) -> None:
     if type(version) is not int or version < 1:
         raise ValueError(f"its format version {version!r:.40} is not a version; {_CUT}")
     if version != FORMAT_VERSION:
@@ -193,7 +193,7 @@ def _array(entry: dict[str, Any]) -> NDArray[Any]:
     return np.require(native, requirements=["C", "A", "W"])
 
 
-def _are_sizes(values: Any) -> bool:
+def _are_sizes(values: object) -> bool:
     # math.prod of 64 of them stays small enough to compute; no array has more dimensions
     return (
         isinstance(values, list)

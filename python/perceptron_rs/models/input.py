@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import in_full
+from perceptron_rs.array_likes import MatrixLike, in_full
 from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
@@ -80,7 +80,7 @@ class Scale:
         """Return what a file holds beside the description."""
         return {}
 
-    def applied(self, X: Any) -> Any:
+    def applied(self, X: MatrixLike) -> Any:
         """Return what the scaler makes of the examples, with its bits, by NumPy alone."""
         if self.offset is None and hasattr(X, "tocsr"):
             rows = X.tocsr()
@@ -101,7 +101,7 @@ def _floats(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-def _dense(X: Any) -> NDArray[Any]:
+def _dense(X: MatrixLike) -> NDArray[Any]:
     """Return examples as an array of floats."""
     if not isinstance(X, CsrArrays):
         return _floats(in_full(X))
@@ -118,7 +118,7 @@ class ScaleFit:
         self._kind, self._centred = kind, False
         self._scaler: Any = None
 
-    def add(self, X: Any) -> None:
+    def add(self, X: MatrixLike) -> None:
         """Learn from some examples."""
         if self._scaler is None:
             self._centred = isinstance(X, np.ndarray)
@@ -218,7 +218,7 @@ class Input:
 
     @classmethod
     def from_json(
-        cls, description: Any, n_features: int, tensors: dict[str, NDArray[Any]] | None = None
+        cls, description: object, n_features: int, tensors: dict[str, NDArray[Any]] | None = None
     ) -> Input:
         """Return what ``to_json`` wrote of a model with so many columns, and take the tensors of it.
 
@@ -262,7 +262,7 @@ class Input:
         )
 
 
-def _names(values: Any) -> tuple[str, ...] | None:
+def _names(values: object) -> tuple[str, ...] | None:
     if values is None:
         return None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
@@ -270,7 +270,7 @@ def _names(values: Any) -> tuple[str, ...] | None:
     return tuple(values)
 
 
-def _scale(description: Any, n_features: int) -> Scale | None:
+def _scale(description: object, n_features: int) -> Scale | None:
     if description is None:
         return None
     if not isinstance(description, dict) or set(description) != {"kind", "scale", "offset"}:
@@ -286,7 +286,7 @@ def _scale(description: Any, n_features: int) -> Scale | None:
     return Scale(kind, tuple(scale), None if offset is None else tuple(offset))
 
 
-def _text(description: Any) -> HashedText | None:
+def _text(description: object) -> HashedText | None:
     if description is None:
         return None
     names = [part.name for part in fields(HashedText)]
@@ -305,7 +305,7 @@ def _text(description: Any) -> HashedText | None:
     return found
 
 
-def _idf(description: Any, n_features: int, tensors: dict[str, NDArray[Any]]) -> Idf | None:
+def _idf(description: object, n_features: int, tensors: dict[str, NDArray[Any]]) -> Idf | None:
     if not isinstance(description, dict) or description.get("kind") != KIND:
         return None
     norm = description.get("norm")
@@ -355,19 +355,19 @@ def _scaler(kind: str, *, centred: bool) -> Any:
     return MinMaxScaler() if kind == "minmax" else MaxAbsScaler()
 
 
-def keep_base(model: Any, zero_based: bool | None) -> None:
+def keep_base(model: object, zero_based: bool | None) -> None:
     """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
     if zero_based is not None:
         setattr(model, BASE, 0 if zero_based else 1)
 
 
-def base_of(model: Any) -> int | None:
+def base_of(model: object) -> int | None:
     """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
     base: int | None = vars(model).get(BASE)
     return base
 
 
-def input_of(model: Any) -> Input | None:
+def input_of(model: object) -> Input | None:
     """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
     how: Input | None = vars(model).get(INPUT)
     return how

@@ -46,7 +46,7 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value as JSON; a list or an array comes back as a tuple."""
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(part) for part in value]
@@ -58,7 +58,7 @@ def _pairs(weights: dict[Any, Any]) -> list[list[Any]]:
     return [[plain(label), plain(weight)] for label, weight in weights.items()]
 
 
-def parameters_of(group: type, description: Any, learner: str) -> dict[str, Any]:
+def parameters_of(group: type, description: object, learner: str) -> dict[str, Any]:
     """Return all parameters of a group, with its defaults; ValueError for a value that none of them may have.
 
     What scikit-learn's validation alone can say is not looked at.
@@ -73,7 +73,7 @@ def parameters_of(group: type, description: Any, learner: str) -> dict[str, Any]
     return found
 
 
-def parameters_from_json(description: Any, names: Iterable[str], learner: str) -> dict[str, Any]:
+def parameters_from_json(description: object, names: Iterable[str], learner: str) -> dict[str, Any]:
     """Return the arguments of the learner's constructor; ValueError if it does not take them.
 
     Parameters that are missing in the description were added to the learner later: they get their defaults.

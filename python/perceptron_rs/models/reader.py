@@ -149,7 +149,7 @@ def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
         setattr(model, INPUT, how)
 
 
-def _check_arithmetic(version: Any) -> None:
+def _check_arithmetic(version: object) -> None:
     if type(version) is not int or version < 1:
         raise ValueError(f"its arithmetic version {version!r:.40} is not a version; save the model again")
     if version > ARITHMETIC_VERSION:
@@ -166,7 +166,7 @@ def _check_arithmetic(version: Any) -> None:
         )
 
 
-def _feature_names(names: Any, columns: int) -> Any:
+def _feature_names(names: object, columns: int) -> Any:
     if (
         not isinstance(names, list)
         or len(names) != columns

@@ -51,7 +51,7 @@ def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
     return tensors, found
 
 
-def read_record(path: Path, model: Any) -> dict[str, Any]:
+def read_record(path: Path, model: object) -> dict[str, Any]:
     """Return what the file of a model says of its versions and of the training, as JSON holds it."""
     with about(path):
         document = read_document(path)
@@ -144,11 +144,11 @@ def _from_json(description: Any, kind: Any) -> Call:
     )
 
 
-def _is_size(size: Any) -> bool:
+def _is_size(size: object) -> bool:
     return isinstance(size, list) and len(size) == 2 and all(is_count(count) and count > 0 for count in size)
 
 
-def _end(ended: Any) -> tuple[str, int] | None:
+def _end(ended: object) -> tuple[str, int] | None:
     if ended is None:
         return None
     if not isinstance(ended, list) or len(ended) != 2 or ended[0] not in _ENDS or not is_count(ended[1]):
@@ -156,7 +156,7 @@ def _end(ended: Any) -> tuple[str, int] | None:
     return ended[0], ended[1]
 
 
-def _digests(description: Any, examples: int) -> Digests:
+def _digests(description: object, examples: int) -> Digests:
     """Return the digests of so many examples."""
     if not isinstance(description, dict) or set(description) != {"key", "blocks"}:
         raise ValueError("its digests must hold key and blocks")

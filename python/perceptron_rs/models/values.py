@@ -17,7 +17,7 @@ Tensors: TypeAlias = dict[str, NDArray[Any]]
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # every label's type, and none that is slow to read
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return the None, bool, int, finite float or str equal to ``value``; TypeError if there is none."""
     if isinstance(value, np.generic):
         value = value.item()  # a long double stays one, and is refused below
@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
     raise TypeError("JSON has no such value")
 
 
-def encode(document: Any) -> str:
+def encode(document: object) -> str:
     """Return the one JSON text of a document: keys sorted, ASCII, no blanks."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

@@ -23,7 +23,7 @@ from perceptron_rs.sklearn_base import check_is_fitted
 __all__ = ["save"]
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: object, path: str | os.PathLike[str]) -> None:
     """Save a fitted estimator to a file that `load` reads.
 
     The same as ``estimator.save(path)``.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.parameters import (
     check_values,
@@ -196,7 +197,7 @@ class MultilayerPerceptron(
     loss_curve_: list[float]
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike = None) -> Self:
         """Fit the model to X and y, in epochs, until the loss no longer improves.
 
         Parameters
@@ -231,7 +232,9 @@ class MultilayerPerceptron(
         return self
 
     @validated
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike = None, *, sample_weight: ArrayLike = None
+    ) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Parameters
@@ -270,7 +273,7 @@ class MultilayerPerceptron(
         return tuple(model[f"coef_{layer}"].T for layer in range(len(model) // 2))
 
     @coefs_.setter
-    def coefs_(self, coefs: Any) -> None:
+    def coefs_(self, coefs: object) -> None:
         self._start_from(coefs=coefs)
 
     @property
@@ -280,7 +283,7 @@ class MultilayerPerceptron(
         return tuple(model[f"intercept_{layer}"] for layer in range(len(model) // 2))
 
     @intercepts_.setter
-    def intercepts_(self, intercepts: Any) -> None:
+    def intercepts_(self, intercepts: object) -> None:
         self._start_from(intercepts=intercepts)
 
     def _start_from(self, **given: Any) -> None:

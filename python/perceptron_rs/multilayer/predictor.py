@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Activation
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.prediction import Classifier
@@ -27,7 +28,7 @@ class MultilayerPerceptronPredictor(Classifier):
     _schema: ClassVar[Schema] = MULTILAYER
 
     @consistent
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the activations of the output neurons.
 
         Parameters
@@ -44,7 +45,7 @@ class MultilayerPerceptronPredictor(Classifier):
         return z.reshape(-1) if z.shape[1] == 1 else z
 
     @consistent
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the probability of each class.
 
         Parameters
@@ -60,7 +61,7 @@ class MultilayerPerceptronPredictor(Classifier):
         p = self._outputs(X, probabilities=True)
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
 
-    def _outputs(self, X: Any, *, probabilities: bool) -> NDArray[np.float64]:
+    def _outputs(self, X: MatrixLike, *, probabilities: bool) -> NDArray[np.float64]:
         with standard():
             self._assert_ready()
             engine = get_engine(self.engine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from perceptron_rs.plots.drawing import axes, two_columns
 from perceptron_rs.plots.plane import UpdateDisplay, lines_of
 from perceptron_rs.teaching.trace import Trace
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["animate"]
 
 
-def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax: Any = None) -> Path:
+def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax: Axes | None = None) -> Path:
     """Write a run, one picture for each update, as an animated GIF.
 
     Parameters

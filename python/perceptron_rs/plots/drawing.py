@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from inspect import signature
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import without_index
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "COLOURS",
@@ -34,7 +38,7 @@ _MARKERS = "os^Dv*P"
 _ROOM = 0.12  # around the points, of the side of their square
 
 
-def axes(ax: Any = None) -> Any:
+def axes(ax: Axes | None = None) -> Axes:
     """Return the axes to draw on: these, or new ones."""
     if ax is not None:
         return ax
@@ -48,10 +52,10 @@ def axes(ax: Any = None) -> Any:
 class Display:
     """A plot that can be drawn again, on other axes."""
 
-    ax_: Any
+    ax_: Axes
     figure_: Any
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw on these axes, or on new ones.
 
         Parameters
@@ -70,11 +74,11 @@ class Display:
         return self
 
     @abstractmethod
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         """Draw on these axes, and keep the artists."""
 
 
-def two_columns(X: Any) -> NDArray[np.float64]:
+def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
     values: NDArray[np.float64] = np.asarray(
         X.toarray() if issparse(X) else without_index(X), dtype=np.float64
@@ -84,7 +88,7 @@ def two_columns(X: Any) -> NDArray[np.float64]:
     return values
 
 
-def points(ax: Any, X: NDArray[np.float64], y: Any, classes: Any) -> list[Any]:
+def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -> list[Any]:
     """Draw the examples, each class with a colour and a marker of its own."""
     return [
         ax.scatter(
@@ -101,13 +105,13 @@ def points(ax: Any, X: NDArray[np.float64], y: Any, classes: Any) -> list[Any]:
     ]
 
 
-def rings(ax: Any, X: NDArray[np.float64], **style: Any) -> Any:
+def rings(ax: Axes, X: NDArray[np.float64], **style: Any) -> Any:
     """Draw rings around some examples."""
     more = {"s": 160, "facecolors": "none", "edgecolors": INK, "linewidths": 1.5, "zorder": 4}
     return ax.scatter(*X.T, **(more | style))
 
 
-def regions(ax: Any, estimator: Any, X: Any) -> Any:
+def regions(ax: Axes, estimator: Any, X: MatrixLike) -> Any:
     """Colour each place by the class that is predicted there; return scikit-learn's display of it."""
     from matplotlib.colors import ListedColormap
 
@@ -120,7 +124,7 @@ def regions(ax: Any, estimator: Any, X: Any) -> Any:
     return _of_estimator(ax, estimator, X, response_method="predict", **style)
 
 
-def scores(ax: Any, estimator: Any, X: Any, levels: list[float]) -> Any:
+def scores(ax: Axes, estimator: object, X: MatrixLike, levels: list[float]) -> Any:
     """Draw lines of equal score, dashed but for that of 0; return scikit-learn's display of them."""
     style: dict[str, Any] = {"colors": INK, "linestyles": ["-" if level == 0 else "--" for level in levels]}
     style |= {"linewidths": [1.5 if level == 0 else 0.8 for level in levels], "levels": levels}
@@ -134,7 +138,7 @@ def _boundary() -> Any:
     return DecisionBoundaryDisplay
 
 
-def _of_estimator(ax: Any, estimator: Any, X: Any, **style: Any) -> Any:
+def _of_estimator(ax: Axes, estimator: object, X: MatrixLike, **style: Any) -> Any:
     values = two_columns(X)
     room = float(values[:, 0].min() - window(values)[0][0])
     return _boundary().from_estimator(estimator, X, ax=ax, eps=room, grid_resolution=300, **style)
@@ -147,7 +151,7 @@ def window(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.floa
     return low - room, high + room
 
 
-def normal(ax: Any, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: Any) -> Any:
+def normal(ax: Axes, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: Any) -> Any:
     """Draw the normal vector w, not to scale, where the line passes the middle of the points."""
     if not w.any():
         return None
@@ -157,7 +161,7 @@ def normal(ax: Any, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **
     return ax.annotate("", xy=tip, xytext=foot, arrowprops={"arrowstyle": "->", "color": INK} | style)
 
 
-def line(ax: Any, w: NDArray[np.float64], b: float, **style: Any) -> Any:
+def line(ax: Axes, w: NDArray[np.float64], b: float, **style: Any) -> Any:
     """Draw the line ``w . x + b = 0``, without an end; None for weights of zero."""
     if not w.any():
         return None

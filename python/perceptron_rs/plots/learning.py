@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias
 from perceptron_rs.margins.mistakes import mistake_bounds
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
 
@@ -61,7 +65,9 @@ class MistakesDisplay(Display):
         self.mistakes, self.bound = mistakes, bound
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: MatrixLike = None, y: ArrayLike = None, *, ax: Axes | None = None
+    ) -> Self:
         """Draw the mistakes of a fitted learner.
 
         Parameters
@@ -91,7 +97,7 @@ class MistakesDisplay(Display):
         mistakes = np.asarray(estimator.mistakes_per_epoch_)
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         made = self.mistakes.sum(axis=1)
         epochs = np.arange(1, len(made) + 1)
         self.bars_ = ax.bar(epochs, made, color=COLOURS[0], label="in this epoch")
@@ -104,7 +110,7 @@ class MistakesDisplay(Display):
         ax.legend()
 
 
-def _bound(estimator: Any, X: Any, y: Any) -> float:
+def _bound(estimator: Any, X: MatrixLike, y: ArrayLike) -> float:
     """Return the most mistakes on separable classes, of a learner that starts from zero."""
     given = estimator.get_params()
     if "fit_intercept" not in given:
@@ -142,13 +148,13 @@ class ErrorsDisplay(Display):
     def from_estimators(
         cls,
         estimators: dict[str, Any],
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        X_test: Any = None,
-        y_test: Any = None,
+        X_test: object = None,
+        y_test: object = None,
         n_epochs: int = 20,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Fit clones for 1, 2, ... epochs and draw their errors.
 
@@ -183,7 +189,7 @@ class ErrorsDisplay(Display):
                 errors[name + which] = np.array([1 - fit.score(*examples) for fit in fits])
         return cls(errors, per_learner=len(on)).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         self.lines_ = {}
         for k, (name, errors) in enumerate(self.errors.items()):
             (self.lines_[name],) = ax.plot(
@@ -216,7 +222,7 @@ class SurvivalDisplay(Display):
         self.survival = survival
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Axes | None = None) -> Self:
         """Draw the votes of a fitted voted perceptron.
 
         Parameters
@@ -240,7 +246,7 @@ class SurvivalDisplay(Display):
         check_is_fitted(estimator)
         return cls(estimator.survival_[class_index]).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         self.bars_ = ax.bar(np.arange(len(self.survival)), self.survival, width=0.9, color=COLOURS[0])
         ax.set(xlabel="weight vector, in the order of the mistakes", ylabel="examples survived = votes")
 
@@ -265,7 +271,7 @@ class PocketDisplay(Display):
         self.t, self.errors = t, errors
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, class_index: int = 0, ax: Axes | None = None) -> Self:
         """Draw the pocket's history.
 
         Parameters
@@ -290,7 +296,7 @@ class PocketDisplay(Display):
         swaps = estimator.swaps_[estimator.swaps_["class"] == class_index]
         return cls(swaps["t"], swaps["errors"]).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         (self.line_,) = ax.step(self.t, self.errors, where="post", color=COLOURS[0], marker="o")
         ax.set(xlabel="examples seen", ylabel="training errors of the pocket")
         ax.set_ylim(bottom=0)

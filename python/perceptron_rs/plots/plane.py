@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import column_names, has_columns
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.plots.drawing import (
     COLOURS,
@@ -26,6 +26,9 @@ from perceptron_rs.plots.drawing import (
     window,
 )
 from perceptron_rs.teaching.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["DistanceDisplay", "HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
 
@@ -75,11 +78,11 @@ class HyperplaneDisplay(Display):
     'x1'
     """
 
-    def __init__(self, estimator: Any, X: Any, y: NDArray[Any]) -> None:
+    def __init__(self, estimator: Any, X: MatrixLike, y: NDArray[Any]) -> None:
         self.estimator, self.X, self.y = estimator, X, y
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw a fitted classifier and examples.
 
         Parameters
@@ -108,7 +111,7 @@ class HyperplaneDisplay(Display):
         values = two_columns(X)
         return cls(estimator, X if has_columns(X) else values, np.asarray(y)).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
         low, high = window(X)
         self.boundary_ = regions(ax, self.estimator, self.X)
@@ -133,7 +136,7 @@ class HyperplaneDisplay(Display):
         ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
 
     def _draw_line(
-        self, ax: Any, X: NDArray[np.float64], w: NDArray[np.float64], b: float
+        self, ax: Axes, X: NDArray[np.float64], w: NDArray[np.float64], b: float
     ) -> NDArray[np.float64]:
         """Draw a line with its margin, if it has one; return the examples that are nearest to it."""
         self.lines_.append(line(ax, w, b, color=INK, linewidth=1.5))
@@ -173,7 +176,7 @@ class UpdateDisplay(Display):
         self.step, self.X, self.y = step, X, y
 
     @classmethod
-    def from_step(cls, step: Step, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_step(cls, step: Step, X: MatrixLike, y: ArrayLike, *, ax: Axes | None = None) -> Self:
         """Draw a step of a trace.
 
         Parameters
@@ -198,7 +201,7 @@ class UpdateDisplay(Display):
         """
         return cls(step, two_columns(X), np.asarray(y)).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
         low, high = window(self.X)
         points(ax, self.X, self.y, np.unique(self.y))
@@ -264,7 +267,13 @@ class DistanceDisplay(Display):
 
     @classmethod
     def from_weights(
-        cls, coef: Any, intercept: float, X: Any, *, others: Sequence[float] = (), ax: Any = None
+        cls,
+        coef: Any,
+        intercept: float,
+        X: MatrixLike,
+        *,
+        others: Sequence[float] = (),
+        ax: Axes | None = None,
     ) -> Self:
         """Draw a line and points.
 
@@ -295,7 +304,7 @@ class DistanceDisplay(Display):
             raise ValueError(f"coef must be two weights, not both 0, got {w.tolist()!r:.80}")
         return cls(w, float(intercept), two_columns(X), others).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         w, b, X = self.coef, self.intercept, self.X
         heights = X @ w + b
         feet = X - np.outer(heights / (w @ w), w)
@@ -359,7 +368,9 @@ class OrdersDisplay(Display):
         self.coef, self.intercept, self.X, self.y = coef, intercept, X, y
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, n_orders: int = 1000, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, n_orders: int = 1000, ax: Axes | None = None
+    ) -> Self:
         """Fit clones with the seeds 0, 1, 2, ... and draw their lines.
 
         Parameters
@@ -398,7 +409,7 @@ class OrdersDisplay(Display):
         coef = np.array([w[0] for w, _ in found])
         return cls(coef, np.array([b[0] for _, b in found]), X, y).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         low, high = window(self.X)
         style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
         lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ProgressDisplay"]
 
@@ -102,13 +106,13 @@ class ProgressDisplay(Display):
     def from_estimators(
         cls,
         estimators: Mapping[str, Any],
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
-        classes: Any = None,
+        classes: ArrayLike = None,
         comparator: Any = None,
         kind: Literal["mistakes", "rate", "regret"] = "mistakes",
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Let copies of learners predict and learn the examples, one after another, and draw their mistakes.
 
@@ -153,12 +157,12 @@ class ProgressDisplay(Display):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: ArrayLike,
         y_pred: Mapping[str, Any],
         *,
-        comparator: Any = None,
+        comparator: object = None,
         kind: Literal["mistakes", "rate", "regret"] = "mistakes",
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the mistakes of predictions that were made as examples came, by any library.
 
@@ -190,7 +194,9 @@ class ProgressDisplay(Display):
         fixed = None if comparator is None else _wrong("comparator", labels, comparator)
         return cls(wrong, fixed).plot(ax, kind=kind)
 
-    def plot(self, ax: Any = None, *, kind: Literal["mistakes", "rate", "regret"] = "mistakes") -> Self:
+    def plot(
+        self, ax: Axes | None = None, *, kind: Literal["mistakes", "rate", "regret"] = "mistakes"
+    ) -> Self:
         """Draw on these axes, or on new ones.
 
         Parameters
@@ -214,7 +220,7 @@ class ProgressDisplay(Display):
         self._kind = kind
         return super().plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         examples = np.arange(1, self.n_samples + 1)
         shown: dict[str, NDArray[Any]] = dict(self.regret if self._kind == "regret" else self.mistakes)
         fixed: NDArray[Any] | None = None if self._kind == "regret" else self.comparator
@@ -279,7 +285,7 @@ class ProgressDisplay(Display):
         return "\n".join(lines)
 
 
-def _check_kind(kind: str, comparator: Any) -> None:
+def _check_kind(kind: str, comparator: object) -> None:
     if kind not in _LABELS:
         raise ValueError(f"kind must be one of {', '.join(_LABELS)}, got {kind!r:.80}")
     if kind == "regret" and comparator is None:
@@ -291,7 +297,7 @@ def _counts(wrong: NDArray[Any]) -> NDArray[np.int64]:
     return np.cumsum(wrong != 0, dtype=np.int64)
 
 
-def _wrong(name: str, labels: NDArray[Any], found: Any) -> NDArray[np.bool_]:
+def _wrong(name: str, labels: NDArray[Any], found: object) -> NDArray[np.bool_]:
     predicted = np.asarray(found)
     if labels.ndim != 1 or predicted.shape != labels.shape:
         raise ValueError(
@@ -302,7 +308,7 @@ def _wrong(name: str, labels: NDArray[Any], found: Any) -> NDArray[np.bool_]:
     return wrong
 
 
-def _predicted(estimator: Any, X: Any, labels: NDArray[Any], classes: NDArray[Any]) -> Any:
+def _predicted(estimator: Any, X: MatrixLike, labels: NDArray[Any], classes: NDArray[Any]) -> Any:
     """Return what a copy of a learner predicts, of each example before it learns from it."""
     model = deepcopy(estimator)
     if hasattr(model, "predict_then_learn"):

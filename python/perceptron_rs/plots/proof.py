@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, points, two_columns, window
 from perceptron_rs.teaching.proof import Proof
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["MarginDisplay", "ProofDisplay"]
 
@@ -34,7 +38,7 @@ class ProofDisplay(Display):
         self.proof = proof
 
     @classmethod
-    def from_proof(cls, proof: Proof, *, ax: Any = None) -> Self:
+    def from_proof(cls, proof: Proof, *, ax: Axes | None = None) -> Self:
         """Draw a proof.
 
         Parameters
@@ -50,7 +54,7 @@ class ProofDisplay(Display):
         """
         return cls(proof).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         found = self.proof
         k = np.arange(1, len(found.progress) + 1)
         curves = {
@@ -95,7 +99,9 @@ class MarginDisplay(Display):
         self.result, self.X, self.y = result, X, y
 
     @classmethod
-    def from_result(cls, result: MarginResult, X: Any, y: Any, *, ax: Any = None) -> Self:
+    def from_result(
+        cls, result: MarginResult, X: MatrixLike, y: ArrayLike, *, ax: Axes | None = None
+    ) -> Self:
         """Draw a result of `~perceptron_rs.max_margin`.
 
         Parameters
@@ -120,7 +126,7 @@ class MarginDisplay(Display):
         """
         return cls(result, two_columns(X), np.asarray(y)).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         from scipy.spatial import ConvexHull, QhullError
 
         result, low_high = self.result, window(self.X)

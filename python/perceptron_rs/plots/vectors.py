@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, two_columns, window
 from perceptron_rs.plots.plane import lines_of
 from perceptron_rs.teaching.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["SumDisplay"]
 
@@ -51,7 +55,7 @@ class SumDisplay(Display):
         self.terms, self.names, self.lines = terms, names, lines
 
     @classmethod
-    def from_step(cls, step: Step, X: Any, *, ax: Any = None) -> Self:
+    def from_step(cls, step: Step, X: MatrixLike, *, ax: Axes | None = None) -> Self:
         """Draw an update: the weights before, the example with its sign, and the weights after.
 
         The dotted line is the boundary before the update, the solid one that after it.
@@ -81,7 +85,7 @@ class SumDisplay(Display):
         return cls(np.array([step.w_before, step.step * x]), names, lines).plot(ax)
 
     @classmethod
-    def from_trace(cls, trace: Trace, *, ax: Any = None) -> Self:
+    def from_trace(cls, trace: Trace, *, ax: Axes | None = None) -> Self:
         """Draw the last weights of a run as the sum of its mistakes.
 
         Each example is one term, times the number of mistakes on it and with its sign.
@@ -115,7 +119,7 @@ class SumDisplay(Display):
             terms, names = [start, *terms], ["w at the start", *names]
         return cls(np.array(terms), [*names, "w"]).plot(ax)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         tips = np.concatenate([np.zeros((1, 2)), np.add.accumulate(self.terms)])
         self.lines_ = [
             found

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
 from perceptron_rs.common.label_sets import LabelSets, bits
@@ -104,10 +105,10 @@ class CallExamples(ABC):
 def call_examples(
     model: Any,
     calls: tuple[Call, ...],
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    lengths: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike,
+    lengths: ArrayLike,
     encoder: AttributeEncoder | None,
     key: bytes | None,
 ) -> CallExamples:
@@ -136,7 +137,13 @@ class _OfArrays(CallExamples):
     """Rows of a matrix."""
 
     def __init__(
-        self, model: Any, calls: tuple[Call, ...], X: Any, y: Any, sample_weight: Any, key: bytes | None
+        self,
+        model: Any,
+        calls: tuple[Call, ...],
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike,
+        key: bytes | None,
     ) -> None:
         super().__init__(model, calls, key)
         self.y, self.sample_weight = y, sample_weight
@@ -205,9 +212,9 @@ class _OfSequences(CallExamples):
         self,
         model: Any,
         calls: tuple[Call, ...],
-        X: Any,
-        y: Any,
-        lengths: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        lengths: ArrayLike,
         encoder: AttributeEncoder | None,
         key: bytes | None,
     ) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import Call, calls_of, same_value
@@ -67,11 +68,11 @@ class Reproduction:
 
 def reproduce(
     model: Any,
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    X: MatrixLike,
+    y: ArrayLike = None,
+    sample_weight: ArrayLike = None,
     *,
-    lengths: Any = None,
+    lengths: ArrayLike = None,
     encoder: AttributeEncoder | None = None,
     engine: EngineName | None = None,
     audit_key: KeyGiven = None,
@@ -172,7 +173,7 @@ def reproduce(
 _NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
 
 
-def _key(model: Any, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+def _key(model: object, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
     expected = None if digests is None else digests.key
@@ -185,7 +186,7 @@ def _key(model: Any, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     raise ValueError(f"audit_key must be the key with which the model was trained, got {got}")
 
 
-def _calls(model: Any) -> tuple[Call, ...]:
+def _calls(model: object) -> tuple[Call, ...]:
     calls = calls_of(model)
     if not calls:
         raise ArgumentError(
@@ -226,7 +227,7 @@ def _trained(model: Any, calls: tuple[Call, ...], given: CallExamples, engine: s
     return again
 
 
-def _other_parameters(model: Any, call: Call) -> str | None:
+def _other_parameters(model: object, call: Call) -> str | None:
     for name, value in call.parameters.items():
         now = getattr(model, name)
         if name not in _OF_NO_BIT and not same_value(now, value):

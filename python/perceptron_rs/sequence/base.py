@@ -79,7 +79,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         of_encoder = ("min_count", "hash_columns") if "encoder_" in vars(self) else ()
         return ("transition_features", *of_encoder)
 
-    def _start_from(self, name: str, weights: Any) -> None:
+    def _start_from(self, name: str, weights: object) -> None:
         """Start anew from what is shown and these weights instead; they may be sparse."""
         shown, labels = dict(self._weights), len(self.classes_)
         columns = len(shown["emission_indptr"]) - 1
@@ -105,7 +105,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         return dense_matrix(self._weights, "emission", len(self.classes_)).T
 
     @coef_.setter
-    def coef_(self, coef: Any) -> None:
+    def coef_(self, coef: object) -> None:
         self._start_from("emission", coef)
 
     @LearntAttribute
@@ -120,7 +120,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         return self._weights["transition"]
 
     @transition_.setter
-    def transition_(self, transition: Any) -> None:
+    def transition_(self, transition: object) -> None:
         self._start_from("transition", transition)
 
     @property
@@ -129,7 +129,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         return self._weights["start"]
 
     @start_.setter
-    def start_(self, start: Any) -> None:
+    def start_(self, start: object) -> None:
         self._start_from("start", start)
 
     @property
@@ -138,7 +138,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         return self._weights["end"]
 
     @end_.setter
-    def end_(self, end: Any) -> None:
+    def end_(self, end: object) -> None:
         self._start_from("end", end)
 
     @LearntAttribute
@@ -178,7 +178,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         for name in ("encoder_", "template_"):
             vars(self).pop(name, None)
 
-    def _source(self, given: Any, *, goes_on: bool) -> Source:
+    def _source(self, given: object, *, goes_on: bool) -> Source:
         return encoded(self, source_of(given), goes_on=goes_on)
 
     def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
@@ -191,7 +191,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         labels, pair = len(feeder.classes), bool(self.transition_features)
         return self._owned(feeder.engine, cold_state(self.n_features_in_, labels, pair=pair))
 
-    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, State]:  # noqa: ARG002
+    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:  # noqa: ARG002
         return Carrier(), self._arrays(state)
 
     def _settings(self, feeder: Feeder) -> Chain:
@@ -214,7 +214,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             self, feeder.n_examples, feeder.scores, lambda model, state: model._keep(feeder, state)
         )
 
-    def _keep(self, feeder: Feeder, state: Any) -> None:
+    def _keep(self, feeder: Feeder, state: object) -> None:
         super()._keep(feeder, state)
         self._average = []
         self._weights  # noqa: B018  an average that is not finite is an error of the fit

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.early_stopping import split
 from perceptron_rs.common.feeders import InMemory
@@ -49,11 +50,11 @@ class SequencesInMemory(InMemory):
     def __init__(
         self,
         method: Method,
-        X: Any,
-        y: Any,
-        lengths: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        lengths: ArrayLike,
         *,
-        classes: Any = None,
+        classes: ArrayLike = None,
         encoder: AttributeEncoder | None = None,
         tracks: bool = False,
     ) -> None:
@@ -96,11 +97,11 @@ class SequencesInMemory(InMemory):
         held_out = self.held_out = ValidationSequences(self, others)
         self.scores, self.n_examples = held_out.scores, len(self.chosen)
 
-    def record(self, state: Any) -> AbstractContextManager[None]:  # noqa: ARG002
+    def record(self, state: object) -> AbstractContextManager[None]:  # noqa: ARG002
         """Return what adds the call to the record of the estimator."""
         return recorded(self.model, self.method, self.data.stored, self.labels, lengths=self.some)
 
-    def bounds(self, n_partitions: Any) -> NDArray[np.int64]:
+    def bounds(self, n_partitions: object) -> NDArray[np.int64]:
         """Return at which sequence each partition begins, and the end."""
         return visited_bounds(n_partitions, len(self.some), self.chosen)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import dtype_kind, has_length, n_dimensions, values_of
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, dtype_kind, has_length, n_dimensions, values_of
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import get_engine
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def read_sequences(
-    model: Any, X: Any, lengths: Any, *, reset: bool
+    model: Any, X: MatrixLike, lengths: ArrayLike, *, reset: bool
 ) -> tuple[ValidatedRows, NDArray[np.int64]]:
     """Return the tokens of all sequences as rows, and the length of each sequence.
 
@@ -75,7 +75,7 @@ def check_encoder(model: Any, encoder: Any) -> None:
         )
 
 
-def as_token_lists(X: Any) -> Any:
+def as_token_lists(X: MatrixLike) -> Any:
     """Return a list of lists of tokens if X is sequences of tokens with attributes; a matrix as it is.
 
     Sequences, their tokens and the attributes of a token may also come from generators, in tuples, and in
@@ -104,11 +104,11 @@ def materialize(given: Any) -> Any:
     return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
 
 
-def _is_sequence(given: Any) -> bool:
+def _is_sequence(given: object) -> bool:
     return isinstance(given, (list, tuple, Iterator)) or _holds_objects(given)
 
 
-def _holds_objects(given: Any) -> bool:
+def _holds_objects(given: object) -> bool:
     return dtype_kind(given) == "O" and n_dimensions(given) == 1
 
 
@@ -119,7 +119,7 @@ _REMEDY = (
 )
 
 
-def _refuse_single(X: Any) -> None:
+def _refuse_single(X: MatrixLike) -> None:
     """Raise TypeError for the tokens of one sequence, or for plain words, in the place of sequences."""
     first = next(iter(X), None) if isinstance(X, list) else None
     if isinstance(first, (Mapping, set, frozenset)):
@@ -130,7 +130,7 @@ def _refuse_single(X: Any) -> None:
         raise TypeError(f"X must be a list of sequences of tokens, got strings, {X!r:.60}; {_REMEDY}")
 
 
-def is_nested(X: Any) -> bool:
+def is_nested(X: MatrixLike) -> bool:
     """Whether X, as of `as_token_lists`, is sequences of tokens with attributes, not a matrix."""
     if not isinstance(X, (list, tuple)):
         return False
@@ -145,7 +145,7 @@ def is_nested(X: Any) -> bool:
     )
 
 
-def check_lengths(lengths: Any, rows: int) -> NDArray[np.int64]:
+def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
     """Return the lengths of sequences that lie one after another; None: one sequence."""
     if lengths is None:
         return np.array([rows], dtype=np.int64)
@@ -176,7 +176,7 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
 
 
-def flat_labels(y: Any, lengths: NDArray[np.int64]) -> NDArray[Any]:
+def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[Any]:
     """Return the labels of all tokens of a list of sequences of labels, in the type that they share."""
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")

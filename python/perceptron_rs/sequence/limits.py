@@ -56,7 +56,7 @@ def forbidden_pairs(
     return may_not
 
 
-def _place(place: dict[Any, int], label: Any, where: str) -> int:
+def _place(place: dict[Any, int], label: object, where: str) -> int:
     if label not in place:
         raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
     return place[label]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.parameters import validated
 from perceptron_rs.common.schema import Schema
@@ -189,7 +190,7 @@ class SequencePerceptron(SequenceLearner):
     _schema: ClassVar[Schema] = SEQUENCE
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, *, lengths: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike = None) -> Self:
         """Fit the model to sequences.
 
         Parameters
@@ -221,7 +222,9 @@ class SequencePerceptron(SequenceLearner):
         return self
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit_encoded(self, encoder: AttributeEncoder, X: Any, y: Any, *, lengths: Any) -> Self:
+    def fit_encoded(
+        self, encoder: AttributeEncoder, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike
+    ) -> Self:
         """Fit the model to rows made by a fitted encoder. ``predict`` then takes attributes.
 
         Equivalent to ``fit`` with the attributes, which need not all be in memory at once: an encoder reads
@@ -264,7 +267,9 @@ class SequencePerceptron(SequenceLearner):
         return self
 
     @validated
-    def partial_fit(self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike = None, classes: ArrayLike = None
+    ) -> Self:
         """Make one pass over sequences in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. The vocabulary of attributes
@@ -301,7 +306,7 @@ class SequencePerceptron(SequenceLearner):
 
     @validated
     def predict_then_learn(
-        self, X: Any, y: Any, *, lengths: Any = None, classes: Any = None
+        self, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike = None, classes: ArrayLike = None
     ) -> tuple[Any, int]:
         """Predict each sequence before learning from it (progressive validation).
 
@@ -351,7 +356,7 @@ class SequencePerceptron(SequenceLearner):
         return split_labels(predicted, feeder.lengths) if is_nested(feeder.X) else predicted, wrong
 
     @consistent
-    def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike = None) -> float:
         """Return the fraction of tokens that are labelled correctly.
 
         Labels that did not occur in training count as errors.

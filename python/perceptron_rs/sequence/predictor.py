@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Decoding
 from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.prediction import Predictor
@@ -38,7 +39,9 @@ class SequencePerceptronPredictor(Predictor):
     _average: list[Any]  # what is made of it to predict, when it is first read
 
     @consistent
-    def predict(self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None) -> Any:
+    def predict(
+        self, X: MatrixLike, *, lengths: ArrayLike = None, allowed: object = None, forbidden: object = None
+    ) -> Any:
         """Predict the labels of sequences.
 
         Parameters
@@ -65,7 +68,7 @@ class SequencePerceptronPredictor(Predictor):
         return split_labels(y, lengths) if is_nested(X) else y
 
     @consistent
-    def decode_scores(self, X: Any, *, lengths: Any = None) -> NDArray[np.float64]:
+    def decode_scores(self, X: MatrixLike, *, lengths: ArrayLike = None) -> NDArray[np.float64]:
         """Return the score of the best labelling of each sequence.
 
         Parameters
@@ -84,7 +87,13 @@ class SequencePerceptronPredictor(Predictor):
 
     @consistent
     def predict_k(
-        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None
+        self,
+        X: MatrixLike,
+        k: int,
+        *,
+        lengths: ArrayLike = None,
+        allowed: object = None,
+        forbidden: object = None,
     ) -> list[list[tuple[Any, float]]]:
         """Predict the k best label sequences of each sequence, with their scores.
 
@@ -154,7 +163,7 @@ class SequencePerceptronPredictor(Predictor):
 
     @consistent
     def predict_margins(
-        self, X: Any, *, lengths: Any = None, allowed: Any = None, forbidden: Any = None
+        self, X: MatrixLike, *, lengths: ArrayLike = None, allowed: object = None, forbidden: object = None
     ) -> Any:
         """Return for each token how far the best label sequence with another label there is behind.
 
@@ -199,7 +208,7 @@ class SequencePerceptronPredictor(Predictor):
         return split_labels(margins, lengths) if is_nested(X) else margins
 
     def _decoded(
-        self, X: Any, lengths: Any, limits: tuple[Any, Any]
+        self, X: MatrixLike, lengths: ArrayLike, limits: tuple[Any, Any]
     ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
         """Return the class indices of all tokens, score and length of each sequence, as `_search` takes X."""
         found, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
@@ -210,8 +219,8 @@ class SequencePerceptronPredictor(Predictor):
 
     def _search(
         self,
-        X: Any,
-        lengths: Any,
+        X: MatrixLike,
+        lengths: ArrayLike,
         limits: tuple[Any, Any],
         search: Callable[..., tuple[NDArray[Any], ...]],
         **options: Any,
@@ -279,7 +288,7 @@ class SequencePerceptronPredictor(Predictor):
         """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
         return dict(self._weights)
 
-    def _encoder_of(self, arrays: State, description: Any) -> Any:
+    def _encoder_of(self, arrays: State, description: object) -> Any:
         """Return what makes columns of attributes, as a file says."""
         return vocabulary_of(arrays, description, self.n_features_in_)
 

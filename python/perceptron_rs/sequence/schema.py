@@ -128,7 +128,7 @@ def _check_matrix(name: str, ends: NDArray[np.int64], indices: NDArray[np.int32]
         raise ValueError(f"the tensor {name}ices must rise within each row")
 
 
-def vocabulary_of(arrays: State, description: Any, columns: int) -> Vocabulary:
+def vocabulary_of(arrays: State, description: object, columns: int) -> Vocabulary:
     """Return the vocabulary of the encoder of a file; ValueError if it is unsound."""
     if not isinstance(description, dict) or set(description) != {"min_count", "n_columns"}:
         raise ValueError("its encoder must hold min_count and n_columns")
@@ -153,7 +153,7 @@ def vocabulary_of(arrays: State, description: Any, columns: int) -> Vocabulary:
     return Vocabulary(names, columns, hashed is not None)
 
 
-def template_of(description: Any) -> dict[str, Any]:
+def template_of(description: object) -> dict[str, Any]:
     """Return what the command line keeps to make attributes from columns; ValueError if it is unsound."""
     if (
         not isinstance(description, dict)

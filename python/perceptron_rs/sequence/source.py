@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["encoded", "source_of"]
 
 
-def source_of(given: Any) -> Source:
+def source_of(given: object) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
     if isinstance(given, tuple) and given and is_nested(X := as_token_lists(given[0])):
         return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")
@@ -60,6 +60,6 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
 
 
-def _holds_nothing(batch: Any) -> bool:
+def _holds_nothing(batch: object) -> bool:
     """Whether it is a batch of an empty list, which does not tell of what."""
     return isinstance(batch, tuple) and len(batch) > 1 and isinstance(batch[0], list) and not batch[0]

@@ -361,7 +361,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             raise ValueError(f"n_features={self.n_features}, but joint_feature returns vectors of length {d}")
         return d
 
-    def _loss(self, truth: Any, answer: Any) -> float:
+    def _loss(self, truth: object, answer: object) -> float:
         with foreign():
             if self.loss is None:
                 return float(not _equal(truth, answer))

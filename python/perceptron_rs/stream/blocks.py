@@ -261,7 +261,7 @@ def of_same_columns(source: Source) -> Source:
     """Return the source, whose data frames must have the columns of the first of them, in their order."""
     known: list[str] = list(source.feature_names or ())
 
-    def compared(given: Any) -> Any:
+    def compared(given: object) -> Any:
         if not isinstance(given, tuple) or not given or not has_columns(given[0]):
             return given
         from sklearn.utils.validation import _get_feature_names
@@ -285,7 +285,7 @@ def of_same_columns(source: Source) -> Source:
     )
 
 
-def array_batch(given: Any) -> Batch:
+def array_batch(given: object) -> Batch:
     """Return a batch of arrays: X a matrix or CSR, y numbers or strings, weights, lengths."""
     if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
         raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {given!r:.80}")

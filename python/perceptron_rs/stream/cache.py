@@ -88,7 +88,7 @@ def compact_source(source: Source) -> Source:
     )
 
 
-def _compact(given: Any) -> Batch:
+def _compact(given: object) -> Batch:
     batch = array_batch(given)
     X = batch.X
     if not is_sparse(X):

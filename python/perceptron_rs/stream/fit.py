@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.labels import classes_like, encode_new, label_array
@@ -85,7 +86,7 @@ class Options:
 
 
 def open_stream(
-    given: Any, classes: Any, options: Options, *, counts: bool = False, least: int = 2
+    given: object, classes: ArrayLike, options: Options, *, counts: bool = False, least: int = 2
 ) -> Stream:
     """Return the examples as a stream whose facts are known: after a first pass, if it takes one.
 
@@ -177,7 +178,7 @@ class Blocks(Feeder):
     model: StreamFit
     stream: Stream
 
-    def __init__(self, given: Any, classes: Any, options: Options) -> None:
+    def __init__(self, given: object, classes: ArrayLike, options: Options) -> None:
         super().__init__("fit_stream")
         self.given, self.given_classes, self.options = given, classes, options
 
@@ -209,7 +210,7 @@ class Blocks(Feeder):
         self.classes = self.stream.facts.classes
         self.data = read(self.engine, np.zeros((0, self.stream.facts.n_features)))
 
-    def _refuse_other_classes(self, classes: Any) -> None:
+    def _refuse_other_classes(self, classes: ArrayLike) -> None:
         known, least = self.model.classes_, self.model._least
         found, _ = encode_new(label_array(None, classes, None, "classes"), "classes", least=least)
         if not np.array_equal(found, known):
@@ -327,7 +328,7 @@ class Blocks(Feeder):
         self.n_examples = stream.facts.n_rows or 0
         return report
 
-    def _identity(self, state: Any, settings: Settings, schedule: Schedule) -> dict[str, Any]:
+    def _identity(self, state: object, settings: Settings, schedule: Schedule) -> dict[str, Any]:
         """Return what two runs have in common if one may go on from the other's checkpoint."""
         model, facts, source = self.model, self.stream.facts, self.stream.source
         encoder = vars(model).get("encoder_")

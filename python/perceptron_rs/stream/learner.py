@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.train import Feeder, Trainable, train
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import PathLike
@@ -34,8 +35,8 @@ class StreamFit(Trainable):
     @fit_context(prefer_skip_nested_validation=True)
     def fit_stream(
         self,
-        source: Any,
-        classes: Any = None,
+        source: object,
+        classes: ArrayLike = None,
         *,
         shuffle: Literal[False, "block"] = False,
         block_size: int | None = None,
@@ -145,7 +146,7 @@ class StreamFit(Trainable):
                 values={"warm_start": True},
             )
 
-    def _source(self, given: Any, *, goes_on: bool) -> Any:  # noqa: ARG002
+    def _source(self, given: object, *, goes_on: bool) -> Any:  # noqa: ARG002
         """Return a source of batches, as `perceptron_rs.io` knows them."""
         return given
 

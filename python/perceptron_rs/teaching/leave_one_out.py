@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 
@@ -32,7 +33,7 @@ class LeaveOneOut(NamedTuple):
     n_fits: int
 
 
-def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
+def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     """Compute the leave-one-out error of a perceptron, refitting for mistaken examples only.
 
     An example that was never a mistake leaves no trace in the weights: the run without it is the same. So
@@ -93,7 +94,7 @@ def leave_one_out(estimator: Any, X: Any, y: Any) -> LeaveOneOut:
     return LeaveOneOut(float(errors.mean()), float((mistaken | is_alone).mean()), 1 + len(to_fit))
 
 
-def _check(estimator: Any) -> None:
+def _check(estimator: object) -> None:
     """Raise unless an example that is no mistake has no part in a run."""
     given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
     last = given.get("prediction", "last") == "last" and "track_mistakes" in given

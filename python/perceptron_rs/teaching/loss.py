@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.margins.problem import two_classes
@@ -15,7 +16,7 @@ __all__ = ["hinge_loss", "perceptron_loss"]
 
 
 def perceptron_loss(
-    y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None
+    y_true: ArrayLike, pred_decision: object, *, labels: ArrayLike = None, sample_weight: ArrayLike = None
 ) -> float:
     r"""Compute the mean perceptron loss: what a wrong prediction is off by, and 0 for a right one.
 
@@ -64,7 +65,9 @@ def perceptron_loss(
     return _mean_loss(y_true, pred_decision, labels, sample_weight, 0.0)
 
 
-def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
+def hinge_loss(
+    y_true: ArrayLike, pred_decision: object, *, labels: ArrayLike = None, sample_weight: ArrayLike = None
+) -> float:
     r"""Compute the mean hinge loss :math:`\max(0, 1 - y a)`: that of a ``margin_threshold`` of 1.
 
     It is `sklearn.metrics.hinge_loss`, except that labels of one class need no ``labels``.
@@ -110,7 +113,9 @@ def hinge_loss(y_true: Any, pred_decision: Any, *, labels: Any = None, sample_we
     return _mean_loss(y_true, pred_decision, labels, sample_weight, 1.0)
 
 
-def _mean_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any, margin: float) -> float:
+def _mean_loss(
+    y_true: ArrayLike, pred_decision: Any, labels: ArrayLike, sample_weight: ArrayLike, margin: float
+) -> float:
     shape, scores = np.shape(y_true), _scores(pred_decision)
     if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:
         raise ValueError(
@@ -126,7 +131,7 @@ def _mean_loss(y_true: Any, pred_decision: Any, labels: Any, sample_weight: Any,
     return float(np.average(losses, weights=weights))
 
 
-def _scores(given: Any) -> NDArray[np.float64]:
+def _scores(given: object) -> NDArray[np.float64]:
     scores = np.asanyarray(given)
     if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
         raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {given!r:.80}")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.driver import DriveCall, noted_calls
 from perceptron_rs.engines import get_engine
 from perceptron_rs.notebook import table as table_of
@@ -96,7 +97,12 @@ class Trace:
     """
 
     def __init__(
-        self, estimator: Any, X: Any, y: Any, calls: list[DriveCall], every: Literal["update", "example"]
+        self,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        calls: list[DriveCall],
+        every: Literal["update", "example"],
     ) -> None:
         self.estimator, self.X, self.y = estimator, X, y
         self._calls, self._every = calls, every
@@ -184,7 +190,12 @@ class Trace:
 
 
 def trace(
-    estimator: Any, X: Any, y: Any, *, every: Literal["update", "example"] = "update", **fit_params: Any
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    every: Literal["update", "example"] = "update",
+    **fit_params: Any,
 ) -> Trace:
     """Fit a clone of a linear or kernel learner, and return its fit step by step.
 

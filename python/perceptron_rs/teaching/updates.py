@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +92,7 @@ def updates_until_right(
     return get_engine(engine).updates_until_right(x, int(y), w, b, step=step)
 
 
-def _vector(name: str, values: Any) -> NDArray[np.float64]:
+def _vector(name: str, values: object) -> NDArray[np.float64]:
     array = np.asarray(values)
     if not holds_numbers(array.dtype):
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
@@ -105,7 +104,7 @@ def _vector(name: str, values: Any) -> NDArray[np.float64]:
     return vector
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     if not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}")
     number = float(value)

@@ -75,7 +75,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     return model, answer
 
 
-def _other_scale(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> str | None:
+def _other_scale(arguments: Namespace, model: object, calls: tuple[Call, ...]) -> str | None:
     """Return in words where the scale of the model is not that of the data of its first call.
 
     The examples are scaled as the model says, so nothing else shows it of a column that is always 0.

@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> int:
     return finished(arguments, model, times, signals, result, rows)
 
 
-def _check(arguments: Namespace, before: Any) -> None:
+def _check(arguments: Namespace, before: object) -> None:
     """Refuse options that do nothing without another, or that a model has answered."""
     told = vars(arguments)
     given(arguments, options_of("sequence"), before)
@@ -129,7 +129,7 @@ def _from_memory(arguments: Namespace, before: Any, times: list[float]) -> tuple
 
 
 def _from_stream(
-    arguments: Namespace, before: Any, times: list[float], blocks: dict[str, Any]
+    arguments: Namespace, before: object, times: list[float], blocks: dict[str, Any]
 ) -> tuple[Any, Counter[str]]:
     """Fit to sentences that are read again and again."""
     template, tag = _template(arguments, before, _first(arguments, _sentences(arguments, before)))

@@ -152,7 +152,7 @@ def add_options(place: Any, group: type, *without: str, of_model: bool = False) 
             option.add_to(place)
 
 
-def _default(value: Any) -> str:
+def _default(value: object) -> str:
     """Return what the help of an option says of a default."""
     if isinstance(value, bool):
         return "the default" if value else ""

@@ -128,7 +128,7 @@ class Command:
     json: str = JSON
 
 
-def add(place: Parser, words: str, text: str, kind: Any = None, **how: Any) -> None:
+def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -> None:
     """Add an option of a command, or an argument.
 
     Parameters

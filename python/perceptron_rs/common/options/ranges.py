@@ -116,7 +116,7 @@ class Range:
         ]
         return [*found, None] if self.none else found
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """Whether a value of JSON may be one."""
         if value is None or isinstance(value, str):
             return self.none if value is None else value in self.words
@@ -146,7 +146,7 @@ class Words:
 
         return [StrOptions(set(self.words)), *self.also, *([None] if self.none else [])]
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """Whether a value of JSON may be one."""
         return value in self.words if isinstance(value, str) else self.none and value is None
 
@@ -163,7 +163,7 @@ class Switch:
         """Return what scikit-learn's validation is to know of it."""
         return ["boolean"]
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """Whether a value of JSON may be one."""
         return isinstance(value, bool)
 
@@ -191,6 +191,6 @@ class Other:
         """Return what scikit-learn's validation is to know of it."""
         return self.known()
 
-    def accepts(self, value: Any) -> bool:  # noqa: ARG002
+    def accepts(self, value: object) -> bool:  # noqa: ARG002
         """Whether a value of JSON may be one: who predicts with it says so, with more to compare it with."""
         return True

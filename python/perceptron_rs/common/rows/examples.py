@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import column_names, dtype_of, has_shape, is_convertible, is_csr
+from perceptron_rs.array_likes import MatrixLike, column_names, dtype_of, has_shape, is_convertible, is_csr
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
@@ -52,7 +52,7 @@ class ValidatedRows:
     indptr: NDArray[Any] | None
     stored: dict[str, NDArray[Any]]
 
-    def is_view_of(self, X: Any) -> bool:
+    def is_view_of(self, X: MatrixLike) -> bool:
         """Whether the engine reads the very arrays of X, which are parts of others."""
         given = (X,) if self.indptr is None else (X.data, X.indices)
         read = (self.values,) if self.indptr is None else (self.stored[f"rows_{name}"] for name in _LARGE)
@@ -89,7 +89,7 @@ def _assert_finite(values: NDArray[Any], estimator: object) -> None:
     raise ValueError(f"Input X contains {values[~is_finite][0]}; leave such examples out, or fill them in")
 
 
-def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> ValidatedRows:
+def examples(estimator: object, engine: Engine, X: MatrixLike, *, reset: bool) -> ValidatedRows:
     """Validate X (``reset`` as in scikit-learn's ``validate_data``) and hand it to the engine.
 
     Whether all values are finite is not looked at here: the engine notices it while it works.
@@ -108,7 +108,7 @@ def examples(estimator: Any, engine: Engine, X: Any, *, reset: bool) -> Validate
         return read(engine, X)
 
 
-def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
+def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Do so for a predictor by NumPy alone: of arrays, lists of lists, and matrices of SciPy.
 
     The columns of a data frame must have the names that the predictor knows, in that order.
@@ -131,19 +131,19 @@ def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: Any) -> Valid
         return read(engine, X)
 
 
-def _column_names(X: Any) -> list[str] | None:
+def _column_names(X: MatrixLike) -> list[str] | None:
     """Return the names of the columns of a data frame, if all are strings."""
     names = column_names(X)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _matrix_of_numbers(X: Any) -> NDArray[Any]:
+def _matrix_of_numbers(X: MatrixLike) -> NDArray[Any]:
     array: NDArray[Any] = np.asarray(X)
     refuse_type(array.dtype, "X")
     return array.astype(np.float64) if array.dtype.kind == "O" else array
 
 
-def read(engine: Engine, X: Any) -> ValidatedRows:
+def read(engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Hand an array or a CSR matrix to the engine, in a type that it stores and in order."""
     if not is_sparse(X):
         values = to_stored(X)
@@ -158,12 +158,12 @@ def read(engine: Engine, X: Any) -> ValidatedRows:
     return ValidatedRows(rows, values, indptr, dict(zip(names, arrays, strict=True)))
 
 
-def unchecked(estimator: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
+def unchecked(estimator: SchemaMixin, engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is."""
     if isinstance(X, np.ndarray):
-        rows, arrays = engine.dense_rows(X), {"rows": X}
+        rows, arrays, values = engine.dense_rows(X), {"rows": X}, X
     elif is_csr(X):
-        rows = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+        rows, values = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]), X.data
         arrays = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
     else:
         raise TypeError(
@@ -171,7 +171,7 @@ def unchecked(estimator: SchemaMixin, engine: Engine, X: Any) -> ValidatedRows:
             f"convert it, or leave check_input=True"
         )
     assert_width(estimator, rows.shape[1])
-    return ValidatedRows(rows, arrays.get("rows_values", X), arrays.get("rows_indptr"), arrays)
+    return ValidatedRows(rows, values, arrays.get("rows_indptr"), arrays)
 
 
 def assert_width(estimator: SchemaMixin, n_features: int) -> None:
@@ -184,11 +184,11 @@ def assert_width(estimator: SchemaMixin, n_features: int) -> None:
         )
 
 
-def _is_plain(X: Any) -> bool:
+def _is_plain(X: MatrixLike) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
 
 
-def _is_plain_csr(X: Any) -> bool:
+def _is_plain_csr(X: MatrixLike) -> bool:
     if not is_sparse(X):
         return False
     from scipy.sparse import csr_array, csr_matrix
@@ -203,7 +203,7 @@ def _is_plain_csr(X: Any) -> bool:
     )
 
 
-def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
+def _has_known_columns(X: MatrixLike, estimator: Any, reset: bool) -> bool:
     """Whether scikit-learn would find nothing: nobody names columns, and there are as many as before.
 
     For a small batch its search for names takes longer than learning.
@@ -215,7 +215,7 @@ def _has_known_columns(X: Any, estimator: Any, reset: bool) -> bool:
     return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
 
 
-def as_array(X: Any) -> Any:
+def as_array(X: MatrixLike) -> Any:
     """Return an object that can do no more than become an array as that array; anything else as it is.
 
     Of Arrow tables the columns of pandas' index are left out, which are no features.
@@ -226,7 +226,7 @@ def as_array(X: Any) -> Any:
     return np.asarray(X)
 
 
-def refuse_odd(X: Any) -> Any:
+def refuse_odd(X: MatrixLike) -> Any:
     """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
     X = as_array(X)
     if is_sparse(X):

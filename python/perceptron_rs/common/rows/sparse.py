@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
 
 __all__ = ["CsrArrays", "canonical", "checked_format", "csr_arrays", "is_sparse"]
@@ -64,13 +65,13 @@ class CsrArrays:
         return X
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: MatrixLike) -> bool:
     """Whether X is a sparse matrix, of SciPy or ours."""
     scipy = sys.modules.get("scipy.sparse")  # who has one of its matrices has imported it
     return isinstance(X, CsrArrays) or (scipy is not None and bool(scipy.issparse(X)))
 
 
-def checked_format(X: Any) -> Any:
+def checked_format(X: MatrixLike) -> Any:
     """Check the parts of a sparse matrix, and return it in a form that is safe to convert to CSR.
 
     The parts of a CSR matrix itself are checked by the engine.
@@ -107,7 +108,7 @@ def checked_format(X: Any) -> Any:
     return X
 
 
-def _check_parts(X: Any) -> None:
+def _check_parts(X: MatrixLike) -> None:
     form = X.format.upper()
     for name, is_index in _PARTS.get(X.format, {}).items():
         part = getattr(X, name)
@@ -119,7 +120,7 @@ def _check_parts(X: Any) -> None:
             )
 
 
-def csr_arrays(X: Any) -> Arrays:
+def csr_arrays(X: MatrixLike) -> Arrays:
     """Return (indptr, indices, values) of a CSR matrix in types that the engines take."""
     for name in ("indptr", "indices", "data"):
         if getattr(X, name).ndim != 1:

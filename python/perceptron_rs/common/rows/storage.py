@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
+
 __all__ = [
     "STORED",
     "checked_by",
@@ -29,7 +31,7 @@ STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "
 _INTEGERS = tuple(np.iinfo(name) for name in ("u1", "i1", "u2", "i2", "i4"))
 
 
-def is_masked(values: Any) -> bool:
+def is_masked(values: object) -> bool:
     """Whether it is a masked array with masked values."""
     if "numpy.ma" not in sys.modules:  # so nobody has made one; importing it takes longer than a small fit
         return False
@@ -88,7 +90,7 @@ def type_of(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def checked_by(check: Callable[[Any], Any], X: Any) -> Any:
+def checked_by(check: Callable[[Any], Any], X: MatrixLike) -> Any:
     """Return what scikit-learn makes of X; of bfloat16, which it does not know, it sees the bytes alone."""
     if isinstance(X, np.ndarray) and _is_bfloat16(X.dtype):
         return np.asarray(check(X.view(np.uint16))).view(X.dtype)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.storage import without_index
 
 __all__ = ["ExactMatrix", "ExactRow", "integers", "product", "square_root_floor"]
@@ -47,7 +48,7 @@ def integers(values: NDArray[Any]) -> tuple[list[int], int]:
 class ExactMatrix:
     """The rows of X as exact numbers, with the values that the estimator reads: see the README on storage."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: MatrixLike) -> None:
         if issparse(X):
             matrix = csr_matrix(X).copy()
             matrix.sum_duplicates()

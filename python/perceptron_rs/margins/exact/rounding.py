@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import has_dtype, has_rows_by_place, is_of_columns, n_dimensions
+from perceptron_rs.array_likes import MatrixLike, has_dtype, has_rows_by_place, is_of_columns, n_dimensions
 from perceptron_rs.common.rows.storage import without_index
 
 __all__ = ["refuse_rounded"]
@@ -18,7 +18,7 @@ __all__ = ["refuse_rounded"]
 _WHOLE = 2**53  # up to here, float64 has every integer
 
 
-def refuse_rounded(X: Any, name: str = "X") -> None:
+def refuse_rounded(X: MatrixLike, name: str = "X") -> None:
     """Raise ValueError if X, of any form that estimators take, holds a number that is no float64.
 
     What is no number at all is left to those who read X.
@@ -41,7 +41,7 @@ def refuse_rounded(X: Any, name: str = "X") -> None:
         )
 
 
-def _parts(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+def _parts(X: MatrixLike) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Give the numbers of X as they stand, before they have one type: the columns of a frame, or all."""
     if issparse(X):
         data = X.data if X.format in ("csr", "csc", "coo", "bsr", "dia") else X.tocoo().data
