@@ -14,7 +14,7 @@ from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.common.options.groups import allowed
-from perceptron_rs.common.options.ranges import Words
+from perceptron_rs.common.options.ranges import Choice
 from perceptron_rs.linear import parameters as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
@@ -213,7 +213,7 @@ def test_the_learner_may_be_left_out():
 def test_an_option_is_one_entry(call, monkeypatch):
     @dataclass(kw_only=True, eq=False, repr=False)
     class WithNovelty(linear.AveragedPerceptronParameters):
-        novelty: str = field(default="some", metadata=allowed(Words(("some", "much")), "what is new"))
+        novelty: str = field(default="some", metadata=allowed(Choice(("some", "much")), "what is new"))
 
     monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]

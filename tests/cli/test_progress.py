@@ -27,7 +27,7 @@ def record(epoch, mistakes, seconds, n_examples=1000):
 
 def test_lines():
     written = []
-    lines = progress.Lines(written.append)
+    lines = progress.EpochLines(written.append)
     assert lines(record(0, [30, 20], 2.0)) is False  # true would end the fit
     assert lines(record(1, [3, 2], 2.5)) is False
     assert lines(record(2, [0, 0], 2.5, n_examples=0)) is False
@@ -40,7 +40,7 @@ def test_lines():
 
 def test_the_speed_after_resume_is_that_of_this_process():
     written = []
-    progress.Lines(written.append)(dataclasses.replace(record(3, [1], 0.5), n_before=900))
+    progress.EpochLines(written.append)(dataclasses.replace(record(3, [1], 0.5), n_before=900))
     assert written[0].endswith("1 in all (0.0010), 200 rows/s, 0.50 s")
 
 
@@ -63,7 +63,7 @@ def test_a_terminal_without_rich(monkeypatch, hidden, capsys):
 def test_reading_that_takes_long_says_how_far_it_is(tmp_path, capsys):
     path, seconds = tmp_path / "a.svm", []
     path.write_bytes(gzip.compress(b"1 1:1\n" * 1000, mtime=0))
-    told = progress.Reading(lambda: float(len(seconds)))
+    told = progress.ReadingLines(lambda: float(len(seconds)))
     with lines_of.watched(told):
         for _ in text_blocks(str(path), 1500):
             seconds.append(0)

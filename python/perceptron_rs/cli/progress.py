@@ -14,7 +14,7 @@ from perceptron_rs.io.lines import names_of, watched
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord
 
-__all__ = ["Counts", "Reading", "progress", "reading"]
+__all__ = ["Counts", "ReadingLines", "progress", "reading"]
 
 _LARGE = 1 << 25  # bytes
 
@@ -27,15 +27,15 @@ def progress(epochs: int, *, quiet: bool) -> Iterator[Callable[[EpochRecord], bo
         return
     bar = _bar() if sys.stderr.isatty() else None
     if bar is None:
-        yield Lines()
+        yield EpochLines()
         return
     with bar:
         task = bar.add_task("", total=epochs)
-        lines = Lines(lambda text: bar.update(task, advance=1, description=text))
+        lines = EpochLines(lambda text: bar.update(task, advance=1, description=text))
         yield lines
 
 
-class Lines:
+class EpochLines:
     """The callback: it words each epoch and writes the line."""
 
     def __init__(self, write: Callable[[str], object] | None = None) -> None:
@@ -85,7 +85,7 @@ class Counts:
         self._said, self._new = self._examples, 0
 
 
-class Reading:
+class ReadingLines:
     """Lines about text that is read, when it has taken 1, 2, 4, 8, ... seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -119,7 +119,7 @@ def reading(files: Sequence[Any], *, quiet: bool) -> Iterator[None]:
         size = 0
     if size >= _LARGE:
         _line(f"reading {names_of(files)}, {size / 1e6:.0f} MB")
-    with watched(Reading()):
+    with watched(ReadingLines()):
         yield
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "warn_of_constant",
 ]
 
-Words = NDArray[np.uint32]
+LabelWords = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
 
 
@@ -47,7 +47,7 @@ class LabelSets:
         As what a matrix was given, and so predictions are.
     """
 
-    words: Words
+    words: LabelWords
     classes: NDArray[Any]
     kind: str
 
@@ -82,7 +82,7 @@ class LabelSets:
         """Number of examples, number of labels."""
         return len(self.words), len(self.classes)
 
-    def words_for(self, classes: NDArray[Any]) -> Words:
+    def words_for(self, classes: NDArray[Any]) -> LabelWords:
         """Return the words for the labels that a model knows; ValueError for another number of columns."""
         if len(classes) == len(self.classes):
             return self.words
@@ -111,7 +111,7 @@ def is_indicator(y: ArrayLike) -> bool:
     return len(shape) == 2 and shape[1] > 1
 
 
-def _of_dense(y: ArrayLike, name: str) -> tuple[Words, int]:
+def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     y = np.asarray(without_index(y))
     if y.dtype.kind == "O":
         y = _of_objects(y, name)
@@ -131,7 +131,7 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
         raise _not_binary(y, name) from None
 
 
-def _of_sparse(y: ArrayLike, name: str) -> tuple[Words, int]:
+def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     with naming(name):
         y = checked_format(y).tocsr()
         # SciPy notes in a matrix what it has found of it, and this one is the caller's.
@@ -159,7 +159,7 @@ def _not_binary(odd: NDArray[Any], name: str) -> ValueError:
     )
 
 
-def packed(held: Bools) -> Words:
+def packed(held: Bools) -> LabelWords:
     """Return a matrix of booleans as words of bits."""
     n, width = held.shape
     found = np.zeros((n, 4 * -(-width // 32)), dtype=np.uint8)
@@ -167,7 +167,7 @@ def packed(held: Bools) -> Words:
     return found.view("<u4").astype(np.uint32, copy=False)
 
 
-def bits(words: Words, width: int) -> Bools:
+def bits(words: LabelWords, width: int) -> Bools:
     """Return words of bits as a matrix of booleans of so many columns."""
     octets = np.ascontiguousarray(words, dtype="<u4").view(np.uint8)
     return np.unpackbits(octets, axis=1, count=width, bitorder="little").astype(np.bool_)
@@ -181,7 +181,7 @@ def positives(labels: NDArray[np.uint32], positive: NDArray[np.uint32]) -> Bools
     return bits(labels, int(positive.max()) + 1)[:, positive]
 
 
-def constant(words: Words, n_labels: int) -> tuple[Bools, Bools]:
+def constant(words: LabelWords, n_labels: int) -> tuple[Bools, Bools]:
     """Return which labels all examples have, and which none."""
     of_all, of_some = np.bitwise_and.reduce(words), np.bitwise_or.reduce(words)
     every, none = bits(np.array([of_all, ~of_some]), n_labels)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-__all__ = ["ConllParser", "Layout", "Sentence"]
+__all__ = ["ConllParser", "Sentence", "TokenLayout"]
 
 _DOCSTART = "-DOCSTART-"
 _WIDTH = 10  # of CoNLL-U
@@ -37,7 +37,7 @@ class Sentence:
 
 
 @dataclass(slots=True)
-class Layout:
+class TokenLayout:
     """What the beginning of a file tells of all its lines; None, or "", where nothing has been told yet."""
 
     columns: int | None = None  #: how many each token has
@@ -59,7 +59,7 @@ class ConllParser:
         How many columns the first token must have at least.
     keep_lines : bool, default=False
         Whether to keep the lines themselves.
-    layout : Layout, default=None
+    layout : TokenLayout, default=None
         What is known of the file already.
     before : int, default=0
         How many lines of the file lie before the first that will be read.
@@ -72,12 +72,12 @@ class ConllParser:
         *,
         least: int = 1,
         keep_lines: bool = False,
-        layout: Layout | None = None,
+        layout: TokenLayout | None = None,
         before: int = 0,
     ) -> None:
         self._name, self._expected, self._least = name, expected, least
         self._keep_lines = keep_lines
-        self.layout = Layout() if layout is None else replace(layout)
+        self.layout = TokenLayout() if layout is None else replace(layout)
         self._waiting = b""  # until a line tells the layout
         self.number = before  #: of the last line
         self._sentence = Sentence()

@@ -14,7 +14,7 @@ from perceptron_rs.choices import Analyzer, Norm, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import allowed
 from perceptron_rs.common.options.kinds import FORMATS, parsed
-from perceptron_rs.common.options.ranges import Other, Words
+from perceptron_rs.common.options.ranges import Choice, Other
 
 __all__ = ["FileOptions"]
 
@@ -43,7 +43,7 @@ class FileOptions:
     """What may be said of files of examples: parameters of `open_examples`, and options of commands."""
 
     format: str | None = field(
-        default=None, metadata=allowed(Words(FORMATS), "format of DATA", default="by its suffix")
+        default=None, metadata=allowed(Choice(FORMATS), "format of DATA", default="by its suffix")
     )
     #: A file of their own.
     labels: Path | None = field(
@@ -139,7 +139,7 @@ class FileOptions:
     analyzer: Analyzer = field(
         default="word",
         metadata=allowed(
-            Words(words(Analyzer)),
+            Choice(words(Analyzer)),
             "take n-grams of words, of characters, or of the characters of each word by itself",
             of_model=False,
         ),
@@ -147,7 +147,7 @@ class FileOptions:
     stop_words: str | None = field(
         default=None,
         metadata=allowed(
-            Words(("english",)), "leave out scikit-learn's stop words", default="none", of_model=False
+            Choice(("english",)), "leave out scikit-learn's stop words", default="none", of_model=False
         ),
     )
     binary: bool = field(

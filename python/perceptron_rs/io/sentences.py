@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from perceptron_rs.compression import MAX_RATIO, check_ratio
-from perceptron_rs.io.conll import ConllParser, Layout, Sentence
+from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout
 from perceptron_rs.io.lines import name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.text import open_text
@@ -149,7 +149,7 @@ def read_sentences(
         All that are complete.
     """
     for file in files:
-        layout = Layout(columns=columns)
+        layout = TokenLayout(columns=columns)
         parser = ConllParser(name_of(file), expected, least=least, keep_lines=keep_lines, layout=layout)
         for _, text in text_blocks(file, max_ratio=max_ratio):
             if done := _of_tokens(parser.read(text), keep_lines):
@@ -237,7 +237,7 @@ def batched(items: Iterable[T], size: int = _SENTENCES) -> Iterator[list[T]]:
         yield block
 
 
-def _layout(file: Path) -> Layout:
+def _layout(file: Path) -> TokenLayout:
     """Return what the beginning of a file tells of its lines."""
     parser = ConllParser(str(file))
     with open_text(str(file)) as text:

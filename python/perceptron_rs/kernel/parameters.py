@@ -18,7 +18,7 @@ from perceptron_rs.common.options.groups import (
     allowed,
 )
 from perceptron_rs.common.options.kinds import SWITCH
-from perceptron_rs.common.options.ranges import Other, Range, Words
+from perceptron_rs.common.options.ranges import Choice, Other, Range
 
 __all__ = ["BudgetedKernelPerceptronParameters", "KernelLearnerParameters", "KernelPerceptronParameters"]
 
@@ -35,7 +35,7 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
 
     kernel: KernelName | Callable[[Any, Any], Any] = field(
         default="rbf",
-        metadata=allowed(Words(words(KernelName), also=(callable,)), "kernel function"),
+        metadata=allowed(Choice(words(KernelName), also=(callable,)), "kernel function"),
         kw_only=False,
     )
     degree: int = field(
@@ -67,7 +67,7 @@ class KernelPerceptronParameters(AddedFeatureParameters, KernelLearnerParameters
     """Of `KernelPerceptron`."""
 
     prediction: Prediction = field(
-        default="vote", metadata=allowed(Words(words(Prediction)), "how the weight vectors of a run predict")
+        default="vote", metadata=allowed(Choice(words(Prediction)), "how the weight vectors of a run predict")
     )
     normalize: bool = field(
         default=False, metadata=allowed(SWITCH, "divide each score by the norm of its weight vector")
@@ -81,12 +81,12 @@ class BudgetedKernelPerceptronParameters(NoiseParameters, KernelLearnerParameter
     """Of `BudgetedKernelPerceptron`."""
 
     kernel: KernelName = field(
-        default="rbf", metadata=allowed(Words(words(KernelName)), "kernel function"), kw_only=False
+        default="rbf", metadata=allowed(Choice(words(KernelName)), "kernel function"), kw_only=False
     )
     budget: int = field(default=100, metadata=allowed(kinds.POSITIVE, "maximum number of mistakes to keep"))
     budget_policy: BudgetPolicy = field(
         default="oldest",
-        metadata=allowed(Words(words(BudgetPolicy)), "which example to discard when the budget is full"),
+        metadata=allowed(Choice(words(BudgetPolicy)), "which example to discard when the budget is full"),
     )
     projection_distance: float = field(
         default=0.0,

@@ -15,7 +15,7 @@ from perceptron_rs.common.options.groups import (
     allowed,
 )
 from perceptron_rs.common.options.kinds import SWITCH
-from perceptron_rs.common.options.ranges import Range, Words
+from perceptron_rs.common.options.ranges import Choice, Range
 
 __all__ = [
     "AveragedPerceptronParameters",
@@ -40,7 +40,7 @@ class PerceptronParameters(
     """Of `Perceptron`."""
 
     penalty: Penalty | None = field(
-        default=None, metadata=allowed(Words(words(Penalty), none=True), "regularization of the weights")
+        default=None, metadata=allowed(Choice(words(Penalty), none=True), "regularization of the weights")
     )
     alpha: float = field(
         default=0.0001,
@@ -69,7 +69,7 @@ class PocketPerceptronParameters(LinearParameters):
 
     check: PocketCheck = field(
         default="auto",
-        metadata=allowed(Words(words(PocketCheck)), "when the pocket counts training errors"),
+        metadata=allowed(Choice(words(PocketCheck)), "when the pocket counts training errors"),
     )
     average: bool = field(
         default=True,
@@ -84,7 +84,7 @@ class VotedPerceptronParameters(AddedFeatureParameters, LinearParameters):
 
     prediction: LinearPrediction = field(
         default="vote",
-        metadata=allowed(Words(words(LinearPrediction)), "how the weight vectors of a run predict"),
+        metadata=allowed(Choice(words(LinearPrediction)), "how the weight vectors of a run predict"),
     )
     max_vectors: int | None = field(
         default=None,

@@ -6,7 +6,7 @@ from typing import Literal
 from perceptron_rs.choices import Bias, Gamma, MarginKernel, Solver, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import RunParameters, allowed
-from perceptron_rs.common.options.ranges import Range, Words
+from perceptron_rs.common.options.ranges import Choice, Range
 
 __all__ = ["MAX_STEPS", "MaxMarginClassifierParameters"]
 
@@ -20,7 +20,7 @@ class MaxMarginClassifierParameters(RunParameters):
     bias: Bias = field(
         default="free",
         metadata=allowed(
-            Words(words(Bias)),
+            Choice(words(Bias)),
             "free: the intercept is not in the norm; augmented: it is; none: no intercept",
         ),
     )
@@ -31,9 +31,9 @@ class MaxMarginClassifierParameters(RunParameters):
     max_steps: int = field(
         default=MAX_STEPS, metadata=allowed(Range(0, 2**62, whole=True), "maximum number of steps")
     )
-    solver: Solver = field(default="auto", metadata=allowed(Words(words(Solver)), "algorithm"))
+    solver: Solver = field(default="auto", metadata=allowed(Choice(words(Solver)), "algorithm"))
     kernel: MarginKernel = field(
-        default="linear", metadata=allowed(Words(words(MarginKernel)), "kernel function")
+        default="linear", metadata=allowed(Choice(words(MarginKernel)), "kernel function")
     )
     gamma: Gamma = field(
         default="scale",
@@ -53,4 +53,6 @@ class MaxMarginClassifierParameters(RunParameters):
         default=0.0,
         metadata=allowed(kinds.AMOUNT, "constant term of the kernel", needs={"kernel": ("poly",)}),
     )
-    inseparable: Literal["raise", "warn"] = field(default="raise", metadata=allowed(Words(("raise", "warn"))))
+    inseparable: Literal["raise", "warn"] = field(
+        default="raise", metadata=allowed(Choice(("raise", "warn")))
+    )

@@ -13,7 +13,7 @@ from perceptron_rs.common.options.groups import (
     EpochParameters,
     allowed,
 )
-from perceptron_rs.common.options.ranges import Other, Words
+from perceptron_rs.common.options.ranges import Choice, Other
 
 __all__ = ["MultilayerPerceptronParameters"]
 
@@ -36,7 +36,7 @@ class MultilayerPerceptronParameters(EpochParameters):
     )
     activation: Activation = field(
         default="relu",
-        metadata=allowed(Words(words(Activation)), "activation function of the hidden layers"),
+        metadata=allowed(Choice(words(Activation)), "activation function of the hidden layers"),
     )
     alpha: float = field(default=0.0001, metadata=allowed(kinds.AMOUNT, "strength of the L2 penalty"))
     batch_size: int = field(default=1, metadata=allowed(kinds.POSITIVE, "examples per gradient step"))

@@ -16,7 +16,7 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.fitted import check_is_fitted
 
 __all__ = [
-    "Answers",
+    "AnswerList",
     "as_token_lists",
     "check_encoder",
     "flat_labels",
@@ -197,7 +197,7 @@ def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[Any]:
     return label_array(None, flat, None)
 
 
-class Answers(list[Any]):
+class AnswerList(list[Any]):
     """Predicted structures, such as lists of labels.
 
     NumPy makes an array of as many objects of it, whatever their lengths: so `cross_val_predict` takes it.
@@ -212,7 +212,7 @@ class Answers(list[Any]):
         return array if dtype is None else array.astype(dtype)
 
 
-def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> Answers:
+def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> AnswerList:
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
-    return Answers(flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False))
+    return AnswerList(flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False))

@@ -21,7 +21,7 @@ from perceptron_rs.common.options.groups import (
     allowed,
 )
 from perceptron_rs.common.options.kinds import SWITCH
-from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Words
+from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -53,7 +53,7 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
     )
     eta0: float = field(default=1.0, metadata=ETA0)
     shuffle: bool = field(default=True, metadata=allowed(SWITCH, "shuffle the sentences in each epoch"))
-    decode: Decoding = field(default="viterbi", metadata=allowed(Words(words(Decoding))))
+    decode: Decoding = field(default="viterbi", metadata=allowed(Choice(words(Decoding))))
     beam_width: int = field(
         default=8,
         metadata=allowed(
@@ -63,7 +63,7 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
     update: SequenceUpdate = field(
         default="full",
         metadata=allowed(
-            Words(words(SequenceUpdate)),
+            Choice(words(SequenceUpdate)),
             "with --beam: which part of a wrong sentence to update on",
             needs={"beam_width": ()},
         ),

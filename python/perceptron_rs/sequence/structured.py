@@ -23,7 +23,7 @@ from perceptron_rs.common.turns import computed, consistent, learning
 from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
-from perceptron_rs.sequence.input import Answers, materialize
+from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings, State
@@ -327,7 +327,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             The structures that ``inference`` returns.
         """
         check_is_fitted(self)
-        return Answers(self.inference(x, read_only(self.coef_)) for x in X)
+        return AnswerList(self.inference(x, read_only(self.coef_)) for x in X)
 
     @consistent
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:

@@ -14,7 +14,7 @@ from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Option
-from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Values, Words
+from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Values
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -94,7 +94,7 @@ def allowed(
 
     Parameters
     ----------
-    values : Range, Words, Switch or Other
+    values : Range, Choice, Switch or Other
         What it may be.
     text : str or None
         What its option says, without the default; None: it has no option.
@@ -178,7 +178,7 @@ CLASS_WEIGHT = allowed(
     "weight of the examples of a class; repeat for more classes; or: balanced",
     default="",
 )
-ENGINE = allowed(Words(words(EngineName)))
+ENGINE = allowed(Choice(words(EngineName)))
 ETA0 = allowed(kinds.RATE, "learning rate")
 FIT_INTERCEPT = allowed(SWITCH, "fit an intercept", name="intercept")
 MAX_ITER = allowed(kinds.POSITIVE, "maximum number of epochs", name="epochs")
@@ -236,7 +236,7 @@ class MistakeParameters(EpochParameters):
     tol: float | None = field(default=1e-3, metadata=TOL)
     eta0: float = field(default=1.0, metadata=ETA0)
     tie: Tie = field(
-        default="mistake", metadata=allowed(Words(words(Tie)), "how to treat an activation of exactly 0")
+        default="mistake", metadata=allowed(Choice(words(Tie)), "how to treat an activation of exactly 0")
     )
     class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
     track_mistakes: bool = field(default=False, metadata=allowed(SWITCH))
@@ -252,12 +252,12 @@ class JointParameters(Parameters):
 
     multi_class: MultiClass = field(
         default="ovr",
-        metadata=allowed(Words(words(MultiClass)), "one class against the rest, or all classes jointly"),
+        metadata=allowed(Choice(words(MultiClass)), "one class against the rest, or all classes jointly"),
     )
     joint_update: JointUpdate = field(
         default="max",
         metadata=allowed(
-            Words(words(JointUpdate)),
+            Choice(words(JointUpdate)),
             "which classes a joint update demotes",
             needs={"multi_class": ("joint",)},
         ),
@@ -297,7 +297,9 @@ class StepParameters(Parameters):
 
     step: Step = field(
         default="constant",
-        metadata=allowed(Words(words(Step)), "length of an update: the learning rate, or passive-aggressive"),
+        metadata=allowed(
+            Choice(words(Step)), "length of an update: the learning rate, or passive-aggressive"
+        ),
     )
     C: float = field(
         default=1.0,
@@ -323,6 +325,6 @@ class PartitionParameters(Parameters):
     mixing: Mixing = field(
         default="uniform",
         metadata=allowed(
-            Words(words(Mixing)), "how to mix what was learnt from the parts", needs={"n_partitions": ()}
+            Choice(words(Mixing)), "how to mix what was learnt from the parts", needs={"n_partitions": ()}
         ),
     )

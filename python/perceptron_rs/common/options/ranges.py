@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-__all__ = ["LARGEST", "Other", "Range", "Switch", "Values", "Words"]
+__all__ = ["LARGEST", "Choice", "Other", "Range", "Switch", "Values"]
 
 LARGEST = 2**31 - 1
 
@@ -126,7 +126,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Choice:
     """One of some words; ``none``: or None, which an option that is left out stands for.
 
     ``also`` is what else a parameter may be, as scikit-learn's validation takes it.

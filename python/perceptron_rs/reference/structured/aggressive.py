@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.reference import arith
-from perceptron_rs.reference.structured.chain import ChainWeights, Labels, Steps
+from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels
 
-__all__ = ["PassiveAggressive"]
+__all__ = ["AggressiveChainSteps"]
 
 
-class PassiveAggressive(Steps):
+class AggressiveChainSteps(ChainSteps):
     """Steps that depend on the loss."""
 
     def __init__(self, rule: str, C: float) -> None:

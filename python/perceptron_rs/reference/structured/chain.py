@@ -29,7 +29,7 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.reference.structured.prefix import UPDATES
 
-__all__ = ["ChainWeights", "Labels", "Log", "Steps", "average", "learn"]
+__all__ = ["ChainSteps", "ChainWeights", "Labels", "Log", "average", "learn"]
 
 Labels = NDArray[np.uint32]
 
@@ -90,7 +90,7 @@ class ChainWeights:
                         self.pair[x[t].columns, label[t - 1], label[t]] += step * x[t].values
 
 
-class Steps:
+class ChainSteps:
     """Steps of one length."""
 
     def __init__(self, c: float) -> None:
@@ -104,7 +104,7 @@ class Steps:
 def learn(
     x: Sequence[Any],
     y: Sequence[Labels],
-    steps: Steps,
+    steps: ChainSteps,
     w: ChainWeights,
     order: list[int],
     t: int,

@@ -10,8 +10,8 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.reference.structured.aggressive import PassiveAggressive
-from perceptron_rs.reference.structured.chain import ChainWeights, Labels, Steps, average, learn
+from perceptron_rs.reference.structured.aggressive import AggressiveChainSteps
+from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels, average, learn
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences, State
@@ -34,7 +34,9 @@ class Run:
     ) -> None:
         self.x, self.y, self.chosen, self.settings = x, y, chosen, settings
         is_plain = settings.step == "constant"
-        self.steps = Steps(float(settings.eta0)) if is_plain else PassiveAggressive(settings.step, settings.C)
+        self.steps = (
+            ChainSteps(float(settings.eta0)) if is_plain else AggressiveChainSteps(settings.step, settings.C)
+        )
         self.w, self.u, self.T = w, u, T
         self.answers = [np.zeros_like(labels) for labels in y]
         self.number = 0  # of the last epoch
