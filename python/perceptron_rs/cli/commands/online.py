@@ -98,7 +98,7 @@ class Learning:
         """
         weights = weights_of(data, self.model)
         try:
-            if weights and not data.weights.any():
+            if data.weights is not None and not data.weights.any():
                 found = self.model.predict(data.X)
                 errors = int(np.count_nonzero(found != data.labels))
             else:
