@@ -1,4 +1,4 @@
-"""What compare.py, margin.py, probes.py and sequences.py of benches/ have kept, as tables."""
+"""What benches have kept in benches/results, as tables."""
 
 from __future__ import annotations
 
@@ -34,14 +34,22 @@ def lines(results: dict[str, Any]) -> list[str]:
     """Return the results as reStructuredText."""
     about = results["about"]
     said = ", ".join(words.format(about[name]) for name, words in ABOUT.items() if name in about)
-    head, cells_of, cases = HEAD, row, results.get("results", [])
-    if "real" in results:
-        head, cells_of, cases = INTERVALS, interval, results["real"]
-    if "taggers" in results:
-        head, cells_of, cases = TAGGERS, tagger, results["taggers"]
-    if "probes" in results:
-        head, cells_of, cases = PROBES, probe, results["probes"]
-    return [f"{said}.", "", *list_table([head, *map(cells_of, cases)])]
+    return [f"{said}.", "", *list_table(table(results))]
+
+
+def table(results: dict[str, Any]) -> list[Iterable[str]]:
+    """Return the rows of the table, its head first."""
+    for name, head, cells_of in (
+        ("real", INTERVALS, interval),
+        ("taggers", TAGGERS, tagger),
+        ("probes", PROBES, probe),
+    ):
+        if name in results:
+            return [head, *map(cells_of, results[name])]
+    cases = results.get("results", [])
+    if any("plain" in case for case in cases):
+        return [HEAD, *map(row, cases)]
+    return crossed(cases)
 
 
 def list_table(rows: Iterable[Iterable[str]]) -> list[str]:
@@ -50,6 +58,14 @@ def list_table(rows: Iterable[Iterable[str]]) -> list[str]:
     for cells in rows:
         text += [f"   {'* ' if number == 0 else '  '}- {cell}" for number, cell in enumerate(cells)]
     return text
+
+
+def crossed(results: list[dict[str, Any]]) -> list[Iterable[str]]:
+    """Return ratios as a table: a case "A, B" is in the column A and the row B."""
+    ratios = {tuple(result["case"].split(", ")): result["ratio"] for result in results}
+    columns, rows = (list(dict.fromkeys(case[part] for case in ratios)) for part in (0, 1))
+    said = {case: f"{ratio:.{1 if ratio >= 1 else 2}f}" for case, ratio in ratios.items()}
+    return [["", *columns], *([key, *(said.get((name, key), "") for name in columns)] for key in rows)]
 
 
 def row(result: dict[str, Any]) -> tuple[str, ...]:

@@ -379,3 +379,16 @@ def test_a_table_of_probes():
     ]
     kept = json.loads((ROOT / "benches" / "results" / "probes.json").read_text(encoding="utf-8"))
     assert len(benchmarks.lines(kept)) == 5 + 5 * (1 + len(kept["probes"]))
+
+
+def test_a_table_of_ratios():
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    cases = [{"case": "one row, us", "ratio": 0.894}, {"case": "one row, them", "ratio": 44.3}]
+    cases += [{"case": "many, them", "ratio": 2.97}]
+    assert benchmarks.table({"results": cases}) == [
+        ["", "one row", "many"],
+        ["us", "0.89", ""],
+        ["them", "44.3", "3.0"],
+    ]
