@@ -118,6 +118,22 @@ def test_inspect_names_words_and_says_what_collides(call, files, tmp_path):
     assert " x" in call("inspect", tmp_path / "m").out
 
 
+def test_names_of_the_first_training_stay(call, tmp_path):
+    (tmp_path / "a.txt").write_text("x\tapple pear\ny\tplum\n")
+    (tmp_path / "b.txt").write_text("x\tcherry\ny\tplum fig\n")
+    argv = ["train", "--text", "--hash-bits", 2, "--quiet", "--model"]
+    assert call(*argv, tmp_path / "m", tmp_path / "a.txt", "--keep-words", 9).status == 0
+    argv = ["train", "--continue", tmp_path / "m", "--quiet", "--model"]
+    assert call(*argv, tmp_path / "n", tmp_path / "b.txt", "--keep-words", 9).status == 0
+    entries = json.loads(call("inspect", tmp_path / "n", "--json").out)["weights"][0]["largest"]
+    words = [word for entry in entries for word in entry["words"]]
+    assert sorted(words) == ["apple", "cherry", "fig", "pear", "plum"]
+    assert all(entry["more_words"] == 0 for entry in entries)
+    assert call(*argv, tmp_path / "n", tmp_path / "b.txt", "--keep-words", 1).status == 0
+    for entry in json.loads(call("inspect", tmp_path / "n", "--json").out)["weights"][0]["largest"]:
+        assert len(entry["words"]) == 1
+
+
 def test_names_do_not_change_the_digest(call, files, tmp_path):
     found = set()
     for keep in (0, 1, 5):

@@ -334,3 +334,16 @@ def test_categories_are_strings_to_later_files(tmp_path):
     model = str(tmp_path / "m")
     assert main(["train", str(tmp_path / "a.parquet"), "--hash-bits", "6", "--model", model, "--quiet"]) == 0
     assert main(["evaluate", model, str(tmp_path / "a.csv")]) == 0
+
+
+@pytest.mark.parametrize("columns", [["x", "x"], ["e", "e[0]"]])
+def test_a_feature_is_named_once(tmp_path, columns):
+    table = pa.table({"x": [1.0, -1.0], "e": [[1.0, 2.0], [3.0, 4.0]], "y": ["a", "b"]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    for source in (
+        lambda: open_arrow(table, target="y", columns=columns),
+        lambda: open_parquet(tmp_path / "a.parquet", target="y", columns=columns),
+        lambda: open_examples(tmp_path / "a.parquet", target="y", columns=columns),
+    ):
+        with pytest.raises(ValueError, match=r"the feature '(x|e\[0\])' is there twice; name it once"):
+            Perceptron().fit_stream(source())

@@ -374,6 +374,32 @@ class KeptWords(NamedTuple):
     used: NDArray[np.int64]
     counts: NDArray[np.int64]
 
+    def beside(self, older: KeptWords, columns: NDArray[Any], most: int) -> KeptWords:
+        """Return these n-grams and, behind them, others of an earlier training, up to ``most`` a column.
+
+        Of a column that both have, n-grams that neither kept may be the same: the larger number counts.
+        """
+        found: dict[int, list[bytes]] = {column: [] for column in columns.tolist()}
+        counts = dict.fromkeys(found, 0)
+        for words in (self, older):
+            ends = words.ends.tolist()
+            for column, start, end in zip(words.columns.tolist(), [0, *ends], ends, strict=False):
+                word = words.text[start:end].tobytes()
+                if column in found and word not in found[column]:
+                    found[column].append(word)
+            for column, count in zip(words.used.tolist(), words.counts.tolist(), strict=True):
+                if column in found:
+                    counts[column] = max(counts[column], count)
+        kept = [(column, word) for column, own in found.items() for word in own[:most]]
+        used = [column for column, own in found.items() if own or counts[column]]
+        return KeptWords(
+            np.array([column for column, _ in kept], dtype=np.int64),
+            np.frombuffer(b"".join(word for _, word in kept), dtype=np.uint8),
+            np.cumsum([len(word) for _, word in kept], dtype=np.int64),
+            np.array(used, dtype=np.int64),
+            np.array([max(counts[column], len(found[column])) for column in used], dtype=np.int64),
+        )
+
     def of(self, column: int) -> tuple[list[str], list[int], int]:
         """Return n-grams of a column, the signs of their values there, and how many others there are."""
         a, b = np.searchsorted(self.columns, [column, column + 1]).tolist()

@@ -86,6 +86,7 @@ class Layout:
         self._check(schema, found)
         with located(name):
             self.features = [] if self.is_sparse else features_of(schema, found, first)
+        self._refuse_twice()
         self.n_features = n_features if self.is_sparse else len(self.features)
         if not self.columns:
             raise ValueError(f"{name}: has no columns except the labels {target!r}")
@@ -119,6 +120,18 @@ class Layout:
                 )
             if n == 0:
                 raise ValueError(f"{self.name}: has no column {wanted!r}; its columns are {shown(names)}")
+
+    def _refuse_twice(self) -> None:
+        """Refuse two features of one name: one that counts twice is another model."""
+        names = [feature.name for feature in self.features]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ArgumentError(
+                "the feature {twice!r} is there twice",
+                "name it once in {columns}",
+                place=f"{self.name}: ",
+                twice=twice,
+            )
 
     @property
     def names(self) -> tuple[str, ...] | None:

@@ -155,12 +155,14 @@ def _words(arguments: Namespace, files: ExampleFiles) -> Words | None:
 
 
 def _kept(model: Any, words: Words, most: int) -> KeptWords | None:
-    """Return n-grams of the columns that a model has weights for."""
+    """Return n-grams of the columns that a model has weights for, also those of an earlier training."""
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote
         return None
     columns = np.flatnonzero(planes[0].any(axis=0))
-    return words.most_frequent(columns, model.n_features_in_, most)
+    found, before = words.most_frequent(columns, model.n_features_in_, most), input_of(model)
+    older = None if before is None else before.words
+    return found if older is None else found.beside(older, columns, most)
 
 
 def _classes(texts: tuple[str, ...], *, goes_on: bool) -> NDArray[Any]:
