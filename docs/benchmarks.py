@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 HEAD = ("case", "scikit-learn, s", "perceptrons, s", "ratio", "averaged / plain")
-INTERVALS = ("data", "rows x columns", "status", "lower", "upper", "radius", "support rows", "seconds")
+INTERVALS = (
+    "data",
+    "rows x columns",
+    "status",
+    "margin",
+    "relative gap",
+    "radius",
+    "support rows",
+    "seconds",
+)
 TAGGERS = ("tagger", "attributes", "accuracy", "training, s", "tokens/s from rows", "from strings", "memory")
 PROBES = (
     "layer",
@@ -75,14 +85,16 @@ def row(result: dict[str, Any]) -> tuple[str, ...]:
 
 
 def interval(result: dict[str, Any]) -> tuple[str, ...]:
-    """Return the cells of one margin: both ends with as many digits as they share, and one more."""
+    """Return the cells of one margin: its lower end and how far the upper one is, or the upper end alone."""
     low, high = result["lower"], result["upper"]
-    digits = next((k for k in range(3, 17) if f"{low:.{k}g}" != f"{high:.{k}g}"), 17)
-    ends = (f"{end:.{digits}g}" if abs(end) < float("inf") else "none" for end in (low, high))
+    if low > 0:
+        margin, gap = f"{low:.6f}", f"{(high - low) / low:.0e}"
+    else:
+        margin, gap = (f"below 1e{math.ceil(math.log10(high))}" if high > 0 else "none"), ""
     shape = " x ".join(map(str, result["shape"]))
     status = result["status"].replace("_", " ")
-    support, seconds = str(result["support"]), f"{result['seconds']:.2f}"
-    return (result["case"], shape, status, *ends, f"{result['radius']:.6g}", support, seconds)
+    radius, support, seconds = f"{result['radius']:.2f}", str(result["support"]), f"{result['seconds']:.2f}"
+    return (result["case"], shape, status, margin, gap, radius, support, seconds)
 
 
 def tagger(result: dict[str, Any]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import doctest
 import importlib.util
 import io
 import json
+import math
 import re
 import shlex
 import struct
@@ -392,3 +393,19 @@ def test_a_table_of_ratios():
         ["us", "0.89", ""],
         ["them", "44.3", "3.0"],
     ]
+
+
+def test_a_table_of_margins():
+    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "docs" / "benchmarks.py")
+    benchmarks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmarks)
+    result = {"case": "A", "shape": [2, 3], "status": "separable", "lower": 0.5, "upper": 0.500001}
+    result |= {"radius": 2.0, "support": 7, "seconds": 0.126}
+    open_ = result | {"status": "margin_at_most", "lower": -math.inf, "upper": 1.2e-14}
+    none = result | {"status": "non_separable", "lower": -math.inf, "upper": -math.inf}
+    assert [cells[2:5] for cells in map(benchmarks.interval, (result, open_, none))] == [
+        ("separable", "0.500000", "2e-06"),
+        ("margin at most", "below 1e-13", ""),
+        ("non separable", "none", ""),
+    ]
+    assert benchmarks.interval(result)[5:] == ("2.00", "7", "0.13")
