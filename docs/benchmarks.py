@@ -90,7 +90,7 @@ def interval(result: dict[str, Any]) -> tuple[str, ...]:
     if low > 0:
         margin, gap = f"{low:.6f}", f"{(high - low) / low:.0e}"
     else:
-        margin, gap = (f"below 1e{math.ceil(math.log10(high))}" if high > 0 else "none"), ""
+        margin, gap = (f"< 1e{math.ceil(math.log10(high))}" if high > 0 else "none"), ""
     shape = " x ".join(map(str, result["shape"]))
     status = result["status"].replace("_", " ")
     radius, support, seconds = f"{result['radius']:.2f}", str(result["support"]), f"{result['seconds']:.2f}"

@@ -405,7 +405,7 @@ def test_a_table_of_margins():
     none = result | {"status": "non_separable", "lower": -math.inf, "upper": -math.inf}
     assert [cells[2:5] for cells in map(benchmarks.interval, (result, open_, none))] == [
         ("separable", "0.500000", "2e-06"),
-        ("margin at most", "below 1e-13", ""),
+        ("margin at most", "< 1e-13", ""),
         ("non separable", "none", ""),
     ]
     assert benchmarks.interval(result)[5:] == ("2.00", "7", "0.13")
