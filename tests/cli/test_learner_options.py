@@ -193,6 +193,7 @@ def test_what_the_estimator_refuses(refused, tmp_path, examples):
         "train", examples[0], "--model", tmp_path / "m", "--multi-class", "joint", "--margin-threshold", 1
     )
     said = "--margin-threshold 1.0 is not available with --multi-class joint; set --margin-threshold 0"
+    said += " or --multi-class ovr"
     assert line == said
 
 

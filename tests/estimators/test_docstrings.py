@@ -153,7 +153,7 @@ def test_sections(learner):
 
 #: How many descriptions a parameter has at most: more than one where it does not do the same in all learners.
 DESCRIPTIONS = {
-    **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt", "step"), 2),
+    **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt"), 2),
     **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_partitions", "prediction"), 2),
     **dict.fromkeys(("added_feature", "audit", "coef0", "gamma", "margin_threshold"), 2),
     **dict.fromkeys(("engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),

@@ -3,6 +3,8 @@
 Which learner has which option is the table in test_combinations.py.
 """
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,8 +18,11 @@ from perceptron_rs import (
     KernelPerceptron,
     Perceptron,
     PocketPerceptron,
+    SequencePerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.common.options.groups import group_of
+from perceptron_rs.registry import LEARNERS
 from perceptron_rs.testing import assert_parity
 
 JOINT = ["max", "uniform", "proportional"]
@@ -170,16 +175,45 @@ def test_what_is_pending_between_batches(digits, engine_name):
     assert not hasattr(first, "_pending_coef")
 
 
-@pytest.mark.parametrize(
-    "options", [{"margin_threshold": 1.0}, {"added_feature": 0.5}, {"tie": "positive"}], ids=str
-)
+#: Values other than the default of parameters that exclude others, and of those.
+OTHER = {
+    "multi_class": "joint",
+    "step": "pa1",
+    "n_partitions": 2,
+    "joint_update": "uniform",
+    "tie": "positive",
+    "margin_threshold": 0.5,
+    "added_feature": 0.5,
+    "eta0": 0.5,
+    "penalty": "l2",
+    "max_mistakes_per_example": 3,
+}
+EXCLUSIONS = [
+    (entry.kind, parameter.name, name)
+    for entry in LEARNERS.values()
+    for parameter in fields(group_of(entry.kind))
+    for name in parameter.metadata["excludes"]
+    if name in {other.name for other in fields(group_of(entry.kind))}
+]
+
+
+@pytest.mark.parametrize(("learner", "name", "other"), EXCLUSIONS)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_what_a_joint_decision_does_not_have(options, method, engine_name):
-    (name,) = options
-    model = Perceptron(multi_class="joint", engine=engine_name, **options)
-    arguments = {"classes": [0, 1]} if method == "partial_fit" else {}
-    with pytest.raises(ValueError, match=f"{name}=.* is not available with multi_class='joint'; set {name}="):
-        getattr(model, method)([[1.0], [2.0]], [0, 1], **arguments)
+def test_what_parameters_exclude_is_refused(learner, name, other, method):
+    if (name, method) == ("n_partitions", "partial_fit"):
+        return  # which is refused as such
+    needed = {"multi_class": "joint"} if other == "joint_update" else {}
+    model = learner(**{name: OTHER[name], other: OTHER[other]} | needed)
+    X, y = [[1.0], [2.0]], [0, 1]
+    if learner is SequencePerceptron:
+        X, y = [[["a"], ["b"]]], [["A", "B"]]
+    arguments = {"classes": [0, 1]} if method == "partial_fit" and learner is not SequencePerceptron else {}
+    said = (
+        rf"{other}={OTHER[other]!r} is not available with {name}={OTHER[name]!r}.*; set {other}=.* or {name}="
+    )
+    with pytest.raises(ValueError, match=said):
+        getattr(model, method)(X, y, **arguments)
+    assert not hasattr(model, "classes_")
 
 
 @pytest.mark.parametrize("learner", [*PASSES, VotedPerceptron])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from functools import lru_cache, wraps
 from numbers import Integral
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
 from sklearn import get_config
 
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.options.groups import group_of
-from perceptron_rs.common.planes import is_joint
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "are_accepted",
     "are_valid",
+    "check_exclusions",
     "check_parameters",
-    "check_step",
     "check_values",
     "draw_seed",
     "is_aggressive",
@@ -61,11 +61,9 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     check_values(estimator)
     if for_partial_fit:
         refuse_early_stopping(estimator.early_stopping)
-    if is_joint(estimator):
-        _check_joint(estimator)
-    check_step(estimator)
-    if not is_whole(getattr(estimator, "n_partitions", 1)):
-        _check_partitions(estimator, for_partial_fit)
+    if for_partial_fit:
+        refuse_partitions(vars(estimator).get("n_partitions", 1))
+    check_exclusions(estimator)
     if for_partial_fit:
         refuse_balanced(estimator.class_weight)
 
@@ -108,46 +106,37 @@ def is_aggressive(estimator: BaseEstimator) -> bool:
     return getattr(estimator, "step", "constant") != "constant"
 
 
-def check_step(estimator: BaseEstimator) -> None:
-    """Refuse what passive-aggressive steps do not have: they choose their length and their margin."""
-    step = getattr(estimator, "step", "constant")
-    if step == "constant":
-        return
-    for name, without in (
-        ("eta0", 1),
-        ("penalty", None),
-        ("margin_threshold", 0),
-        ("added_feature", 0),
-        *([("joint_update", "max")] if is_joint(estimator) else []),
-    ):
-        value = getattr(estimator, name, without)
-        if value != without:
-            raise ArgumentError(
-                f"{{{name}}} is not available with {{step}}",
-                f"set {{{name}}} or {{step}}",
-                values={name: value, "step": step},
-                settings={name: without, "step": "constant"},
-            )
+def check_exclusions(estimator: BaseEstimator) -> None:
+    """Refuse parameters that exclude each other, as their declarations say (``excludes``)."""
+    given = vars(estimator)
+    kind: type = estimator.__class__
+    for parameter, others in _exclusions(kind):
+        name, value = parameter.name, given[parameter.name]
+        if value is parameter.default or (np.size(value) == 1 and np.ravel(value)[0] == parameter.default):
+            continue
+        for other, without in others:
+            matters = all(given[needed] in some for needed, some in other.metadata["needs"].items())
+            if given[other.name] != without and matters:
+                because = parameter.metadata["because"]
+                raise ArgumentError(
+                    f"{{{other.name}}} is not available with {{{name}}}"
+                    + (f", {because}" if because else ""),
+                    f"set {{{other.name}}} or {{{name}}}",
+                    values={other.name: given[other.name], name: value},
+                    settings={other.name: without, name: parameter.default},
+                )
 
 
-def _check_joint(estimator: Any) -> None:
-    """Refuse what a joint decision does not have."""
-    if estimator.tie != "mistake":
-        raise ArgumentError(
-            "{tie} is not available with {multi_class}",
-            "set {tie}",
-            values={"tie": estimator.tie, "multi_class": "joint"},
-            settings={"tie": "mistake"},
-        )
-    for name in ("margin_threshold", "added_feature"):
-        value = getattr(estimator, name, 0)
-        if value != 0:
-            raise ArgumentError(
-                f"{{{name}}} is not available with {{multi_class}}",
-                f"set {{{name}}}",
-                values={name: value, "multi_class": "joint"},
-                settings={name: 0},
-            )
+@lru_cache(maxsize=64)
+def _exclusions(kind: type) -> list[tuple[Field[Any], list[tuple[Field[Any], Any]]]]:
+    """Return the parameters of a learner that exclude values of others of its own."""
+    declared = {parameter.name: parameter for parameter in fields(group_of(kind))}
+    pairs = (
+        (parameter, [(declared[name], value) for name, value in excludes.items() if name in declared])
+        for parameter in declared.values()
+        if (excludes := parameter.metadata["excludes"])
+    )
+    return [(parameter, others) for parameter, others in pairs if others]
 
 
 def refuse_early_stopping(early_stopping: object) -> None:
@@ -172,22 +161,6 @@ def refuse_partitions(n_partitions: object) -> None:
             values={"n_partitions": n_partitions},
             settings={"n_partitions": 1},
         )
-
-
-def _check_partitions(estimator: Any, for_partial_fit: bool) -> None:
-    """Refuse what partitions do not have."""
-    if for_partial_fit:
-        refuse_partitions(estimator.n_partitions)
-    for name, without in (("added_feature", 0), ("max_mistakes_per_example", None)):
-        value = getattr(estimator, name)
-        if value != without:
-            raise ArgumentError(
-                f"{{{name}}} is not available with {{n_partitions}}, because each pass starts from the mixed "
-                f"weights alone",
-                f"set {{{name}}} or {{n_partitions}}",
-                values={name: value, "n_partitions": estimator.n_partitions},
-                settings={name: without, "n_partitions": 1},
-            )
 
 
 def draw_seed(random_state: object) -> int:

@@ -44,9 +44,9 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         Thresholds such as ``tol`` do not scale with it.
     step : {"constant", "pa1", "pa2"}, default="constant"
         Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
-        PA-I and PA-II. Then an example has the loss :math:`\max(0, 1 - y a)`, which ``tol`` and
-        ``loss_curve_`` are about. Each example with a loss leads to an update and counts as a mistake. See
-        :doc:`/course/aggressive`, also for the parameters that these steps exclude.
+        PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
+        :doc:`/course/aggressive` says what the loss is, what counts as a mistake, and which parameters these
+        steps exclude.
     C : float, default=1.0
         Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
         "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.

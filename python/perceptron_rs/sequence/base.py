@@ -10,7 +10,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.parameters import (
-    check_step,
+    check_exclusions,
     check_values,
     refuse_early_stopping,
     refuse_partitions,
@@ -243,7 +243,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             refuse_early_stopping(self.early_stopping)
             refuse_partitions(self.n_partitions)
         check_values(self)
-        check_step(self)
+        check_exclusions(self)
         if self.update != "full" and self.decode != "beam":
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
         if self.hash_columns is not None and self.min_count != 1:

@@ -45,8 +45,9 @@ class SequencePerceptron(SequenceLearner):
         Learning rate, above 0. It scales the weights; predictions can only change through rounding.
     step : {"constant", "pa1", "pa2"}, default="constant"
         Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
-        PA-I and PA-II, also known as MIRA. The true sequence shall score more than the predicted one by the
-        number of labels that differ; what it lacks of that is the loss. See :doc:`/course/aggressive`.
+        PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
+        :doc:`/course/aggressive` says what the loss is, what counts as a mistake, and which parameters these
+        steps exclude.
     C : float, default=1.0
         Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
         "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.

@@ -88,6 +88,8 @@ def allowed(
     default: str | None = None,
     name: str | None = None,
     needs: Mapping[str, tuple[Any, ...]] | None = None,
+    excludes: Mapping[str, Any] | None = None,
+    because: str = "",
     of_model: str | Literal[False] | None = None,
 ) -> dict[str, Any]:
     """Return the metadata of a parameter.
@@ -104,6 +106,10 @@ def allowed(
         A shorter name of the option, which comes before that of the parameter.
     needs : dict or None
         Values of other parameters without which this one would do nothing; no values: any that is given.
+    excludes : dict or None
+        Values that other parameters must have, where a learner has them, unless this one is at its default.
+    because : str
+        The reason.
     of_model : str, False or None
         What the option says of the default in commands that read a model, which may know better; None: the
         same as in others. False: these commands have no such option.
@@ -114,6 +120,8 @@ def allowed(
         "default": default,
         "name": name,
         "needs": needs or {},
+        "excludes": excludes or {},
+        "because": because,
         "of_model": of_model,
     }
 
@@ -252,7 +260,11 @@ class JointParameters(Parameters):
 
     multi_class: MultiClass = field(
         default="ovr",
-        metadata=allowed(Choice(words(MultiClass)), "one class against the rest, or all classes jointly"),
+        metadata=allowed(
+            Choice(words(MultiClass)),
+            "one class against the rest, or all classes jointly",
+            excludes={"tie": "mistake", "margin_threshold": 0, "added_feature": 0},
+        ),
     )
     joint_update: JointUpdate = field(
         default="max",
@@ -298,7 +310,16 @@ class StepParameters(Parameters):
     step: Step = field(
         default="constant",
         metadata=allowed(
-            Choice(words(Step)), "length of an update: the learning rate, or passive-aggressive"
+            Choice(words(Step)),
+            "length of an update: the learning rate, or passive-aggressive",
+            # They choose their length and their margin.
+            excludes={
+                "eta0": 1,
+                "penalty": None,
+                "margin_threshold": 0,
+                "added_feature": 0,
+                "joint_update": "max",
+            },
         ),
     )
     C: float = field(
@@ -320,6 +341,8 @@ class PartitionParameters(Parameters):
         metadata=allowed(
             Range(1, LARGEST, whole=True, also=("array-like",)),
             "number of parts of the data to learn from side by side",
+            excludes={"added_feature": 0, "max_mistakes_per_example": None},
+            because="because each pass starts from the mixed weights alone",
         ),
     )
     mixing: Mixing = field(
