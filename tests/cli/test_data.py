@@ -104,7 +104,7 @@ def test_no_file_and_a_folder(refused, tmp_path):
         ({"X": X, "y": Y + 0.5}, "must be whole numbers or strings"),
         ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, ": the label is nan"),
         ({"X": X, "y": Y.astype(complex)}, "labels must be numbers or strings"),
-        ({"X": X.astype(object), "y": Y}, "allow_pickle"),
+        ({"X": X.astype(object), "y": Y}, "holds Python objects, which are not read"),
         ({**PARTS, "shape": np.array([6]), "y": Y}, "shape must be two numbers"),
         ({**PARTS, "indices": CSR.indices + 1, "y": Y}, "indices"),
         ({**PARTS, "indptr": CSR.indptr[:-1], "y": Y}, "ind"),
@@ -126,10 +126,12 @@ def test_bad_archives(refused, tmp_path, arrays, text):
         ("matrix.npy", "one array of one dimension"),
         ("y.txt", "labels must be in a .npy file"),
         ("no.npy", "no such file"),
+        ("objects.npy", "holds Python objects, which are not read"),
     ],
 )
 def test_bad_labels_beside(refused, text_file, tmp_path, name, text):
     np.save(tmp_path / "few.npy", Y[:5])
+    np.save(tmp_path / "objects.npy", Y.astype(object))
     np.save(tmp_path / "matrix.npy", Y.reshape(2, 3))
     (tmp_path / "y.txt").write_text("1\n")
     line = refused("train", text_file, "--model", tmp_path / "m", "--labels", tmp_path / name)

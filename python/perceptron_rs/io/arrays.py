@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,20 @@ __all__ = ["load_npy", "read_npy", "read_npz"]
 _PARTS = ("data", "indices", "indptr", "shape")
 
 
+@contextmanager
+def _of_plain_types() -> Iterator[None]:
+    """Say what helps where NumPy would have to unpickle objects, which could run code."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise
+        raise ValueError(
+            "holds Python objects, which are not read because they could run code; save numbers or strings, "
+            "for instance by numpy.save(path, array.astype(str))"
+        ) from None
+
+
 def read_npy(file: object) -> NDArray[Any]:
     """Return the matrix in a .npy file, mapped into memory and not read; that of a pipe is read."""
     name = name_of(file)
@@ -27,6 +43,7 @@ def read_npy(file: object) -> NDArray[Any]:
     return _matrix(X, name)
 
 
+@_of_plain_types()
 def load_npy(file: Any) -> Any:
     """Return what NumPy makes of a file, which it maps if it is no archive, and not in memory."""
     mode: Any = "r" if isinstance(file, str | os.PathLike) else None
@@ -38,6 +55,7 @@ def load_npy(file: Any) -> Any:
         return np.load(file, mmap_mode=mode, allow_pickle=False)
 
 
+@_of_plain_types()
 def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
     """Return the matrix in a .npz file, and its labels if there are any."""
     name, place = name_of(file), _whole(file) if is_pipe(file) else file

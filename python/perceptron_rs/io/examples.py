@@ -113,10 +113,12 @@ def read_labels(path: Path) -> NDArray[Any]:
             raise ValueError("labels must be in a .npy file, written by numpy.save")
         if path.is_dir():
             raise ValueError("is a folder; name a file in it")
-        y = np.load(path, allow_pickle=False)
+        from perceptron_rs.io.arrays import load_npy
+
+        y = load_npy(path)
         if not isinstance(y, np.ndarray) or y.ndim != 1:
             raise ValueError("labels must be one array of one dimension, one for each row")
-    return y
+    return np.array(y)  # of a map
 
 
 def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
