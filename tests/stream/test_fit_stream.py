@@ -93,6 +93,18 @@ def test_the_form_of_the_batches_changes_no_bit(give):
         assert story(found) == story(expected)
 
 
+@pytest.mark.parametrize("size", [7, 30, 100])
+@pytest.mark.parametrize("weighted", [0, 1])
+def test_batches_without_weights_weigh_1_whatever_the_blocks(weighted, size):
+    """JSON lines have weights where somebody wrote them."""
+    halves = [slice(0, 30), slice(30, N)]
+    weights, parts = np.ones(N), [(REAL[half], TWO[half]) for half in halves]
+    weights[halves[weighted]] = WEIGHT[halves[weighted]]
+    parts[weighted] = (*parts[weighted], WEIGHT[halves[weighted]])
+    found = AveragedPerceptron(**SHORT).fit_stream(Source(batches=lambda: iter(parts)), block_size=size)
+    assert story(found) == story(AveragedPerceptron(**SHORT).fit(REAL, TWO, sample_weight=weights))
+
+
 def test_labels_of_later_blocks_are_found():
     X, y = np.eye(4), np.array(["a", "a", "a", "longer"])
     model = Perceptron(**SHORT).fit_stream((X, y), block_size=1)
@@ -225,7 +237,6 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO[:5])], ValueError, "X has 60 rows, but y has 5"),
         ([(REAL, TWO), (REAL[:, :2], TWO)], ValueError, r"as many columns in each batch, got \[2, 5\]"),
         ([(REAL, TWO), (sp.csr_matrix(REAL), TWO)], ValueError, "dense in all batches"),
-        ([(REAL, TWO, WEIGHT), (REAL, TWO)], ValueError, "sample_weight must be given with all"),
         ([(REAL, TWO, WEIGHT - 1)], ValueError, "finite and >= 0"),
         ([(REAL, TWO, 0 * WEIGHT)], ValueError, "nothing to learn"),
         ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),

@@ -32,6 +32,7 @@ __all__ = [
     "as_source",
     "byte_ranges",
     "can_be_read_again",
+    "equally_weighted",
     "evenly",
     "joined",
     "open_arrays",
@@ -466,10 +467,21 @@ def _is_packed(file: str) -> bool:
         return opened.packing is not None
 
 
+def equally_weighted(batches: Sequence[Batch]) -> Sequence[Batch]:
+    """Return batches that all have weights, or none has: where others have some, examples without weigh 1."""
+    if all(batch.sample_weight is None for batch in batches):
+        return batches
+    return [
+        batch if batch.sample_weight is not None else batch._replace(sample_weight=np.ones(len(batch.y)))
+        for batch in batches
+    ]
+
+
 def joined(batches: Sequence[Batch]) -> Batch:
     """Return the examples of several batches as one."""
     if len(batches) == 1:
         return batches[0]
+    batches = equally_weighted(batches)
     X, weights = [batch.X for batch in batches], [batch.sample_weight for batch in batches]
     return Batch(
         _stacked(X) if is_sparse(X[0]) else np.concatenate(X),

@@ -34,7 +34,7 @@ from perceptron_rs.common.turns import within_turns
 from perceptron_rs.common.weights import infinite_weight, refuse_odd_weights
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import Batch, Files, Source, borders, changed, stamps
+from perceptron_rs.io.source import Batch, Files, Source, borders, changed, equally_weighted, stamps
 
 __all__ = [
     "FirstPass",
@@ -391,9 +391,9 @@ def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]
     """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
     if len({is_sparse(batch.X) for batch in batches}) > 1:
         raise ValueError("X must be dense in all batches, or sparse in all of them")
-    for name in ("sample_weight", "lengths"):
-        if len({getattr(batch, name) is None for batch in batches}) > 1:
-            raise ValueError(f"{name} must be given with all batches, or with none")
+    if len({batch.lengths is None for batch in batches}) > 1:
+        raise ValueError("lengths must be given with all batches, or with none")
+    batches = equally_weighted(batches)
     _same_kind(batch.y for batch in batches)
     Xs = [batch.X for batch in batches]
     found: dict[str, list[NDArray[Any]]] = {}
