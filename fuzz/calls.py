@@ -23,7 +23,8 @@ import joblib
 import numpy as np
 import scipy.sparse as sp
 from drawn import run
-from engines import SHARED, drawn, examples
+from engines import SHARED, drawn, examples, many_labels
+from ml_dtypes import bfloat16
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -90,7 +91,14 @@ FORMS: list[Callable[[NDArray[Any]], Any]] = [
     sp.coo_array,
     np.asfortranarray,
     lambda A: np.repeat(A, 2, axis=1)[:, ::2],
-    lambda A: A.astype(A.dtype.newbyteorder()),
+    lambda A: A if A.dtype == bfloat16 else A.astype(A.dtype.newbyteorder()),
+    np.ndarray.tolist,
+]
+#: How a matrix of many labels is given.
+LABEL_FORMS: list[Callable[[NDArray[Any]], Any]] = [
+    *[np.asarray] * 4,
+    lambda Y: sp.csr_matrix(Y.astype("u1")),
+    lambda Y: unsorted(Y.astype("i8")),
     np.ndarray.tolist,
 ]
 #: What is done to a model, in words and as a function.
@@ -151,7 +159,7 @@ def learnt(random: np.random.Generator, kind: type, X: NDArray[np.float64], y: N
     rows = np.arange(len(X))
     if random.random() < 0.7:
         rows = np.sort(random.choice(len(X), int(random.integers(0, len(X) + 1))))
-    dtype = random.choice(["f8", "f8", "f8", "f4", "u1", "i2", "i4", "i8"])
+    dtype = ["f8", "f8", "f8", "f4", "f2", bfloat16, "u1", "i2", "i4", "i8"][random.integers(10)]
     A: Any = X[rows]
     with np.errstate(all="ignore"):
         A = A.astype(dtype) if np.array_equal(A.astype(dtype), A) else A
@@ -167,17 +175,24 @@ def learnt(random: np.random.Generator, kind: type, X: NDArray[np.float64], y: N
                 A = A.astype("f8")
                 A[-1, -1] = random.choice([np.inf, np.nan, 1.7e308, -1.7e308])
             case 1:
-                labels = labels.copy()
+                labels = labels.copy().astype("i8" if labels.ndim == 2 else labels.dtype)
                 labels[-1] = "9" if labels.dtype.kind == "U" else 9
             case _:
                 weights = np.append(np.ones(len(labels) - 1), random.choice([-1.0, np.nan, 1e308]))
-    form = FORMS[random.integers(len(FORMS))]
+    # SciPy makes no matrices of half floats.
+    forms = FORMS if A.dtype.itemsize > 2 or A.dtype.kind in "iu" else [np.asarray, np.asfortranarray]
+    form = forms[random.integers(len(forms))]
     A = form(A)
+    known = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
+    if labels.ndim == 2:
+        labels = LABEL_FORMS[random.integers(len(LABEL_FORMS))](labels)
+    elif random.random() < 0.02:
+        labels = many_labels(random, len(labels))  # of another kind than before
     options: dict[str, Any] = {}
     names = ["fit", "fit_stream", *["partial_fit"] * 2, "predict_then_learn", "predict", "decision_function"]
     name = str(random.choice([name for name in names if hasattr(kind, name)]))
     if name != "fit" and random.random() < 0.8:
-        options["classes"] = np.unique(y)
+        options["classes"] = known
     if name == "partial_fit" and random.random() < 0.6:
         options["check_input"] = False
     if name == "fit_stream":
@@ -253,6 +268,8 @@ def check(random: np.random.Generator) -> str:
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))
     y[0], y[-1] = 0, 1
     y = y.astype(random.choice(["i8", "i8", "i8", "i4", "f8", "U2", "O"]))
+    if model._learns_many and random.random() < 0.25:
+        y = many_labels(random, len(X))
     story, arrays, others = [repr(model)], [], []
     for _ in range(int(random.integers(2, 12))):
         match random.integers(6):

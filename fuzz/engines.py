@@ -47,6 +47,8 @@ SHARED: dict[str, list[Any]] = {
     "projection_distance": [0.0, 0.1],
     "hidden_layer_sizes": [(), (3,), (2, 4)],
     "activation": ["tanh", "relu", "logistic"],
+    "step": ["constant", "pa1", "pa2"],
+    "C": [1.0, 0.03, 1e-300, 1e300],
 }
 CHAIN: dict[str, list[Any]] = {
     "averaged": [True, False],
@@ -58,6 +60,8 @@ CHAIN: dict[str, list[Any]] = {
     "decode": ["viterbi", "beam"],
     "beam_width": [1, 2, 4],
     "update": ["full", "early", "max_violation"],
+    "step": ["constant", "pa1", "pa2"],
+    "C": [1.0, 0.03, 1e-300, 1e300],
 }
 
 
@@ -84,6 +88,13 @@ def examples(random: np.random.Generator) -> np.ndarray[Any, Any]:
             pass
     X[random.random((n, d)) < random.choice([0.0, 0.5, 0.9])] = 0.0
     return X
+
+
+def many_labels(random: np.random.Generator, n: int) -> np.ndarray[Any, Any]:
+    """Return any number of labels for each row, as a matrix; all may have a label, or none."""
+    shares = random.choice([0.0, 0.1, 0.5, 1.0], int(random.choice([2, 3, 33])))
+    Y: np.ndarray[Any, Any] = random.random((n, len(shares))) < shares
+    return Y.astype(random.choice(["?", "u1", "i8", "f8"]))
 
 
 def chains(random: np.random.Generator) -> str:
@@ -116,6 +127,8 @@ def check(random: np.random.Generator) -> str:
     model, X = drawn(random, LEARNERS[name].kind, SHARED), examples(random)
     y = random.integers(0, random.choice([2, 2, 3, 6]), len(X))
     y[0], y[-1] = 0, 1
+    if model._learns_many and random.random() < 0.2:
+        y = many_labels(random, len(X))
     weights = random.choice([0.0, 1.0, 2.0, 0.3], len(X)) if random.random() < 0.2 else None
     try:
         assert_parity(model, X, y, sample_weight=weights, batch_sizes=(3,), threads=(2,))

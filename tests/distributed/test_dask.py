@@ -27,6 +27,7 @@ on_dask = pytest.importorskip("perceptron_rs.dask")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 FEW = {"max_iter": 4, "tol": None}
 X, Y = examples()
+MANY = (X @ np.random.default_rng(1).standard_normal((X.shape[1], 40)) > 0.5).astype(np.int64)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +44,49 @@ def same(model, local):
     return True
 
 
-def test_many_labels_are_refused_with_what_helps():
-    with pytest.raises(ValueError, match=r"y has many labels .* use fit or fit_stream without a cluster"):
-        parse(Batch(X, np.stack([Y, 1 - Y], axis=1)))
+@pytest.mark.parametrize("learner", [on_dask.Perceptron, on_dask.AveragedPerceptron])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_many_labels(client, learner, weighted, form):
+    labels = MANY[:, : 2 if weighted else 40]
+    options = FEW | ({"class_weight": "balanced", "mixing": "mistakes"} if weighted else {"step": "pa1"})
+    weights = np.arange(len(X)) % 3 / 2 if weighted else None
+    parts = [slice(a, b) for a, b in itertools.pairwise([0, 0, 100, 250, len(X)])]
+    blocks = [[values[part] for part in parts] for values in (X, form(labels))]
+    more = [] if weights is None else [weights[part] for part in parts]
+    model = learner(client=client, **options).fit(*blocks, sample_weight=more or None)
+    local = model.to_local()
+    assert local.n_partitions == (0, 100, 150, 150)
+    assert same(model, clone(local).fit(X, labels, sample_weight=weights))
+    assert model.multilabel_
+    for k, y in enumerate(labels.T[:3]):
+        own = clone(local).fit(X, y, sample_weight=weights)
+        assert own.coef_.tobytes() == model.coef_[k : k + 1].tobytes()
+    lazy = da.from_array(X, chunks=(90, X.shape[1]))
+    for method in ("predict", "decision_function"):
+        found, expected = getattr(model, method)(lazy), getattr(local, method)(X)
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        assert found.compute().tobytes() == expected.tobytes()
+        assert getattr(model, method)([X[:0]])[0].compute().shape == (0, labels.shape[1])
+    assert model.score(*blocks) == local.score(X, labels)
+
+
+def test_partitions_have_the_same_labels(client):
+    parts = [X[:200], X[200:]]
+    model = on_dask.Perceptron(client=client, warm_start=True, **FEW)
+    for y, text in (
+        ([MANY[:200], Y[200:]], "partitions 0 and 1 must both have one label for each example, or many"),
+        ([MANY[:200], MANY[200:, :3]], "y of partition 1 must have the columns of partition 0, 40 of them"),
+        ([MANY[:200] * 2, MANY[200:]], "partition 0: y has more than one column, so it must hold 0 and 1"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            model.fit(parts, y)
+    with pytest.warns(UserWarning, match="Label 1 is present in all"):
+        model.fit(parts, [np.stack([part[:, 0] > 0, part[:, 0] < 9], axis=1) for part in parts])
+    with pytest.raises(ValueError, match=r"y has 40 columns, one for each label, but classes are \[0, 1\]"):
+        model.fit(parts, [MANY[:200], MANY[200:]])
+    with pytest.raises(ValueError, match="y has one label for each example, but the estimator continues"):
+        model.fit(parts, [Y[:200], Y[200:]])
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5, 8])

@@ -83,6 +83,16 @@ def test_bits_of_the_local_fit(frame, expected):
     assert model.to_local().fit(X, Y).coef_.tobytes() == expected.coef_.tobytes()
 
 
+def test_many_labels(session):
+    many = np.stack([Y == 0, Y > 0, X[:, 0] > 0], axis=1)
+    rows = [(row.tolist(), labels.tolist()) for row, labels in zip(X, many, strict=True)]
+    frame = session.createDataFrame(rows, "features array<double>, label array<boolean>").coalesce(2).cache()
+    model = on_spark.AveragedPerceptron(**FEW).fit(frame)
+    local = model.to_local().fit(X, many)
+    assert model.coef_.tobytes() == local.coef_.tobytes()
+    assert [row["prediction"] for row in model.predict(frame).collect()] == local.predict(X).tolist()
+
+
 def test_columns_vectors_and_weights(session, frame):
     from pyspark.ml.functions import array_to_vector
     from pyspark.sql import functions as f

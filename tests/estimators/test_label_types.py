@@ -117,7 +117,7 @@ def test_objects_that_are_numbers(values, expected):
         ([-1, 2**63, 2], "more than integers of 64 bits hold"),
         ([1, float("inf"), 2], "continuous: found inf"),
         ([{}, {}, {}], "of the type dict"),
-        ([[1], [2, 3], [4]], "of the type list"),
+        ([[1], [2, 3], [4]], "got lists of labels; make a matrix"),
     ],
 )
 def test_objects_that_are_no_labels(values, text):

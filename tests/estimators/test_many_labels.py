@@ -3,8 +3,10 @@
 import copy
 import pickle
 import re
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -28,6 +30,8 @@ from perceptron_rs import (
     mistake_bounds,
     reproduce,
 )
+from perceptron_rs.common.early_stopping import split
+from perceptron_rs.engines import get_engine
 from perceptron_rs.testing import assert_parity
 
 LINEAR = [Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron]
@@ -168,8 +172,16 @@ def test_predict_then_learn_counts_rows_with_any_wrong_label(learner):
 
 def test_columns_may_have_names():
     X, Y = drawn(labels=3)
-    model = Perceptron().partial_fit(X, Y, classes=["c", "a", "b"])
+    model = Perceptron().partial_fit(X, Y, classes=["a", "b", "c"])
     assert model.classes_.tolist() == ["a", "b", "c"]
+    unsorted = ["c", "a", "b"]  # of which `classes_` would call the first column "a"
+    for call in (
+        Perceptron().partial_fit,
+        model.partial_fit,
+        lambda X, Y, classes: Perceptron().fit_stream((X, Y), classes),
+    ):
+        with pytest.raises(ValueError, match="classes name the columns of y, and must be sorted, got"):
+            call(X, Y, classes=unsorted)
     assert bits(model.coef_) == bits(Perceptron().partial_fit(X, Y).coef_)
     with pytest.raises(
         ValueError, match=r"y has 4 columns, one for each label, but classes are \['a', 'b', 'c'\]"
@@ -177,14 +189,25 @@ def test_columns_may_have_names():
         model.partial_fit(X, np.hstack([Y, Y[:, :1]]))
 
 
-def test_validation_part_is_one_for_all_labels(engine_name):
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_validation_part_is_one_for_all_labels(learner, engine_name, monkeypatch):
+    """Otherwise they are separate fits."""
     X, Y = drawn(n=60, labels=3)
-    options = {"early_stopping": True, "random_state": 7, "max_iter": 6, "engine": engine_name}
-    model = AveragedPerceptron(**options, n_iter_no_change=2).fit(X, Y)
-    other = AveragedPerceptron(**options, n_iter_no_change=2).fit(X[:, ::1], Y.astype(bool))
-    assert model.validation_scores_.shape == (model.n_iter_, 3)
-    assert bits(model.coef_) == bits(other.coef_)
-    assert model.n_seen_.max() <= 54 * model.n_iter_
+    weights = np.random.default_rng(1).integers(0, 4, size=60) / 2
+    options = {"early_stopping": True, "random_state": 7, "max_iter": 6, "n_iter_no_change": 2}
+    options |= {"engine": engine_name, "class_weight": "balanced"}
+    many = learner(**options).fit(X, Y, sample_weight=weights)
+    part = partial(split, get_engine("reference"))
+    visited = np.flatnonzero(weights)
+    drawn_once = part(np.zeros((60, 1), dtype=np.uint32), visited, 0.1, 7)
+    assert len(drawn_once) == -(-len(visited) // 10)
+    monkeypatch.setattr("perceptron_rs.common.feeders.split", lambda *_: drawn_once)
+    assert many.validation_scores_.shape == (many.n_iter_, 3)
+    for k, y in enumerate(Y.T):
+        own = alone(learner, options, X, y, weights)
+        assert bits(many.decision_function(X)[:, k]) == bits(own.decision_function(X))
+        assert bits(many.validation_scores_[: own.n_iter_, k]) == bits(own.validation_scores_[:, 0])
+        assert many.n_seen_[k] == own.n_seen_[0]
 
 
 @pytest.mark.parametrize("learner", PASSING)
@@ -211,11 +234,17 @@ def test_labels_of_all_or_none_are_said_and_learnt(learner):
         ([[-1, 1], [1, 1], [1, 1], [1, 1]], "got -1;"),
         ([[0, 0.5], [1, 0], [0, 0], [1, 1]], r"got 0\.5;"),
         ([[0, np.nan], [1, 0], [0, 0], [1, 1]], "got nan;"),
-        ([["a", "b"]] * 4, "got 'a';"),
+        ([["a", "b"]] * 4, "lists of labels.*MultiLabelBinarizer"),
         ([[0, 1]] * 3, "X has 4 rows, but y has 3"),
         ([(0, 1), (1,), (), (0,)], "MultiLabelBinarizer"),
         (sp.csr_matrix([[0, 3]] * 4), "got 3;"),
         (np.ma.masked_array(np.eye(4), mask=np.eye(4)), "y is a masked array"),
+        (np.array([["0", "1"]] * 4, dtype=object), "lists of labels.*MultiLabelBinarizer"),
+        (np.array([[0, 1], [1, None], [0, 0], [1, 1]]), "got None; drop examples with a missing label"),
+        (pd.DataFrame({"a": [0, None, 1, 1], "b": [1, 1, 0, 0]}, dtype="Int64"), "got <NA>; drop examples"),
+        ([{"a", "b"}] * 4, "lists of labels.*MultiLabelBinarizer"),
+        (pd.Series([["a"], ["a", "b"], [], ["b"]]), "lists of labels.*MultiLabelBinarizer"),
+        (np.eye(4) * (1 + 1j), r"got \(1\+1j\);"),
     ],
 )
 def test_other_matrices_are_refused(Y, pattern):
@@ -237,6 +266,22 @@ def test_what_goes_on_keeps_its_kind_of_labels():
         ):
             call(X, Y)
     assert not one.fit(X, Y[:, 0]).multilabel_ if one.set_params(warm_start=False) else None
+
+
+def test_class_weights_are_of_0_and_1():
+    X, Y = drawn(labels=3)
+    with pytest.raises(
+        ValueError, match=r"class_weight must have the weights .* got the key 2; to weigh labels"
+    ):
+        Perceptron(class_weight={0: 1, 1: 2, 2: 5}).fit(X, Y)
+
+
+def test_rows_whose_weights_round_to_0_are_looked_at():
+    X, Y = drawn(labels=3)
+    weights = np.ones(N)
+    X[1], weights[1] = np.nan, 5e-324  # it has no label; times 0.1 that is 0 for all of them
+    with pytest.raises(ValueError, match="NaN"):
+        Perceptron(class_weight={0: 0.1, 1: 3}).fit(X, Y, sample_weight=weights)
 
 
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, KernelPerceptron])

@@ -21,6 +21,7 @@ from perceptron_rs.common.labels import (
     encode_again,
     encode_new,
     new_classes,
+    refuse_other_order,
     target_of,
 )
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
@@ -106,6 +107,8 @@ class InMemory(Feeder):
             return
         given = new_classes(self.given_classes, model, least=self.least)
         y = self.read()
+        if isinstance(y, LabelSets):
+            refuse_other_order(self.given_classes, given)
         self.classes = model.classes_ if self.goes_on else classes_like(given, y)
         self.labels = encode(y, self.classes, least=self.least)
 

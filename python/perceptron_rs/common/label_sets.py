@@ -8,6 +8,8 @@ have its class, and nothing else differs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +23,13 @@ from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "LabelSets",
+    "assert_columns",
     "bits",
     "constant",
     "indicator",
     "is_indicator",
+    "is_missing",
+    "lists_of_labels",
     "packed",
     "positives",
     "warn_of_constant",
@@ -84,12 +89,17 @@ class LabelSets:
 
     def words_for(self, classes: NDArray[Any]) -> LabelWords:
         """Return the words for the labels that a model knows; ValueError for another number of columns."""
-        if len(classes) == len(self.classes):
-            return self.words
+        assert_columns(len(self.classes), classes)
+        return self.words
+
+
+def assert_columns(given: int, classes: NDArray[Any]) -> None:
+    """Raise ValueError unless a matrix of so many columns has one for each label that a model knows."""
+    if given != len(classes):
         raise ArgumentError(
             "{y} has {given} columns, one for each label, but {classes} are {known!r:.200}",
             "pass a column for each of these labels",
-            given=len(self.classes),
+            given=given,
             known=classes.tolist(),
         )
 
@@ -124,11 +134,18 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
 
 
 def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return numbers that pandas holds as objects."""
-    try:
-        return y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise _not_binary(y, name) from None
+    """Return numbers that pandas holds as objects; NumPy would take strings for numbers."""
+    odd = [value for value in y.flat if not isinstance(value, Real | Decimal | np.bool_)]
+    if odd:
+        raise _not_binary(odd, name)
+    return y.astype(np.float64)
+
+
+def is_missing(label: object) -> bool:
+    """Whether it stands for nothing: None, NaN, and what pandas has for them."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating | Decimal) and label != label
 
 
 def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
@@ -150,12 +167,26 @@ def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     return words, width
 
 
-def _not_binary(odd: NDArray[Any], name: str) -> ValueError:
-    shown = odd.reshape(-1)[:1].tolist()
+def _not_binary(odd: Any, name: str) -> ValueError:
+    """Return the error for values of a matrix that are neither 0 nor 1."""
+    value = odd[0] if isinstance(odd, list) else odd.reshape(-1)[:1].tolist()[0]
+    if isinstance(value, str):
+        return lists_of_labels(name)
+    if is_missing(value):
+        remedy = "drop examples with a missing label"
+    else:
+        remedy = "for several classes in each column, use sklearn.multioutput.MultiOutputClassifier"
     return ValueError(
         f"{name} has more than one column, so it must hold 0 and 1 alone, whether an example has the label "
-        f"of the column, got {shown[0]!r:.80}; for several classes in each column, use "
-        "sklearn.multioutput.MultiOutputClassifier"
+        f"of the column, got {value!r:.80}; {remedy}"
+    )
+
+
+def lists_of_labels(name: str) -> ValueError:
+    """Return the error for lists of the labels of each example."""
+    return ValueError(
+        f"{name} must hold one label for each example, or a matrix of 0 and 1, got lists of labels; make a "
+        f"matrix of them by sklearn.preprocessing.MultiLabelBinarizer"
     )
 
 

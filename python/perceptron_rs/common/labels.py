@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
-from perceptron_rs.common.label_sets import LabelSets, is_indicator
+from perceptron_rs.common.label_sets import LabelSets, is_indicator, is_missing, lists_of_labels
 from perceptron_rs.common.planes import learns_many
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
@@ -30,6 +30,7 @@ __all__ = [
     "label_array",
     "new_classes",
     "of_one_type",
+    "refuse_other_order",
     "target_of",
 ]
 
@@ -45,6 +46,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bytes": (bytes,),
 }
+_COLLECTIONS = {"list", "tuple", "set", "frozenset", "ndarray"}
 
 
 def target_of(estimator: Any, y: ArrayLike, n_samples: int | None) -> NDArray[Any] | LabelSets:
@@ -113,10 +115,7 @@ def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> No
             columns=len(y[0]) if (shape := shape_of(y)) is None else shape[1],
         )
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | set) and len({*map(len, y)}) > 1:
-        raise ValueError(
-            f"{name} must hold one label for each example, got lists of labels; make a matrix of them by "
-            f"sklearn.preprocessing.MultiLabelBinarizer"
-        )
+        raise lists_of_labels(name)
 
 
 def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -187,7 +186,7 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
     values = y.tolist()
     if all(type(label) is str for label in values):
         return y
-    row = next((row for row, label in enumerate(values) if _is_missing(label)), None)
+    row = next((row for row, label in enumerate(values) if is_missing(label)), None)
     if row is not None:
         _refuse_row(row, name)
     kinds = {_kind(label) for label in values}
@@ -203,18 +202,13 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
         return _integers(values, name)
     if "bytes" in kinds:
         raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
+    if kinds & _COLLECTIONS:
+        raise lists_of_labels(name)
     shown = " and ".join(sorted(kinds))
     raise ValueError(
         f"Unknown label type: {name} holds objects of the type {shown}; labels must be all integers, all "
         f"booleans or all strings, so convert them, for instance to str"
     )
-
-
-def _is_missing(label: object) -> bool:
-    """Whether it stands for nothing: None, NaN, and what pandas has for them."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float | np.floating | Decimal) and label != label
 
 
 def _kind(label: object) -> str:
@@ -332,6 +326,16 @@ def new_classes(classes: ArrayLike, estimator: BaseEstimator | None, *, least: i
                 f"was: {known.tolist()!r:.200}"
             )
         return given
+
+
+def refuse_other_order(given: ArrayLike, classes: NDArray[Any]) -> None:
+    """Refuse names of the columns of a matrix that are not in the order of ``classes_``: they would move."""
+    if given is not None and list(given) != classes.tolist():
+        raise ArgumentError(
+            "{classes} name the columns of {y}, and must be sorted, got {given!r:.200}",
+            "sort the columns by their names",
+            given=list(given),
+        )
 
 
 def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[Any]:

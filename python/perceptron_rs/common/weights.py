@@ -22,6 +22,7 @@ __all__ = [
     "assert_same_planes",
     "class_counts",
     "class_weights",
+    "count_classes",
     "infinite_weight",
     "label_weights",
     "refuse_odd_weights",
@@ -113,6 +114,13 @@ def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labe
     """Return the weights (K, 2) of examples without and with each label: those of a binary fit to each."""
     if not isinstance(class_weight, str):
         counts = np.zeros((1, 2), dtype=np.int64)
+    if isinstance(class_weight, dict) and (others := [key for key in class_weight if key not in (0, 1)]):
+        raise ArgumentError(
+            "{class_weight} must have the weights of examples without and with a label, 0 and 1, got the "
+            "key {other!r:.80}",
+            "to weigh labels apart, fit each column",
+            other=others[0],
+        )
     assert counts is not None
     own = [class_weights(class_weight, np.array([0, 1]), count, 1)[0] for count in counts]
     return np.array(np.broadcast_to(own, (n_labels, 2)))
@@ -125,8 +133,11 @@ def class_counts(
 
     Of many labels, how many examples do not have each of them, and how many have it: (K, 2).
     """
-    if not isinstance(class_weight, str):
-        return None
+    return count_classes(labels, sample, n_classes) if isinstance(class_weight, str) else None
+
+
+def count_classes(labels: NDArray[np.uint32], sample: Floats | None, n_classes: int) -> NDArray[np.int64]:
+    """Return what `class_counts` does, whether or not it is needed."""
     counted = labels if sample is None else labels[sample > 0]
     if labels.ndim == 2:
         held = np.count_nonzero(bits(counted, n_classes), axis=0)
@@ -162,8 +173,8 @@ def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint3
     each = np.ones(len(labels)) if weights is None else weights
     idle = np.ones(len(labels), dtype=np.bool_)
     with np.errstate(over="ignore"):
-        if len(np.unique(planes, axis=0)) == 1 and planes.all():
-            return np.asarray(each * planes.max() == 0)
+        if np.array_equal(each * planes.min() == 0, each == 0):  # none weighs 0 by its classes
+            return np.asarray(each == 0)
         for k, (without, held) in enumerate(planes):
             has = labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1)
             idle &= each * np.where(has, held, without) == 0

@@ -13,7 +13,9 @@ from dask.base import is_dask_collection
 from distributed import Client, default_client
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, shape_of
+from perceptron_rs.common.label_sets import indicator
 from perceptron_rs.common.labels import label_array
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
 from perceptron_rs.dask.cluster import DaskCluster
 from perceptron_rs.distributed.estimators import ClusterLearner
@@ -64,7 +66,8 @@ class DaskLearner(ClusterLearner):
             `perceptron_rs.io.Batch`, a promise of one, or a callable that returns one on the worker, such as
             the `perceptron_rs.io.Source.partitions` of files; y must then be None.
         y : Dask collection or list with a block for each of X, or array-like of shape (n_samples,)
-            Class labels.
+            Class labels; of `Perceptron` and `AveragedPerceptron` also many labels of each example, as a
+            matrix of 0 and 1 of shape (n_samples, n_labels).
         sample_weight : like y, default=None
             Weights of the examples.
         checkpoint : str or path-like, default=None
@@ -104,10 +107,11 @@ class DaskLearner(ClusterLearner):
         Returns
         -------
         y : dask.array.Array, list of dask.delayed.Delayed or ndarray
-            Of shape (n_samples,), computed block by block when asked for: an array of Dask for a collection
-            of it, a list of promises for a list of blocks.
+            Of shape (n_samples,), or (n_samples, n_labels) of many labels, computed block by block when asked
+            for: an array of Dask for a collection of it, a list of promises for a list of blocks.
         """
-        return self._by_block("predict", X, self.classes_.dtype, 0)
+        dtype = np.dtype(np.int64) if is_multilabel(self) else self.classes_.dtype
+        return self._by_block("predict", X, dtype)
 
     def score(self, X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> float:
         """Return the accuracy on the given examples and labels, computed where they are.
@@ -143,7 +147,7 @@ class DaskLearner(ClusterLearner):
     def _client(self) -> Client:
         return default_client() if self.client is None else self.client
 
-    def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[Any], width: int) -> Any:
+    def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[Any]) -> Any:
         local = self.to_local()
         if not is_lazy(X):
             return getattr(local, method)(X)
@@ -153,7 +157,8 @@ class DaskLearner(ClusterLearner):
         if not array:
             return found
         lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(found)
-        shapes = [(n, width) if width else (n,) for n in lengths]
+        width = columns_of(local, method)
+        shapes = [(n, *width) for n in lengths]
         return da.concatenate(
             [da.from_delayed(part, shape, dtype) for part, shape in zip(found, shapes, strict=True)]
         )
@@ -178,16 +183,20 @@ class LinearOnDask(DaskLearner):
             Of shape (n_samples,) or (n_samples, n_classes), computed block by block when asked for, as by
             ``predict``.
         """
-        wide = len(self.intercept_) > 1 and len(self.classes_) > 2
-        return self._by_block("decision_function", X, np.dtype(np.float64), len(self.classes_) if wide else 0)
+        return self._by_block("decision_function", X, np.dtype(np.float64))
+
+
+def columns_of(model: Any, method: str) -> tuple[int, ...]:
+    """Return the number of columns of what a method answers; nothing, if that is a vector."""
+    is_matrix = is_multilabel(model) or (method == "decision_function" and len(model.classes_) > 2)
+    return (len(model.classes_),) if is_matrix else ()
 
 
 def answer(model: Any, method: str, X: MatrixLike) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
     batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
     if (shape := shape_of(batch.X)) is not None and not shape[0]:
-        wide = method == "decision_function" and len(model.classes_) > 2
-        return np.zeros((0, len(model.classes_)) if wide else 0)
+        return np.zeros((0, *columns_of(model, method)))
     lengths = {} if batch.lengths is None else {"lengths": batch.lengths}
     return getattr(model, method)(batch.X, **lengths)
 
@@ -200,8 +209,11 @@ def right(model: Any, X: MatrixLike, y: ArrayLike) -> tuple[int, int]:
         predicted, truth = (list(chain.from_iterable(labels)) for labels in (predicted, truth))
     if not len(predicted):
         return 0, 0
-    truth = label_array(model, truth, len(predicted))
-    return int(np.count_nonzero(np.asarray(predicted) == truth)), len(truth)
+    if is_multilabel(model):
+        is_right = (predicted == indicator(truth, len(predicted))).all(axis=1)
+    else:
+        is_right = np.asarray(predicted) == label_array(model, truth, len(predicted))
+    return int(np.count_nonzero(is_right)), len(predicted)
 
 
 class Perceptron(LinearOnDask, LocalPerceptron):  # type: ignore[misc]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit.record import RECORD
 from perceptron_rs.common.driver import Report, Schedule, follow
+from perceptron_rs.common.label_sets import assert_columns, warn_of_constant
 from perceptron_rs.common.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.progress import Observer
@@ -113,7 +114,7 @@ class Partitions(Feeder):
 
     facts: list[PartitionFacts]
     encodings: list[Encoding]
-    #: How many examples each class has.
+    #: How many examples each class has; of many labels, how many have not and have each, (K, 2).
     counts: NDArray[np.int64]
 
     def __init__(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> None:
@@ -148,21 +149,36 @@ class Partitions(Feeder):
         vars(model).pop("feature_names_in_", None)
         if first.names is not None:
             model.feature_names_in_ = np.array(first.names, dtype=object)
-        labels = joined_labels([fact.classes for fact in of_rows] or [np.zeros(0)])
+        self.accept_kind("dense" if check_labels(facts) else None)
+        if self.multilabel is None:
+            self.count_classes(of_rows)
+        else:
+            self.count_labels(of_rows)
+        self.encodings = self.encode()
+
+    def count_classes(self, facts: Sequence[PartitionFacts]) -> None:
+        """Find the classes of all partitions, and how many examples each has."""
+        labels = joined_labels([fact.classes for fact in facts] or [np.zeros(0)])
         if self.goes_on:
-            self.classes, indices = model.classes_, encode_again(labels, model.classes_)
+            self.classes, indices = self.model.classes_, encode_again(labels, self.model.classes_)
         else:
             name = "the labels of all partitions"
             self.classes, indices = encode_new(labels, name, least=self.least)
         self.counts = np.zeros(len(self.classes), dtype=np.int64)
-        for_each = [fact.counts for fact in of_rows] or [np.zeros(0, dtype=np.int64)]
+        for_each = [fact.counts for fact in facts] or [np.zeros(0, dtype=np.int64)]
         np.add.at(self.counts, indices, np.concatenate(for_each))
-        self.encodings = self.encode()
+
+    def count_labels(self, facts: Sequence[PartitionFacts]) -> None:
+        """Find how many examples have each of many labels, and how many have not."""
+        columns, known = facts[0].classes, self.model.classes_ if self.goes_on else facts[0].classes
+        assert_columns(len(columns), known)
+        self.classes, self.counts = known, np.add.reduce([fact.counts for fact in facts])
+        warn_of_constant(known, self.counts[:, 0] == 0, self.counts[:, 1] == 0)
 
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples are with them."""
         self.weighed = CallWeights(None, self.model._class_weights(self, self.counts), None)
-        self.n_examples = int(self.counts.sum())
+        self.n_examples = int(self.counts[0].sum() if self.multilabel else self.counts.sum())
 
     def learn(
         self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
@@ -233,6 +249,21 @@ def identity_of(
     }
     plain = decode(encode(of))
     return {name: plain[name] for name in of}  # in this order: errors name the first that differs
+
+
+def check_labels(facts: Sequence[PartitionFacts]) -> bool:
+    """Return whether examples have many labels; ValueError if some have others than those before."""
+    of_rows = [(p, fact) for p, fact in enumerate(facts) if fact.examples]
+    for p, fact in of_rows:
+        first, one = of_rows[0]
+        if fact.is_multilabel != one.is_multilabel:
+            raise ValueError(f"partitions {first} and {p} must both have one label for each example, or many")
+        if fact.is_multilabel and len(fact.classes) != len(one.classes):
+            raise ValueError(
+                f"y of partition {p} must have the columns of partition {first}, {len(one.classes)} of them, "
+                f"one for each label, got {len(fact.classes)}"
+            )
+    return bool(of_rows) and of_rows[0][1].is_multilabel
 
 
 def check_columns(facts: Sequence[PartitionFacts]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.common.driver import Report, Schedule
-from perceptron_rs.common.label_sets import is_indicator
+from perceptron_rs.common.label_sets import indicator, is_indicator
 from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
@@ -16,7 +18,6 @@ from perceptron_rs.common.weights import nothing_to_learn, refuse_odd_weights, s
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import get_engine
-from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
@@ -35,16 +36,11 @@ def parse(batch: Batch) -> Parsed:
     model = Perceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
     names = feature_names(model)
-    if is_indicator(y):
-        raise ArgumentError(
-            "{y} has many labels for each example, which a cluster does not learn",
-            "use fit or fit_stream without a cluster, or fit each column",
-            cause="many labels",
-        )
-    labels, weights = label_array(model, y, X.shape[0]), None
+    weights, n = None, X.shape[0]
+    labels: NDArray[Any] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
     if sample_weight is not None:
         refuse_odd_weights(sample_weight)
-        is_zero = np.shape(sample_weight) in ((), labels.shape) and not np.any(sample_weight)
+        is_zero = np.shape(sample_weight) in ((), (n,)) and not np.any(sample_weight)
         # scikit-learn refuses weights that are all 0, but other partitions may have examples to learn from.
         weights = np.zeros(len(labels)) if is_zero else sample_weights(sample_weight, labels)
         assert weights is not None

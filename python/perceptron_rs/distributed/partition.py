@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import Digests, StoredRows
+from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.labels import encode
 from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of
+from perceptron_rs.common.weights import count_classes
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine
@@ -36,7 +38,7 @@ __all__ = [
 
 
 class Parsed(NamedTuple):
-    """Contents of a partition: rows as engines store them, and labels as they were passed."""
+    """Contents of a partition: rows as engines store them, and labels as passed; many as 0 and 1."""
 
     stored: StoredRows
     columns: int
@@ -58,13 +60,15 @@ class PartitionFacts(NamedTuple):
     examples: int  # or sequences
     columns: int
     names: tuple[str, ...] | None
-    classes: NDArray[Any]  # labels that occur, sorted
-    counts: NDArray[np.int64]  # how often, examples of weight 0 left out
+    classes: NDArray[Any]  # labels that occur, sorted; of many, the numbers of the columns
+    #: How often, examples of weight 0 left out; of many labels, how many have not and have each, (K, 2).
+    counts: NDArray[np.int64]
     entries: int
     digest: str
     attributes: tuple[str, ...] | None
     uses: NDArray[np.int64] | None  # tokens with each of the attributes
     weightless: bool  # whether all examples have weight 0
+    is_multilabel: bool
 
 
 class Encoding(NamedTuple):
@@ -125,13 +129,12 @@ class Partition:
 
 def facts_of(parsed: Parsed) -> PartitionFacts:
     """Look at a partition."""
-    classes, labels = np.unique(parsed.labels, return_inverse=True)
-    counted = labels.reshape(-1) if parsed.weights is None else labels.reshape(-1)[parsed.weights != 0]
-    digests = Digests().with_call(
-        parsed.stored, parsed.columns, labels.reshape(-1).astype(np.uint32), parsed.weights
-    )
+    is_multilabel = parsed.labels.ndim == 2
+    classes, labels = encode_present(parsed.labels)
+    digests = Digests().with_call(parsed.stored, parsed.columns, labels, parsed.weights)
     lengths = None if parsed.lengths is None else parsed.lengths.tolist()
-    told = (digests, classes.tolist(), lengths, parsed.names, parsed.attributes)
+    names = [classes.tolist()] if is_multilabel else classes.tolist()
+    told = (digests, names, lengths, parsed.names, parsed.attributes)
     uses = None
     if parsed.attributes:
         uses = np.bincount(parsed.stored["rows_indices"], minlength=len(parsed.attributes))
@@ -140,13 +143,23 @@ def facts_of(parsed: Parsed) -> PartitionFacts:
         columns=parsed.columns,
         names=parsed.names,
         classes=classes,
-        counts=np.bincount(counted, minlength=len(classes)).astype(np.int64),
+        counts=count_classes(labels, parsed.weights, len(classes)),
         entries=int(values_of(parsed.stored).size),
         digest=sha256(repr(told).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
         weightless=parsed.weights is not None and not parsed.weights.any(),
+        is_multilabel=is_multilabel,
     )
+
+
+def encode_present(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    """Return the labels that occur and the index of each; of a matrix, its columns and its rows as bits."""
+    if labels.ndim == 2:
+        sets = LabelSets.of_indicator(labels)
+        return sets.classes, sets.words
+    classes, indices = np.unique(labels, return_inverse=True)
+    return classes, indices.reshape(-1).astype(np.uint32)
 
 
 def values_of(stored: StoredRows) -> NDArray[Any]:

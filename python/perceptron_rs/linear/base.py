@@ -169,7 +169,7 @@ class LinearLearner(
             Class labels; or, as for ``fit``, a matrix of many labels.
         classes : array-like of shape (n_classes,), default=None
             All classes that will ever occur in y. Required in the first call, unless y is a matrix: then
-            they are the names of its columns, in sorted order. Labels of the data say their type.
+            they are the names of its columns, which must be sorted. Labels of the data say their type.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples, at least 0. An update is multiplied by the weight of its example.
         check_input : bool, default=True

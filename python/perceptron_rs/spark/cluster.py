@@ -173,7 +173,9 @@ def batch_of(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
         flat = None if labels is None else [label for sequence in labels for label in sequence]
         return Batch(rows, flat, None, lengths)
     weight = None if columns.weight is None else table[columns.weight].to_numpy()
-    return Batch(matrix(table, columns.features), None if y is None else y.to_numpy(), weight)
+    if y is not None:
+        y = y.to_numpy() if innermost(y.type) == y.type else matrix(table, [columns.label])
+    return Batch(matrix(table, columns.features), y, weight)
 
 
 def innermost(kind: pa.DataType) -> pa.DataType:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField
 from pyspark.sql.types import StructType as Schema
 
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
@@ -110,6 +111,8 @@ class SparkLearner(ClusterLearner):
         kind = kinds.get(self.classes_.dtype.kind, StringType())
         if self._is_of_sequences:
             kind = ArrayType(kind)
+        elif is_multilabel(self):
+            kind = ArrayType(LongType())
         elif self.label in frame.columns:
             kind = frame.schema[self.label].dataType
         given = frame.select([as_list(frame, name) for name in frame.columns])
@@ -129,6 +132,8 @@ def predicted(
                 labels = model.predict(batch.X)
             else:
                 labels = split_labels(model.predict(batch.X, lengths=batch.lengths), batch.lengths)
+            if is_multilabel(model):
+                labels = labels.tolist()
             yield pa.record_batch([*part.columns, pa.array(labels)], names=[*part.schema.names, name])
 
 
@@ -165,7 +170,7 @@ class Perceptron(LinearOnSpark, LocalPerceptron):  # type: ignore[misc]
     features : str or list of str, default="features"
         A column of lists or of vectors of pyspark.ml, or several columns of numbers.
     label : str, default="label"
-        Column of the class labels.
+        Column of the class labels; of many labels, of lists of 0 and 1 or of booleans.
     weight : str, default=None
         Column of the weights of the examples.
     prediction : str, default="prediction"

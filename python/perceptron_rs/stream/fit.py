@@ -13,7 +13,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.labels import classes_like, encode_new, label_array
+from perceptron_rs.common.labels import classes_like, encode_new, label_array, refuse_other_order
 from perceptron_rs.common.planes import learns_many
 from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width, read
@@ -205,6 +205,8 @@ class Blocks(Feeder):
                 "take a Perceptron, AveragedPerceptron, VotedPerceptron or BudgetedKernelPerceptron",
                 cause="many labels",
             )
+        if is_multilabel and self.stream.source.labels is None:
+            refuse_other_order(self.given_classes, self.stream.facts.classes)
         self.accept_kind("dense" if is_multilabel else None)
         self._publish_columns()
         self.classes = self.stream.facts.classes
