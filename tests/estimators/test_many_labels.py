@@ -133,9 +133,11 @@ def test_every_storage_of_labels_gives_the_same(learner):
     X, Y = drawn()
     model = learner(max_iter=3, tol=None, random_state=0)
     expected = bits(model.fit(X, Y).decision_function(X))
+    every = sp.csr_matrix((Y.ravel(), np.tile(np.arange(LABELS), N), np.arange(0, Y.size + 1, LABELS)))
+    assert every.nnz == Y.size  # zeros, too
     for given in (
         Y.astype(bool), Y.astype(np.float32), Y.tolist(), np.asfortranarray(Y), Y.astype(np.uint8)[:, ::1],
-        sp.csr_matrix(Y), sp.csc_array(Y.astype(bool)), sp.coo_matrix(Y.astype(float)),
+        sp.csr_matrix(Y), sp.csc_array(Y.astype(bool)), sp.coo_matrix(Y.astype(float)), every,
     ):  # fmt: skip
         model.fit(X, given)
         assert bits(model.decision_function(X)) == expected

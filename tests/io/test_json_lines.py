@@ -32,6 +32,7 @@ STYLES = {
     "weighted vw": [{"_label": {"Label": y, "Weight": w}, **x} for x, y, w in PARTS],
     "river": [{"x": x, "y": y} for x, y, _ in PARTS],
     "weighted river": [{"x": x, "y": y, "w": w} for x, y, w in PARTS],
+    "some weights": [{"x": x, "y": y} | ({} if w == 1 else {"w": w}) for x, y, w in PARTS],
     "keys": [{"kind": y, "w": w, **x} for x, y, w in PARTS],
 }
 
