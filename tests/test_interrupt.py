@@ -40,7 +40,8 @@ SCRIPT = """
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
     learner, threads, classes = sys.argv[1:]
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((20_000, 50)), rng.integers(0, int(classes), 20_000)
+    n = 2_000 if learner == "PocketPerceptron" else 20_000  # which looks at all of them at each check
+    X, y = rng.standard_normal((n, 50)), rng.integers(0, int(classes), n)
     model = getattr(perceptron_rs, learner)()
     model.set_params(tol=None, n_jobs=int(threads), random_state=np.random.RandomState(4), warm_start=True)
 

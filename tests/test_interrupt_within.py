@@ -39,6 +39,14 @@ def normal(n, d, dtype=np.float32):
     return np.random.default_rng(0).standard_normal((n, d), dtype=np.float32).astype(dtype, copy=False)
 
 
+def sparse(n, d, entries):
+    """So many entries a row, one in each of as many strips: SciPy's own takes seconds to draw so many."""
+    random = np.random.default_rng(0)
+    columns = np.arange(entries) * (d // entries) + random.integers(0, d // entries, (n, entries))
+    values = random.random(n * entries)
+    return sp.csr_matrix((values, columns.reshape(-1), np.arange(n + 1) * entries), shape=(n, d))
+
+
 def classes(n, count=2):
     return np.random.default_rng(1).integers(0, count, n)
 
@@ -50,7 +58,7 @@ def scores_of_dense_rows():
 
 
 def scores_of_sparse_rows():
-    X = sp.random(10_000, 5000, density=0.04, format="csr", random_state=0)
+    X = sparse(10_000, 5000, 200)
     model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:2000], np.arange(2000) % 1000)
     return lambda: model.decision_function(X)
 
@@ -80,7 +88,7 @@ def kernel_matrix():
 
 
 def gram_of_sparse_rows():
-    X = sp.random(5000, 5000, density=0.02, format="csr", random_state=0)
+    X = sparse(5000, 5000, 100)
     rows = _core.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
     kernel = KernelSpec("linear", gamma=1.0, coef0=0.0, degree=1)
     return lambda: _core.kernel_matrix(rows, rows, kernel=kernel, threads=1)
