@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import Encoding, drop_empty_columns, learn_partition, read_partition
-from perceptron_rs.distributed.weights import EpochWeights, SentWeights
+from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Batch
 from perceptron_rs.settings import Data, Linear
@@ -96,6 +97,21 @@ def test_what_is_sent(monkeypatch):
     )
     assert of_all.weights(states[-1], whole, 7)[1] == []  # as large as the weights
     assert sent[-1] == ("EpochWeights", 7)
+
+
+def test_a_change_of_half_the_weights_is_sent_and_a_larger_one_is_not():
+    states, changes = epochs(1)
+
+    def change(n):
+        return changes[0]._replace(numbers={"coef": changes[0].numbers["coef"]._replace(w=np.zeros(n))})
+
+    most = (n_bytes(states[0]) // 2 - n_bytes(change(0))) // 8
+    for n, is_sent in ((most, True), (most + 1, False)):
+        of_all = SentWeights(lambda given, _: given)
+        before, _ = of_all.weights(states[0], None, 0)
+        weights, after = of_all.weights(states[1], change(n), 1)
+        assert (weights is before, len(after)) == (is_sent, is_sent)
+    assert sys.getsizeof(EpochWeights(states[0], 0)) > n_bytes(states[0])  # as Dask places it
 
 
 def test_one_change_for_several_is_right_from_any_of_their_epochs():
