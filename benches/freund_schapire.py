@@ -29,8 +29,9 @@ from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.engines import get_engine
 from perceptron_rs.kernel.vectors import state_of, stored
+from perceptron_rs.settings import KernelSpec
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {

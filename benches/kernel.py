@@ -26,8 +26,9 @@ from threadpoolctl import threadpool_limits
 
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.engines import get_engine
 from perceptron_rs.kernel.vectors import state_of, stored
+from perceptron_rs.settings import KernelSpec
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500

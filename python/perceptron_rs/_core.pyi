@@ -6,7 +6,8 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution, State
+from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
+from perceptron_rs.state import State
 
 __all__ = [
     "ARITHMETIC_VERSION",

@@ -9,33 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.settings import (
-    AskForRow,
-    Data,
-    Epoch,
-    KernelSpec,
-    Settings,
-    Solution,
-    State,
-)
+from perceptron_rs.state import State
+
+if TYPE_CHECKING:  # what predicts needs none of them
+    from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
 
 __all__ = [
     "ENGINES",
-    "AskForRow",
     "Engine",
     "EngineName",
-    "KernelSpec",
     "Model",
     "Rows",
     "Run",
     "RunInPlace",
-    "Solution",
     "State",
     "forced_instruction_set",
     "get_engine",

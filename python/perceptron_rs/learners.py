@@ -9,8 +9,6 @@ from typing import Any
 from perceptron_rs.choices import EngineName
 from perceptron_rs.common.prediction import Predictor
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.models.exporting import Exported
-from perceptron_rs.models.onnx import register
 from perceptron_rs.models.reader import read, read_predictor
 from perceptron_rs.registry import LEARNERS
 
@@ -97,7 +95,10 @@ def load_predictor(
         ``decode_scores``, and ``predict_proba`` if the estimator has it; and the attributes ``classes_``,
         ``n_features_in_`` and perhaps ``feature_names_in_``. X is an array, a list of lists, a matrix of
         SciPy, or a data frame with the columns of the fit in their order; of sequences also lists of
-        attributes.
+        attributes. Where the columns have names, it may be a list of dictionaries. Of a model that the
+        command line trained on texts, on hashed names or on columns that it scaled, X are texts,
+        dictionaries, or the columns before they were scaled, and the answers are those of
+        ``perceptrons predict``.
 
     Raises
     ------
@@ -194,5 +195,8 @@ def register_skl2onnx() -> None:
     >>> from perceptron_rs.models import register_skl2onnx
     >>> register_skl2onnx()  # doctest: +SKIP
     """
+    from perceptron_rs.models.exporting import Exported
+    from perceptron_rs.models.onnx import register
+
     kinds = (learner.kind for learner in LEARNERS.values())
     register(kind for kind in kinds if issubclass(kind, Exported))

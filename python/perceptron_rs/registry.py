@@ -9,18 +9,16 @@ imported before it is asked for, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 __all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
 Part: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Where a learner lives."""
 
     family: str

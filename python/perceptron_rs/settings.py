@@ -1,4 +1,4 @@
-"""Arguments and results of the engines, the same for both: data, settings of a learner, and its state.
+"""Arguments and results of the engines, the same for both: data, and the settings of a learner.
 
 Settings check themselves for what has no meaning; whether shapes agree with the data is checked where a run
 starts. Nothing here knows an engine.
@@ -25,6 +25,7 @@ from perceptron_rs.choices import (
     Tie,
     words,
 )
+from perceptron_rs.state import State
 
 __all__ = [
     "POLICIES",
@@ -33,7 +34,6 @@ __all__ = [
     "Chain",
     "Data",
     "Epoch",
-    "Floats",
     "Kernel",
     "KernelSpec",
     "Linear",
@@ -41,48 +41,9 @@ __all__ = [
     "Sequences",
     "Settings",
     "Solution",
-    "State",
     "Stepped",
-    "are_zeros",
     "check_kept",
-    "zeros",
 ]
-
-Floats: TypeAlias = NDArray[np.float64]
-
-#: What a learner has learnt: arrays by name, for K planes of d columns.
-#:
-#: linear      coef (K, d), intercept (K,), and the examples seen, seen int64 (K,)
-#: averaged    and the sums u: coef_u (K, d), intercept_u (K,)
-#: penalty     and the examples whose penalty on each weight is pending: ages int64 (K, d)
-#: pocket      returns coef and intercept of the pocket, and also last_coef, last_intercept, pocket_errors
-#:             (K,), pocket_run int64 (K,), and a list of swaps: swap_plane, swap_epoch, swap_t int64,
-#:             swap_errors, swap_average int64 (0 or 1)
-#: voted       returns also the log of the run, plane by plane: log_start int64 (K + 1,), where the M entries
-#:             of each begin and end; log_row, log_t int64 (M,), log_step (M,)
-#: kernel      starts from sums (K, n), S of each example, intercept, norm (K,), N, and seen; returns
-#:             intercept, norm, seen, and the log with log_norm (M,), N after each entry
-#: budget      seen, and G sets, K or one of a joint decision: kept_start int64 (G + 1,), where the M members
-#:             of each begin and end; kept_row int64 (M,), their rows, those of the run after the stored ones;
-#:             kept_number int64 (M,), the numbers of their mistakes, from 1; kept_step (M, 1), or (M, K) of a
-#:             joint decision; kept_mistakes int64 (G,), kept_harm (G,); of "projectron" kept_factor, the
-#:             factors of the Gram matrices by columns, each as long as it has entries (else empty)
-#: chain       emission (d, K) and perhaps pair (d, K * K), in the form CSR as emission_indptr int64,
-#:             emission_indices int32 and emission_data; transition (K, K), start and end (K,); the sums u of
-#:             all these, with _u after each name; seen int64 (1,), the sequences seen
-#: network     coef_0 (neurons, d), intercept_0 (neurons,), coef_1 (neurons, neurons before), ...
-State: TypeAlias = dict[str, NDArray[Any]]
-
-
-def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return zeros to start from: one, over and over, which takes no memory and no time to look at."""
-    return np.broadcast_to(np.float64(0.0), shape)
-
-
-def are_zeros(array: NDArray[np.float64]) -> bool:
-    """Whether the numbers are such zeros."""
-    return array.size > 0 and not any(array.strides) and not array.flat[0]
-
 
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from perceptron_rs import _core
-from perceptron_rs.engines import KernelSpec
 from perceptron_rs.float_mode import standard
-from perceptron_rs.settings import Data, Network
+from perceptron_rs.settings import Data, KernelSpec, Network
 from tests.support import run_of
 
 from .environments import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from perceptron_rs import _core
-from perceptron_rs.engines import KernelSpec
+from perceptron_rs.settings import KernelSpec
 
 from .environments import (
     GRAM,

@@ -15,7 +15,7 @@ from perceptron_rs import (
     SequencePerceptron,
     reproduce,
 )
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 from tests.learners import PASSES
 
 from .problems import (

@@ -21,8 +21,8 @@ from perceptron_rs import (
     load,
     reproduce,
 )
+from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import Digests
-from perceptron_rs.audit.record import RECORD
 from perceptron_rs.io import Source, open_arrays, open_svmlight
 
 rng = np.random.default_rng(3)

@@ -3,7 +3,7 @@
 import pytest
 
 from perceptron_rs import load
-from perceptron_rs.models.input import input_of
+from perceptron_rs.models.description import input_of
 
 ROWS = [(i % 2, i % 7 + 0.5, i % 2 * 3 - i % 3, "NA" if i % 9 == 4 else i % 5, i) for i in range(60)]
 NAMES = ("y", "a", "b", "c", "id")

@@ -25,7 +25,7 @@ from perceptron_rs import (
     SequencePerceptron,
     StructuredPerceptron,
 )
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 LEARNERS = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]

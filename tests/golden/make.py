@@ -19,7 +19,8 @@ from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.golden import examples, fitted
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS
-from perceptron_rs.settings import Chain, Data, Linear, Sequences, State
+from perceptron_rs.settings import Chain, Data, Linear, Sequences
+from perceptron_rs.state import State
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs.engines import Engine, Rows
-from perceptron_rs.settings import Kernel, KernelSpec, State
+from perceptron_rs.settings import Kernel, KernelSpec
+from perceptron_rs.state import State
 from tests.support import learn
 
 SQUARE = KernelSpec("poly", gamma=1.0, coef0=1.0, degree=2)

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import KernelSpec
 
 from .budget_support import LINEAR, POLICIES, RBF, SIGNS, THREE, budget_run, nothing
 from .support import SQUARE, assert_same

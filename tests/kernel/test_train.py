@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.engines import KernelSpec, get_engine
+from perceptron_rs.engines import get_engine
+from perceptron_rs.settings import KernelSpec
 
 from .support import ANSWERS, SQUARE, assert_same, kernel_run, rows_of, scores, vectors
 

@@ -31,7 +31,8 @@ from perceptron_rs import (
     load,
 )
 from perceptron_rs.linear.voted import PREDICTIONS
-from perceptron_rs.models.input import INPUT, Input, Scale
+from perceptron_rs.models.description import INPUT
+from perceptron_rs.models.input import Input, Scale
 from perceptron_rs.testing import assert_parity
 
 rng = np.random.default_rng(4)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from perceptron_rs import AveragedPerceptron, load
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 
 FILE = Path(__file__).parent / "format.safetensors"
 

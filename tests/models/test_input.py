@@ -8,7 +8,8 @@ import pytest
 from perceptron_rs import Perceptron, load, load_predictor
 from perceptron_rs.cli import main
 from perceptron_rs.models import describe
-from perceptron_rs.models.input import INPUT, Input, Scale
+from perceptron_rs.models.description import INPUT
+from perceptron_rs.models.input import Input, Scale
 
 from .conftest import put_together, take_apart
 

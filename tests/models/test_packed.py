@@ -20,7 +20,7 @@ from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed,
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed import PackedModel
-from perceptron_rs.settings import zeros
+from perceptron_rs.state import zeros
 
 WIDE, N, FEW = 1 << 14, 60, 40
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)

@@ -267,3 +267,48 @@ def test_a_new_process_imports_little(model, y, rows, asked, tmp_path):
     *_, modules, megabytes = done.stdout.splitlines()
     assert modules == "[]"
     assert float(megabytes) < 80, "with NumPy and the core alone it is 36"
+
+
+#: What no first answer needs: modules that take long to import.
+_SLOW = ("argparse", "concurrent.futures", "decimal", "logging", "pathlib", "random", "secrets", "tempfile")
+_OF_TRAINING = (
+    "audit.digests",
+    "audit.record",
+    "cli",
+    "common.labels",
+    "common.weights",
+    "io",
+    "models.exporting",
+    "models.input",
+    "models.onnx",
+    "models.training_record",
+    "models.writer",
+    "stream",
+)
+_FAMILIES = ("linear", "kernel", "sequence", "multilayer", "margins")
+
+
+@pytest.mark.parametrize(
+    ("model", "family", "others"),
+    [
+        (AveragedPerceptron(), "linear", ("features", "linear.vectors", "settings")),
+        (VotedPerceptron(), "linear", ("features", "settings")),
+        (KernelPerceptron(), "kernel", ("features",)),
+        (MultilayerPerceptron((3,), max_iter=2, tol=None), "multilayer", ("features", "settings")),
+        (MaxMarginClassifier(), "margins", ("features",)),
+    ],
+)
+def test_a_first_answer_imports_what_it_needs(model, family, others, tmp_path):
+    model.fit([[1.0], [-1.0]], [1, 0]).save(tmp_path / "m")
+    code = (
+        "import sys, numpy\nknown = set(sys.modules)\nfrom perceptron_rs import load_predictor\n"
+        f"print(load_predictor({str(tmp_path / 'm')!r}).predict([[2.0]])[0])\n"
+        "print(*sorted(set(sys.modules) - known))"
+    )
+    folder = str(Path(perceptron_rs.__file__).parents[1])
+    argv = [sys.executable, "-c", f"import sys; sys.path.insert(0, {folder!r})\n{code}"]
+    answer, modules = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert answer == "1"
+    own = {*_OF_TRAINING, *others, *_FAMILIES} - {family}
+    assert not {*_SLOW, *(f"perceptron_rs.{name}" for name in own)} & set(modules.split())
+    assert f"perceptron_rs.{family}.predictor" in modules.split()

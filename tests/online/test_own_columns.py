@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from tests.support import run_of
 
 from perceptron_rs.engines import Engine, State, get_engine
-from perceptron_rs.settings import Data, Linear, zeros
+from perceptron_rs.settings import Data, Linear
+from perceptron_rs.state import zeros
 
 #: Weights that a run may begin with, in columns of the rows and in others.
 HUGE = 1.7e308

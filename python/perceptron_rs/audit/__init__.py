@@ -2,3 +2,8 @@
 
 `digests` says which bytes of the examples are digested, `record` what is kept of each call.
 """
+
+__all__ = ["RECORD"]
+
+#: The attribute of an estimator that holds the record.
+RECORD = "_calls"

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from pathlib import Path
-from typing import Any, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from perceptron_rs.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["KEY_CONSTRAINT", "AuditKey", "KeyGiven", "KeyParameter", "key_of"]
 
@@ -70,6 +72,8 @@ def key_of(given: object) -> bytes | None:
     elif isinstance(given, bytes | bytearray | memoryview):
         key = bytes(given)
     elif isinstance(given, str | os.PathLike):
+        from pathlib import Path
+
         return _read(Path(given))
     else:
         raise TypeError(

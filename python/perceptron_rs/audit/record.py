@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
+from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, key_name
 from perceptron_rs.audit.key import key_of
 from perceptron_rs.fitted import parameter_names
-from perceptron_rs.settings import are_zeros
+from perceptron_rs.state import are_zeros
 
 __all__ = [
-    "RECORD",
     "Call",
     "Method",
     "StreamRecord",
@@ -38,8 +38,6 @@ __all__ = [
     "same_value",
 ]
 
-#: The attribute.
-RECORD = "_calls"
 #: Parameters that belong to a process and not to a model.
 _NOT_KEPT = ("callback", "audit_key")
 #: Those that change with the process: they are kept as if nobody had set them.

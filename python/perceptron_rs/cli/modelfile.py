@@ -57,8 +57,10 @@ def load_model(path: Path, *, sequences: bool | None = False) -> Any:
 
 
 def load_predictor(path: Path, threads: int | None, *, sequences: bool = False) -> Any:
-    """Read what predicts of a model file."""
-    return _checked(path, lambda learners: learners.load_predictor(path, n_jobs=threads), sequences)
+    """Read what predicts of a model file, of the columns that readers of DATA make."""
+    predictor = _checked(path, lambda learners: learners.load_predictor(path, n_jobs=threads), sequences)
+    predictor._takes_columns = True
+    return predictor
 
 
 def _checked(path: Path, load: Callable[[ModuleType], Any], sequences: bool | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["Best", "spliced"]
 

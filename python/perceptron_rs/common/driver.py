@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.best import Best
 from perceptron_rs.engines import Engine, Run
-from perceptron_rs.settings import Data, Epoch, Linear, Settings, State
+from perceptron_rs.settings import Data, Epoch, Linear, Settings
+from perceptron_rs.state import State
 
 __all__ = [
     "DriveCall",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from perceptron_rs.common.schema import Array
-from perceptron_rs.engines import KernelSpec, State
-from perceptron_rs.settings import LARGEST_DEGREE
+from perceptron_rs.engines import State
+from perceptron_rs.settings import LARGEST_DEGREE, KernelSpec
 
 __all__ = ["KERNEL_ARRAY", "spec_of"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.label_sets import LabelSets, is_indicator, is_missing, lists_of_labels
-from perceptron_rs.common.planes import learns_many
+from perceptron_rs.common.planes import check_classes, learns_many
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
-    "check_classes",
     "classes_like",
     "encode",
     "encode_again",
@@ -394,16 +393,6 @@ def encode(
 def _is_beyond_floats(classes: NDArray[Any]) -> bool:
     """Whether NumPy may round numbers of another type, or these, to compare them."""
     return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
-
-
-def check_classes(classes: NDArray[Any], planes: int | None = None, *, least: int = 2) -> None:
-    """Refuse ``classes_`` that a caller has assigned, unless there are enough, or as many as planes."""
-    n = len(classes)
-    if n < least or planes not in ((None, 1, 2) if n == 2 else (None, n)):
-        needed = f"at least {least}" if planes is None else max(least, planes)
-        raise ValueError(
-            f"classes_ must hold {needed} labels, as after a fit, got {np.asarray(classes).tolist()!r:.200}"
-        )
 
 
 def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:

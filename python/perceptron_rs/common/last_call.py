@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
 from perceptron_rs.common.prediction import Predictor

@@ -1,4 +1,7 @@
-"""How classes become planes: one for two classes, one each for more, or for any number of labels."""
+"""How classes become planes: one for two classes, one each for more, or for any number of labels.
+
+And whether classes and weights that a caller has assigned are those of planes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "assert_finite_weights",
+    "assert_same_planes",
+    "check_classes",
     "is_joint",
     "is_multilabel",
     "joint_update",
@@ -61,3 +67,37 @@ def n_planes(estimator: object, classes: NDArray[Any]) -> int:
 def positive_labels(n: int) -> NDArray[np.uint32]:
     """Return the class index that is the positive one of each of ``n`` planes."""
     return np.array([1] if n == 1 else range(n), dtype=np.uint32)
+
+
+def check_classes(classes: NDArray[Any], planes: int | None = None, *, least: int = 2) -> None:
+    """Refuse ``classes_`` that a caller has assigned, unless there are enough, or as many as planes."""
+    n = len(classes)
+    if n < least or planes not in ((None, 1, 2) if n == 2 else (None, n)):
+        needed = f"at least {least}" if planes is None else max(least, planes)
+        raise ValueError(
+            f"classes_ must hold {needed} labels, as after a fit, got {np.asarray(classes).tolist()!r:.200}"
+        )
+
+
+def assert_finite_weights(**weights: Any) -> None:
+    """Raise if weights that predict, given by the attribute's name, were set to what no fit leaves."""
+    for name, numbers in weights.items():
+        bad = np.asarray(numbers, dtype=np.float64)
+        bad = bad[~np.isfinite(bad)]
+        if bad.size:
+            raise ValueError(f"{name} must be finite, got {bad[0]}; set finite values or fit again")
+
+
+def assert_same_planes(columns: int | None, /, **arrays: Any) -> None:
+    """Raise if numbers of planes, given by the attribute's name, were set to shapes that do not fit together.
+
+    The weights of the planes come first; those of all ``columns`` are needed, if they are given.
+    """
+    first, coef = next(iter(arrays.items()))
+    if coef.ndim != 2 or columns not in (None, coef.shape[1]):
+        width = "n_features" if columns is None else columns
+        raise ValueError(f"{first} must have the shape (n_planes, {width}), got {coef.shape}; fit again")
+    for name, numbers in arrays.items():
+        needed, shape = coef.shape if "coef" in name else coef.shape[:1], numbers.shape
+        if shape != needed:
+            raise ValueError(f"{name} must have the shape {needed}, like {first}, got {shape}; fit again")

@@ -75,6 +75,8 @@ class Predictor(SchemaMixin):
     n_features_in_: int
     #: Whether y may be a matrix of labels.
     _learns_many: ClassVar[bool] = False
+    #: Whether X has the columns of the model already, as readers of files make them of raw examples.
+    _takes_columns: bool = False
     _model: Any
 
     if not TYPE_CHECKING:  # some learners have a property
@@ -94,7 +96,8 @@ class Predictor(SchemaMixin):
 
     def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         """Return examples as the engine has them, with the columns that it knows."""
-        return examples_of_numbers(self, engine, X)
+        how = None if self._takes_columns else vars(self).get("_input")
+        return examples_of_numbers(self, engine, X, how)
 
     def _check_prediction(self) -> None:
         """Raise ValueError for parameters that predict nothing together."""

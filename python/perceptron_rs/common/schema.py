@@ -17,7 +17,6 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.audit.digests import row_digests
 from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, packed, unpacked
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
 from perceptron_rs.common.planes import is_joint, n_planes
@@ -228,6 +227,8 @@ class StoredExamples:
 
     def digests(self, found: State, columns: int) -> NDArray[Any]:
         """Return digests of the rows, which do not depend on how they are stored."""
+        from perceptron_rs.audit.digests import row_digests  # what predicts digests nothing
+
         digests = row_digests(self.stored(found), columns)
         return digests[found[self.index]] if self.index else digests
 

@@ -30,8 +30,9 @@ from perceptron_rs.common.weights import CallWeights, class_counts, class_weight
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
-from perceptron_rs.settings import Settings, State
+from perceptron_rs.settings import Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
+from perceptron_rs.state import State
 
 __all__ = ["Feeder", "Trainable", "train"]
 

@@ -14,12 +14,10 @@ from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.settings import Floats
+from perceptron_rs.state import Floats
 
 __all__ = [
     "CallWeights",
-    "assert_finite_weights",
-    "assert_same_planes",
     "class_counts",
     "class_weights",
     "count_classes",
@@ -189,30 +187,6 @@ def infinite_weight(value: Any) -> ArgumentError:
 def nothing_to_learn() -> ArgumentError:
     """Return the error for weights that leave no example."""
     return ArgumentError("{weights} leave no example of positive weight", "there is nothing to learn")
-
-
-def assert_finite_weights(**weights: Any) -> None:
-    """Raise if weights that predict, given by the attribute's name, were set to what no fit leaves."""
-    for name, numbers in weights.items():
-        bad = np.asarray(numbers, dtype=np.float64)
-        bad = bad[~np.isfinite(bad)]
-        if bad.size:
-            raise ValueError(f"{name} must be finite, got {bad[0]}; set finite values or fit again")
-
-
-def assert_same_planes(columns: int | None, /, **arrays: Any) -> None:
-    """Raise if numbers of planes, given by the attribute's name, were set to shapes that do not fit together.
-
-    The weights of the planes come first; those of all ``columns`` are needed, if they are given.
-    """
-    first, coef = next(iter(arrays.items()))
-    if coef.ndim != 2 or columns not in (None, coef.shape[1]):
-        width = "n_features" if columns is None else columns
-        raise ValueError(f"{first} must have the shape (n_planes, {width}), got {coef.shape}; fit again")
-    for name, numbers in arrays.items():
-        needed, shape = coef.shape if "coef" in name else coef.shape[:1], numbers.shape
-        if shape != needed:
-            raise ValueError(f"{name} must have the shape {needed}, like {first}, got {shape}; fit again")
 
 
 def start_value(value: object, name: str, shape: tuple[int, ...]) -> Floats:

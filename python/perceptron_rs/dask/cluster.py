@@ -35,7 +35,8 @@ from perceptron_rs.distributed.partition import (
     read_partition,
 )
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
-from perceptron_rs.settings import Chain, Epoch, Linear, State
+from perceptron_rs.settings import Chain, Epoch, Linear
+from perceptron_rs.state import State
 
 __all__ = ["DaskCluster"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.audit.record import RECORD
+from perceptron_rs.audit import RECORD
 from perceptron_rs.common.driver import Report, Schedule, follow
 from perceptron_rs.common.label_sets import assert_columns, warn_of_constant
 from perceptron_rs.common.labels import encode_again, encode_new, joined_labels
@@ -25,7 +25,8 @@ from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
-from perceptron_rs.settings import Chain, Epoch, Linear, Settings, State
+from perceptron_rs.settings import Chain, Epoch, Linear, Settings
+from perceptron_rs.state import State
 from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
 from perceptron_rs.stream.run import Place
 

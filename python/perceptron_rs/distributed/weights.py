@@ -14,7 +14,7 @@ import numpy as np
 
 from perceptron_rs.common.columns import packed, unpacked
 from perceptron_rs.common.mixing import Change, apply_change, combine_changes
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["EpochWeights", "SentWeights", "n_bytes"]
 

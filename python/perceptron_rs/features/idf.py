@@ -38,14 +38,12 @@ class Idf:
     offset: None = None
 
     def applied(self, X: MatrixLike) -> Any:
-        """Return counts of n-grams times the weights, normalized."""
+        """Return counts of n-grams (`CsrArrays`) times the weights, normalized."""
         known = self.columns[:-1]
         at = np.searchsorted(known, X.indices)
         weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
         rows = normalized(Rows(X.data * weights, X.indices, X.indptr), self.norm)
-        other = X.copy()
-        other.data = rows.data
-        return other
+        return X.with_data(rows.data)
 
     def again(self) -> IdfFit:
         """Return what learns it from other texts."""

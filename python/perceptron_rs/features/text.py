@@ -194,9 +194,9 @@ def _are_words(codes: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[np.bool_]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    from perceptron_rs.features.stop_words import ENGLISH
 
-    known = np.array(sorted(ENGLISH_STOP_WORDS), dtype=f"S{_WIDEST_STOP_WORD}")
+    known = np.array(ENGLISH, dtype=f"S{_WIDEST_STOP_WORD}")
     text = np.append(text, np.zeros(_WIDEST_STOP_WORD, dtype=np.uint8))
     found = np.zeros(len(starts), dtype=bool)
     lengths = ends - starts

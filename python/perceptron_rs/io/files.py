@@ -262,7 +262,7 @@ class ExampleFiles:
         if fit is not None:
             fit.add(data.X if held is None else data.X[~held])
             self.reading = replace(self.reading, scale=fit.scale())
-            data = replace(data, rows=self.reading.scale.applied(data.X))
+            data = replace(data, rows=self.reading.scale.applied(data.rows))
         if held is not None:
             self._left_out, data = data.chosen(held), data.chosen(~held)
         self.rows = len(data)
@@ -499,7 +499,7 @@ class ExampleFiles:
         if reading.n_features is not None and data.shape[1] != reading.n_features:
             raise wrong_width(name, data.shape[1], reading)
         if reading.scale is not None:
-            data = replace(data, rows=reading.scale.applied(data.X))
+            data = replace(data, rows=reading.scale.applied(data.rows))
         if data.y is None or (not reading.with_labels and reading.labels is None):
             if reading.with_labels and len(data):
                 raise ArgumentError(

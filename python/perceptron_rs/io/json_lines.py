@@ -8,14 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.io.layout import hasher
+from perceptron_rs.features.dictionaries import finite, flattened, hashed_dictionaries
 from perceptron_rs.io.source import Batch
 
 __all__ = ["JsonLines"]
-
-#: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
-_WITHIN = "^"
 
 
 class JsonLines:
@@ -63,15 +61,12 @@ class JsonLines:
             rows.append(row)
             labels.append(label)
             weights.append(weight)
-        if not rows:
-            from scipy.sparse import csr_matrix
-
-            return Batch(csr_matrix((0, 1 << self._hash_bits)), np.zeros(0) if self._with_labels else None)
+        columns = 1 << self._hash_bits
         try:
-            X = hasher(self._hash_bits, "dict").transform(rows)
+            X = CsrArrays.of(*hashed_dictionaries(rows, columns), columns)
         except UnicodeEncodeError as error:
             raise ValueError(f"{self._name}: a name or a value is not valid Unicode: {error}") from None
-        y = self._labels(labels) if self._with_labels else None
+        y = (self._labels(labels) if rows else np.zeros(0)) if self._with_labels else None
         is_weighted = any(weight is not None for weight in weights)
         return Batch(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
 
@@ -93,10 +88,8 @@ class JsonLines:
                 'name its key with {target}, or write it as vw ("_label") or river ("x" and "y") do',
                 key=self._target,
             )
-        features: dict[str, float | str] = {}
-        _flatten(found, "", features)
         return (
-            features,
+            flattened(found),
             None if label is None else _label(label),
             None if weight is None else _weight(weight),
         )
@@ -140,34 +133,6 @@ def _popped(found: dict[str, Any], key: str) -> Any:
     return found.pop(key, None) if found.get(key, 1) is not None else _weight(None)
 
 
-def _flatten(found: dict[str, Any], within: str, features: dict[str, float | str]) -> None:
-    """Put the features of an object, and of objects in it, into a dictionary without objects."""
-    for key, value in found.items():
-        name = within + key
-        if isinstance(value, dict):
-            _flatten(value, name + _WITHIN, features)
-            continue
-        if isinstance(value, list):
-            raise ArgumentError(
-                "{name!r} is a list", 'write an object of names and numbers, such as {{"red": 1}}', name=name
-            )
-        if name in features:
-            raise ValueError(f"the feature {name!r} is there twice")
-        if value is None:  # as a missing value of a table, no feature
-            continue
-        features[name] = value if isinstance(value, str) else _number(value, name)
-
-
-def _number(value: float, name: str) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{name!r} must be a finite number, got {value!r:.80}")
-    return number
-
-
 def _label(label: Any) -> bool | int | str:
     """Return a label as arrays hold it to the last digit; ValueError if none does."""
     if isinstance(label, bool):
@@ -191,7 +156,7 @@ def _label(label: Any) -> bool | int | str:
 
 
 def _weight(weight: object) -> float:
-    if not isinstance(weight, int | float) or isinstance(weight, bool) or _number(weight, "the weight") < 0:
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or finite(weight, "the weight") < 0:
         raise ValueError(f"the weight must be a number of at least 0, got {_shown(weight)}")
     return float(weight)
 

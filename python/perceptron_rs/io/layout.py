@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.features.dictionaries import hashed_dictionaries
 from perceptron_rs.io.cells import LabelKind, as_labels
 from perceptron_rs.io.columns import (
     CellError,
@@ -31,7 +33,7 @@ from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
 from perceptron_rs.io.reading import Reading, check_names, check_weight
 from perceptron_rs.io.source import Batch, Source
 
-__all__ = ["Layout", "hasher", "layout_of", "located", "refuse_unnamed"]
+__all__ = ["Layout", "layout_of", "located", "refuse_unnamed"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -189,7 +191,7 @@ class Layout:
                     value = float(value)
                 if value is not None and value == value:
                     row[feature.name] = value
-        return hasher(bits, "dict").transform(rows)
+        return CsrArrays.of(*hashed_dictionaries(rows, 1 << bits), 1 << bits)
 
     def texts(self, schema: Any) -> tuple[str, ...]:
         """Return the features that hold text by their types."""
@@ -347,13 +349,6 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
         raise ArgumentError(problem, remedy, place=f"{path}: ", last=last)
     refuse_unnamed(names, last, path)
     return last
-
-
-def hasher(bits: int, kind: str) -> Any:
-    """Return scikit-learn's hasher to 2 ** bits columns."""
-    from sklearn.feature_extraction import FeatureHasher
-
-    return FeatureHasher(n_features=1 << bits, input_type=kind)
 
 
 def refuse_unnamed(names: Sequence[str], column: str, table: str) -> None:

@@ -173,9 +173,7 @@ class RawText:
             texts.append(words if has_label else f"{label}{tab}{words}")
         columns = 1 << self._hash_bits
         rows = normalized(hashed_rows(texts, self._options, columns, self._words), self._norm)
-        index = np.int32 if rows.indptr[-1] < 2**31 else np.int64  # SciPy's are of one type
-        arrays = rows.data, rows.indices.astype(index, copy=False), rows.indptr.astype(index)
-        X = CsrArrays(*arrays, (len(texts), columns))
+        X = CsrArrays.of(*rows, columns)
         is_wanted = self._with_labels and self._is_labelled is not False
         return Batch(X, _labels(labels, self._kind) if is_wanted else None)
 

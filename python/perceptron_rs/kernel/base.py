@@ -22,14 +22,14 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.train import Feeder, train
 from perceptron_rs.common.weights import CallWeights
-from perceptron_rs.engines import KernelSpec, State
+from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.predictor import KernelLearnerPredictor
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
 from perceptron_rs.kernel.vectors import empty_log, stored
 from perceptron_rs.models.saving import Saved
-from perceptron_rs.settings import Budget, Kernel
+from perceptron_rs.settings import Budget, Kernel, KernelSpec
 from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["KernelLearner"]

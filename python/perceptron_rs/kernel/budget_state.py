@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.selection import concatenate_rows, rows_of, select_rows
 from perceptron_rs.engines import Engine
 from perceptron_rs.kernel.vectors import stored
-from perceptron_rs.settings import Data, State
+from perceptron_rs.settings import Data
+from perceptron_rs.state import State
 from perceptron_rs.stream.run import Block, Carrier
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.common.kernel_array import spec_of
-from perceptron_rs.common.labels import check_classes
-from perceptron_rs.common.planes import is_joint
+from perceptron_rs.common.planes import check_classes, is_joint
 from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
@@ -20,12 +19,13 @@ from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.vote_shares import VoteShares
-from perceptron_rs.engines import Engine, KernelSpec, State, get_engine
+from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_log, check_members
 from perceptron_rs.kernel.values import callable_values
 from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of, stored, survival_counts
+from perceptron_rs.settings import KernelSpec
 
 __all__ = [
     "PREDICTIONS",
@@ -107,7 +107,7 @@ class KernelLearnerPredictor(MistakeClassifier):
 
         The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
         """
-        state = state_of(self._vectors, self.n_seen_, self._seed)
+        state = state_of(self._vectors, self.n_seen_, self._seed, draws=answer.endswith("drawn"))
         support, columns = len(self._vectors["origin"]), self.n_features_in_
         if callable(self.kernel) or self.kernel == "precomputed":
             stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.engines import AskForRow, Engine, KernelSpec, Rows
+from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.float_mode import foreign, standard
-from perceptron_rs.settings import LARGEST_DEGREE
+from perceptron_rs.settings import LARGEST_DEGREE, AskForRow, KernelSpec
 
 __all__ = [
     "callable_values",

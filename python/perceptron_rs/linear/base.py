@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.feeders import InMemory
-from perceptron_rs.common.labels import check_classes
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import are_accepted, shared_settings, validated
-from perceptron_rs.common.planes import joint_update, positive_labels
+from perceptron_rs.common.planes import check_classes, joint_update, positive_labels
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.threads import n_threads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction
 from perceptron_rs.common.columns import COLUMNS, unpacked
-from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.planes import assert_finite_weights, assert_same_planes, check_classes
 from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
@@ -18,13 +18,14 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.common.vote_shares import VoteShares
-from perceptron_rs.common.weights import assert_finite_weights, assert_same_planes
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.linear.packed import PackedModel
 from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
-from perceptron_rs.linear.vectors import PREFIX, Hyperplanes, Vectors, VotedModel, check_vectors
+
+if TYPE_CHECKING:
+    from perceptron_rs.linear.vectors import Hyperplanes, Vectors, VotedModel
 
 __all__ = [
     "PREDICTIONS",
@@ -199,6 +200,8 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
             raise AttributeError(f"{type(self).__name__!r} object has no vectors; fit it first") from None
 
     def _check_arrays(self, arrays: State, history: History) -> None:
+        from perceptron_rs.linear.vectors import check_vectors  # other learners need none of it
+
         super()._check_arrays(arrays, history)
         check_vectors(arrays)
 
@@ -207,6 +210,8 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
         return model if model.engine is engine else self._model_from(engine, model.state())
 
     def _model_from(self, engine: Engine, state: State) -> VotedModel:
+        from perceptron_rs.linear.vectors import VotedModel
+
         return VotedModel.from_state(engine, unpacked(state))
 
     def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
@@ -224,6 +229,8 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
     def predictor_(self) -> dict[str, NDArray[Any]]:
         """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
         if self.prediction == "vote":
+            from perceptron_rs.linear.vectors import PREFIX
+
             return {f"{PREFIX}{name}": array for name, array in self._vectors.items()} | {
                 "n_seen": self.n_seen_
             }

@@ -9,7 +9,7 @@ import numpy as np
 from perceptron_rs.common.predictor import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
 from perceptron_rs.fitted import feature_names
-from perceptron_rs.models.input import base_of, input_of
+from perceptron_rs.models.description import base_of, input_of
 
 __all__ = ["lines", "shown"]
 

@@ -24,7 +24,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.settings import zeros
+from perceptron_rs.state import zeros
 
 __all__ = [
     "LAST",

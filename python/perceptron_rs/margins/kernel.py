@@ -21,7 +21,6 @@ from scipy.sparse import issparse
 from perceptron_rs.array_likes import MatrixLike, shape_of
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.engines import KernelSpec
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.bounds import down, novikoff, up, up_root
@@ -29,7 +28,8 @@ from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Problem, read
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.settings import LARGEST_DEGREE, Floats
+from perceptron_rs.settings import LARGEST_DEGREE, KernelSpec
+from perceptron_rs.state import Floats
 
 __all__ = [
     "KERNELS",

@@ -20,7 +20,7 @@ from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.parameters import MAX_STEPS
 from perceptron_rs.margins.problem import Problem, check_options, choice, read_classes
 from perceptron_rs.margins.result import MistakeBounds
-from perceptron_rs.settings import Floats
+from perceptron_rs.state import Floats
 
 __all__ = ["mistake_bounds"]
 

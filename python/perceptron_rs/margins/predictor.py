@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import MarginKernel
 from perceptron_rs.common.kernel_array import spec_of
-from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.planes import assert_finite_weights, check_classes
 from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of, select_columns, slice_rows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.weights import assert_finite_weights
-from perceptron_rs.engines import Engine, KernelSpec, Rows, State, get_engine
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["MaxMarginClassifierPredictor"]
 

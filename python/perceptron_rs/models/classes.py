@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.models.values import plain
 
-__all__ = ["LABELS", "classes_from_json", "classes_to_json"]
-
-#: The part of a description that says, of many labels, as what matrix they were given.
-LABELS = "labels"
+__all__ = ["classes_from_json", "classes_to_json"]
 
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("float16", "float32", "float64")

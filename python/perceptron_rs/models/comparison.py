@@ -15,7 +15,7 @@ from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.schema import SchemaMixin, StoredExamples, schema_of
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
-from perceptron_rs.models.input import BASE, INPUT, input_of
+from perceptron_rs.models.description import BASE, INPUT, input_of
 from perceptron_rs.models.values import encode, plain
 from perceptron_rs.sklearn_base import check_is_fitted
 

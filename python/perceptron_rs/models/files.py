@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["open_regular", "path_of", "write_whole"]
 
@@ -18,9 +19,16 @@ _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EP
 
 def path_of(path: str | os.PathLike[str]) -> Path:
     """Return ``path`` as a Path; TypeError for anything that is none."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+    from pathlib import Path
+
+    return Path(_name_of(path))
+
+
+def _name_of(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(name, str):
         raise TypeError(f"path must be a str or a path object, got {type(path).__name__}; give a file's name")
-    return Path(path)
+    return name
 
 
 #: What is written: bytes, or a function that gives them piece by piece, from the start each time.
@@ -36,7 +44,9 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
     file that is replaced passes its permissions on. Only a process that is killed cannot tidy up: it leaves
     a file ``.perceptrons-*.tmp``.
     """
-    target = Path(os.path.realpath(path_of(path)))
+    import secrets  # it takes long to import, and who only reads needs none
+
+    target = path_of(os.path.realpath(_name_of(path)))
     before = _regular_or_none(target, path)
     name = target.with_name(f".perceptrons-{secrets.token_hex(8)}.tmp")
     try:
@@ -98,9 +108,9 @@ def _sync_folder(folder: Path) -> None:
 
 def open_regular(path: str | os.PathLike[str]) -> tuple[BinaryIO, int]:
     """Open a regular file to be read, and return it with its size."""
-    name = path_of(path)
-    _refuse_other(name.stat(), path)  # before it is opened: opening a pipe waits for a writer
-    file = name.open("rb")
+    name = _name_of(path)
+    _refuse_other(os.stat(name), path)  # noqa: PTH116  before it is opened: opening a pipe waits for a writer
+    file = open(name, "rb")  # noqa: PTH123, SIM115  pathlib takes long to import
     try:
         found = os.fstat(file.fileno())
         _refuse_other(found, path)

@@ -16,22 +16,8 @@ from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
-__all__ = [
-    "BASE",
-    "INPUT",
-    "MOST_BITS",
-    "Input",
-    "Scale",
-    "ScaleFit",
-    "base_of",
-    "input_of",
-    "keep_base",
-]
+__all__ = ["MOST_BITS", "Input", "Scale", "ScaleFit"]
 
-#: The attribute of an estimator, and the part of the description of a model file.
-INPUT = "_input"
-#: The attribute for the number of the first column in the svmlight file that it learnt from.
-BASE = "_column_base"
 MOST_BITS = 30
 _WORDS = "words_"
 #: Scalers add up block by block, so their numbers depend on the blocks a little.
@@ -181,6 +167,16 @@ class Input:
     text: HashedText | None = None
     #: N-grams of the columns that have weights.
     words: KeptWords | None = field(default=None, compare=False)
+
+    def columns_of(self, X: Any) -> Any:
+        """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
+        from perceptron_rs.models.raw import columns_of
+
+        return columns_of(self, X)
+
+    def scaled(self, X: Any) -> Any:
+        """Return the columns of numbers as the scaler leaves them."""
+        return self.scale.applied(X) if isinstance(self.scale, Scale) else X
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of it."""
@@ -353,21 +349,3 @@ def _scaler(kind: str, *, centred: bool) -> Any:
     if kind == "standard":
         return StandardScaler(with_mean=centred)
     return MinMaxScaler() if kind == "minmax" else MaxAbsScaler()
-
-
-def keep_base(model: object, zero_based: bool | None) -> None:
-    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
-    if zero_based is not None:
-        setattr(model, BASE, 0 if zero_based else 1)
-
-
-def base_of(model: object) -> int | None:
-    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
-    base: int | None = vars(model).get(BASE)
-    return base
-
-
-def input_of(model: object) -> Input | None:
-    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
-    how: Input | None = vars(model).get(INPUT)
-    return how

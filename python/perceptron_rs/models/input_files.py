@@ -11,7 +11,8 @@ from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.reading import OF_TEXT
-from perceptron_rs.models.input import BASE, INPUT, Input, base_of, input_of, keep_base
+from perceptron_rs.models.description import BASE, INPUT, base_of, input_of, keep_base
+from perceptron_rs.models.input import Input
 
 if TYPE_CHECKING:
     from perceptron_rs.io.files import ExampleFiles

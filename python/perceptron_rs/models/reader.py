@@ -15,25 +15,13 @@ from perceptron_rs.common.planes import keep_label_matrix, learns_many
 from perceptron_rs.common.schema import is_count, schema_of
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.fitted import parameter_names
-from perceptron_rs.models.classes import LABELS, classes_from_json
+from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
-from perceptron_rs.models.input import INPUT, Input, keep_base
+from perceptron_rs.models.description import INPUT, LABELS, NEEDED, OPTIONAL, keep_base, without_record
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
-from perceptron_rs.models.training_record import CALLS, DIGESTS, publish_record, without_record
 from perceptron_rs.models.values import Tensors
 
 __all__ = ["Known", "read", "read_predictor"]
-
-_KEYS = {
-    "format_version",
-    "arithmetic_version",
-    "written_by",
-    "estimator",
-    "parameters",
-    "classes",
-    "history",
-}
-_OPTIONAL = {"feature_names", "column_base", "input", LABELS, CALLS, DIGESTS}
 
 
 class Known(Protocol):
@@ -58,6 +46,8 @@ class Known(Protocol):
 
 def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[Any, dict[str, Any], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
+    from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
+
     with _loading(path):
         document, tensors = unpack(path)
         learner = _learner_of(document, learners)
@@ -107,7 +97,7 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
             settings={"resume": True},
         )
     _check_arithmetic(document.get("arithmetic_version"))
-    missing = _KEYS - set(document)
+    missing = NEEDED - set(document)
     if missing:
         raise ValueError(f"its description lacks {min(missing)}; save the model again")
     name = document["estimator"]
@@ -116,7 +106,7 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
             f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(learners)}; "
             f"install a newer perceptrons"
         )
-    unknown = set(document) - _KEYS - _OPTIONAL - schema_of(learners[name].predictor).document
+    unknown = set(document) - NEEDED - OPTIONAL - schema_of(learners[name].predictor).document
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
@@ -133,6 +123,8 @@ def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
         keep_label_matrix(model, document[LABELS])
     how = None
     if "input" in document:
+        from perceptron_rs.models.input import Input
+
         history = document["history"]
         columns: Any = history.get("n_features") if isinstance(history, dict) else None
         if not is_count(columns):

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import BLOCK, Digests
-from perceptron_rs.audit.record import RECORD, Call, Method, calls_of
+from perceptron_rs.audit.record import Call, Method, calls_of
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.errors import about
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.container import read_document
+from perceptron_rs.models.description import CALLS, DIGESTS, START
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
 
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
 
-__all__ = ["CALLS", "DIGESTS", "collect_record", "publish_record", "read_record", "without_record"]
+__all__ = ["collect_record", "publish_record", "read_record"]
 
-#: The parts of the description.
-CALLS, DIGESTS = "calls", "digests"
-_PREFIX = "start_of_record_"
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
 _OPTIONAL = {"ended", "block_size"}
 _ENDS = ("callback", "interrupt")
@@ -40,7 +39,7 @@ def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
     if calls is None:
         return {}, {}
     tensors = {
-        f"{_PREFIX}{name}": np.ascontiguousarray(array)
+        f"{START}{name}": np.ascontiguousarray(array)
         for call in calls
         for name, array in packed(call.start).items()
     }
@@ -63,12 +62,10 @@ def read_record(path: Path, model: object) -> dict[str, Any]:
 
 def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str, Any]) -> None:
     """Put what ``collect_record`` returned on an estimator, and take its tensors; ValueError if unsound."""
-    start = {
-        name.removeprefix(_PREFIX): tensors.pop(name) for name in list(tensors) if name.startswith(_PREFIX)
-    }
+    start = {name.removeprefix(START): tensors.pop(name) for name in list(tensors) if name.startswith(START)}
     if CALLS not in document:
         if start:
-            raise ValueError(f"the tensor {_PREFIX}{min(start)} belongs to no call")
+            raise ValueError(f"the tensor {START}{min(start)} belongs to no call")
         if DIGESTS in document:
             raise ValueError("its digests belong to no call")
         return
@@ -78,25 +75,20 @@ def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str,
     if start:
         columns = start.pop(COLUMNS, None)
         if start.keys() != {"coef", "intercept"} or calls[0].method == "partial_fit":
-            raise ValueError(f"the tensors {_PREFIX}... must be the weights and intercepts of a first fit")
+            raise ValueError(f"the tensors {START}... must be the weights and intercepts of a first fit")
         if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in start.values()):
-            raise ValueError(f"the tensors {_PREFIX}... must hold finite float64 numbers")
+            raise ValueError(f"the tensors {START}... must hold finite float64 numbers")
         if columns is not None:
-            if check_columns(columns, f"{_PREFIX}{COLUMNS}") != calls[0].columns:
-                raise ValueError(f"the tensor {_PREFIX}{COLUMNS} must end with the columns of the first fit")
+            if check_columns(columns, f"{START}{COLUMNS}") != calls[0].columns:
+                raise ValueError(f"the tensor {START}{COLUMNS} must end with the columns of the first fit")
             if start["coef"].ndim != 2 or start["coef"].shape[1] != len(columns) - 1:
-                raise ValueError(f"the tensors {_PREFIX}... must have the columns of {_PREFIX}{COLUMNS}")
+                raise ValueError(f"the tensors {START}... must have the columns of {START}{COLUMNS}")
             start = unpacked(start | {COLUMNS: columns})
         calls[0].start.update(start)
     if DIGESTS in document:
         digests = _digests(document[DIGESTS], sum(call.rows for call in calls))
         calls[-1] = replace(calls[-1], digests=digests)
     setattr(estimator, RECORD, tuple(calls))
-
-
-def without_record(tensors: Tensors) -> Tensors:
-    """Return the tensors that are no part of the record."""
-    return {name: tensor for name, tensor in tensors.items() if not name.startswith(_PREFIX)}
 
 
 def _to_json(call: Call) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.fitted import feature_names
-from perceptron_rs.models.classes import LABELS, classes_to_json
+from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
+from perceptron_rs.models.description import LABELS, base_of, input_of
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.models.input import base_of, input_of
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.models.values import plain

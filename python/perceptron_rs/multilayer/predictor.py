@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Activation
-from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.planes import check_classes
 from perceptron_rs.common.prediction import Classifier
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.threads import n_threads

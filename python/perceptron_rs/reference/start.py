@@ -9,7 +9,8 @@ from perceptron_rs.reference.kernel import start_budget, start_kernel
 from perceptron_rs.reference.linear.model import Model, start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
-from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings, State
+from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings
+from perceptron_rs.state import State
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import Run

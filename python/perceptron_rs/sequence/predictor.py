@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Decoding
-from perceptron_rs.common.labels import check_classes
+from perceptron_rs.common.planes import check_classes
 from perceptron_rs.common.prediction import Predictor
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.schema import History, Schema

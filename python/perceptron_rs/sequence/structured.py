@@ -26,8 +26,9 @@ from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
-from perceptron_rs.settings import Epoch, Settings, State
+from perceptron_rs.settings import Epoch, Settings
 from perceptron_rs.sklearn_base import fit_context
+from perceptron_rs.state import State
 
 __all__ = ["StructuredPerceptron"]
 

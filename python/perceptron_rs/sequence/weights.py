@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import Engine
 from perceptron_rs.fitted import feature_names
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner

@@ -32,7 +32,8 @@ from perceptron_rs.distributed.partition import (
 )
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights
 from perceptron_rs.io.source import Batch
-from perceptron_rs.settings import Chain, Linear, State
+from perceptron_rs.settings import Chain, Linear
+from perceptron_rs.state import State
 
 __all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
 

@@ -21,7 +21,8 @@ from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.settings import Epoch, State
+from perceptron_rs.settings import Epoch
+from perceptron_rs.state import State
 from perceptron_rs.stream.run import Place
 
 __all__ = ["Checkpoint", "start_of", "watch_again"]

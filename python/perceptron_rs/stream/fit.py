@@ -25,7 +25,7 @@ from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
-from perceptron_rs.models.input import BASE
+from perceptron_rs.models.description import BASE
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Linear, Settings

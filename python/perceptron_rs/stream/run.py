@@ -24,7 +24,8 @@ from perceptron_rs.common.rows.examples import ValidatedRows, read
 from perceptron_rs.common.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
-from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings, State
+from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings
+from perceptron_rs.state import State
 from perceptron_rs.stream.blocks import Stream, prefetch
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.lines import is_read_once, names_of
-from perceptron_rs.models.input import input_of
+from perceptron_rs.models.description import input_of
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction

@@ -29,10 +29,10 @@ from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import Examples, refuse_share
 from perceptron_rs.io.files import ExampleFiles
-from perceptron_rs.io.layout import hasher
 from perceptron_rs.io.raw_text import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT, TEXTS
-from perceptron_rs.models.input import ScaleFit, input_of
+from perceptron_rs.models.description import input_of
+from perceptron_rs.models.input import ScaleFit
 from perceptron_rs.models.input_files import keep_input
 from perceptron_rs.registry import LEARNERS
 
@@ -53,8 +53,6 @@ def run(arguments: Namespace) -> int:
         arguments.holdout = None if before_input is None else before_input.holdout
     files = examples(arguments, before, holdout=arguments.holdout or None)
     LEARNERS[arguments.learner].kind  # noqa: B018  imports scikit-learn, which is no part of reading
-    if files.reading.hash_bits is not None and files.form != "lines":
-        hasher(files.reading.hash_bits, "string")
     words = _words(arguments, files)
     scaler = _scaler(arguments, files, in_blocks=blocks is not None)
     times = [time.perf_counter()]

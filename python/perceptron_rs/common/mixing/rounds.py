@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.mixing.shares import Share, apply_change, mix, share_of_pass
 from perceptron_rs.engines import Engine
-from perceptron_rs.settings import Chain, Data, Epoch, Linear, State
+from perceptron_rs.settings import Chain, Data, Epoch, Linear
+from perceptron_rs.state import State
 
 __all__ = [
     "Mixed",

@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.settings import Chain, Epoch, Floats, Linear, State
+from perceptron_rs.settings import Chain, Epoch, Linear
+from perceptron_rs.state import Floats, State
 
 __all__ = [
     "MIXINGS",

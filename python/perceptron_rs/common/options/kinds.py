@@ -1,17 +1,18 @@
 """Options of commands: one entry a parameter, and what values must be; commands that a family adds.
 
-Only argparse is imported here.
+Not even argparse is imported here: what predicts reads what values must be.
 """
 
 from __future__ import annotations
 
-import argparse
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Switch, Values
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = [
     "AMOUNT",
@@ -52,7 +53,7 @@ __all__ = [
 ]
 
 #: What options are added to: a parser of arguments, or a group of one.
-Parser: TypeAlias = argparse._ActionsContainer
+Parser: TypeAlias = "argparse._ActionsContainer"
 
 #: Of examples.
 FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet")
@@ -106,10 +107,12 @@ class Option:
 
     def add_to(self, place: Parser) -> None:
         """Add it; without it on the command line, the learner's default is left."""
+        from argparse import SUPPRESS
+
         place.add_argument(
             *self.flags,
             dest=self.parameter,
-            default=argparse.SUPPRESS,
+            default=SUPPRESS,
             help=self.help,
             **self.values.option(),
         )
@@ -214,6 +217,8 @@ def threads(text: str) -> int:
     """Return a number of threads as joblib reads it: negative ones count from all processors."""
     value: int = Range(-(2**15), 2**15, whole=True)(text)
     if value == 0:
+        from argparse import ArgumentTypeError
+
         raise ArgumentTypeError("must not be 0; 1 is one thread, -1 one for each processor")
     return value
 
@@ -237,5 +242,7 @@ def character(text: str) -> str:
     """Return what may separate the columns of CSV; a backslash and a t are a tab."""
     found = "\t" if text == "\\t" else text
     if len(found.encode()) != 1 or found in '"\r\n':
+        from argparse import ArgumentTypeError
+
         raise ArgumentTypeError(f"must be one character of ASCII, and no quote or line end, got {text!r}")
     return found

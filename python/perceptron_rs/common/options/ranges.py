@@ -5,9 +5,7 @@ Nothing is imported here that takes time, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-import argparse
 import math
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -72,6 +70,8 @@ class Range:
         except ValueError:
             value = math.nan
         if not self._holds(value):
+            from argparse import ArgumentTypeError
+
             raise ArgumentTypeError(f"must be {self}, got {text!r}")
         return value
 
@@ -157,7 +157,9 @@ class Switch:
 
     def option(self) -> dict[str, Any]:
         """Return what argparse is to know of an option that sets it."""
-        return {"action": argparse.BooleanOptionalAction}
+        from argparse import BooleanOptionalAction
+
+        return {"action": BooleanOptionalAction}
 
     def constraint(self) -> list[Any]:
         """Return what scikit-learn's validation is to know of it."""

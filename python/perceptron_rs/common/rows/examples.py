@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
 
 __all__ = [
+    "RawInput",
     "ValidatedRows",
     "as_array",
     "assert_width",
@@ -108,12 +110,27 @@ def examples(estimator: object, engine: Engine, X: MatrixLike, *, reset: bool) -
         return read(engine, X)
 
 
-def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: MatrixLike) -> ValidatedRows:
+class RawInput(Protocol):
+    """How columns were made of raw examples when a model was trained."""
+
+    def columns_of(self, X: object) -> Any:
+        """Return the columns of texts or dictionaries; X itself, if it has columns."""
+
+    def scaled(self, X: Any) -> Any:
+        """Return columns of numbers as the model's were scaled."""
+
+
+def examples_of_numbers(
+    predictor: SchemaMixin, engine: Engine, X: MatrixLike, how: RawInput | None = None
+) -> ValidatedRows:
     """Do so for a predictor by NumPy alone: of arrays, lists of lists, and matrices of SciPy.
 
-    The columns of a data frame must have the names that the predictor knows, in that order.
+    The columns of a data frame must have the names that the predictor knows, in that order. Dictionaries have
+    the columns that they name. ``how`` makes columns of raw examples.
     """
     with naming("X"):
+        X = X if how is None else how.columns_of(X)
+        X = _named(predictor, X) if _are_dictionaries(X) else X
         names = _column_names(X)
         X = refuse_odd(X)
         X = X.tocsr() if is_sparse(X) else _matrix_of_numbers(X)
@@ -128,7 +145,30 @@ def examples_of_numbers(predictor: SchemaMixin, engine: Engine, X: MatrixLike) -
                 f"X must have the columns of the fit in order, {known.tolist()!r:.200}, got {names!r:.200}"
             )
         assert_width(predictor, X.shape[1])
-        return read(engine, X)
+        return read(engine, X if how is None else how.scaled(X))
+
+
+def _are_dictionaries(X: Any) -> bool:
+    return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
+
+
+def _named(predictor: Any, X: Any) -> NDArray[Any]:
+    """Return dictionaries as rows of the columns that they name."""
+    known = getattr(predictor, "feature_names_in_", None)
+    if known is None:
+        raise TypeError(
+            f"X must hold numbers, for the columns of this model have no names, got {X[0]!r:.80}; pass "
+            f"rows of {predictor.n_features_in_} numbers"
+        )
+    names, rows = known.tolist(), []
+    for number, example in enumerate(X):
+        if not isinstance(example, Mapping):
+            raise TypeError(f"X must hold dictionaries alone, got {example!r:.80} as example {number}")
+        lacking = next((name for name in names if name not in example), None)
+        if lacking is not None:
+            raise ValueError(f"example {number} of X lacks the column {lacking!r}")
+        rows.append([example[name] for name in names])
+    return np.array(rows)
 
 
 def _column_names(X: MatrixLike) -> list[str] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,13 @@ class CsrArrays:
     shape: tuple[int, int]
     format: str = "csr"
 
+    @classmethod
+    def of(cls, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], columns: int) -> CsrArrays:
+        """Return rows with indices of one type, as SciPy's are."""
+        index = np.int32 if indptr[-1] < 2**31 else np.int64
+        arrays = indices.astype(index, copy=False), indptr.astype(index, copy=False)
+        return cls(data, *arrays, (len(indptr) - 1, columns))
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values."""
@@ -51,6 +58,10 @@ class CsrArrays:
     def tocsr(self) -> CsrArrays:
         """Return the matrix itself."""
         return self
+
+    def with_data(self, data: NDArray[Any]) -> CsrArrays:
+        """Return the matrix with other values."""
+        return replace(self, data=data)
 
     def matrix(self) -> Any:
         """Return the matrix of SciPy."""

@@ -19,7 +19,8 @@ from perceptron_rs.reference.kernel.support_set import SupportSet, sets_of, stat
 from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
-from perceptron_rs.settings import Budget, Data, State, check_kept
+from perceptron_rs.settings import Budget, Data, check_kept
+from perceptron_rs.state import State
 
 __all__ = ["start_budget"]
 

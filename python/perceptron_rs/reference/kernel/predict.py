@@ -12,7 +12,8 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.settings import KernelSpec, State
+from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state import State
 
 __all__ = ["ANSWERS", "kernel_scores"]
 

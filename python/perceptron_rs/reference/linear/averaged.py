@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
-from perceptron_rs.settings import Linear, State
+from perceptron_rs.settings import Linear
+from perceptron_rs.state import State
 
 __all__ = ["Averaged", "average", "mean"]
 

@@ -15,7 +15,8 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.penalty import settled
 from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
 from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
-from perceptron_rs.settings import Data, Linear, State
+from perceptron_rs.settings import Data, Linear
+from perceptron_rs.state import State
 
 __all__ = ["Model", "Rule", "start_linear"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Plane
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["Shrinking", "penalised", "settled"]
 

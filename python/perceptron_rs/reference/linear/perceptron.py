@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]
 

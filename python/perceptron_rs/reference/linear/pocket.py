@@ -45,7 +45,8 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
-from perceptron_rs.settings import Linear, State
+from perceptron_rs.settings import Linear
+from perceptron_rs.state import State
 
 __all__ = ["Pocket"]
 

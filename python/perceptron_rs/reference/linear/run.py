@@ -26,7 +26,8 @@ from perceptron_rs.reference.linear.pocket import Pocket
 from perceptron_rs.reference.linear.voted import Voted
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
-from perceptron_rs.settings import Data, Epoch, Linear, State
+from perceptron_rs.settings import Data, Epoch, Linear
+from perceptron_rs.state import State
 
 __all__ = ["Decision", "Run", "check_shapes", "decisions", "learner_of", "linear_decisions", "memory"]
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import Rows, activations, check_canonical
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["Voted", "replay", "votes"]
 

@@ -19,7 +19,8 @@ from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
-from perceptron_rs.settings import Floats, Solution
+from perceptron_rs.settings import Solution
+from perceptron_rs.state import Floats
 
 __all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
 

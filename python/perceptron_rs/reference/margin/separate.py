@@ -17,7 +17,8 @@ from perceptron_rs.reference.margin.plane import check_labels
 from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.settings import Floats, Solution
+from perceptron_rs.settings import Solution
+from perceptron_rs.state import Floats
 
 __all__ = ["separate"]
 

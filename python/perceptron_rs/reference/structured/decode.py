@@ -14,7 +14,7 @@ from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["Table", "sequence_decode", "tables"]
 

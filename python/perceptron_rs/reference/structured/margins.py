@@ -20,7 +20,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.decode import Table, tables
 from perceptron_rs.reference.structured.lattice import search
-from perceptron_rs.settings import State
+from perceptron_rs.state import State
 
 __all__ = ["sequence_margins"]
 

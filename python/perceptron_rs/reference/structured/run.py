@@ -14,7 +14,8 @@ from perceptron_rs.reference.structured.aggressive import AggressiveChainSteps
 from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels, average, learn
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
-from perceptron_rs.settings import Chain, Epoch, Sequences, State
+from perceptron_rs.settings import Chain, Epoch, Sequences
+from perceptron_rs.state import State
 
 __all__ = ["Run", "means", "sequence_average", "start_chain"]
 

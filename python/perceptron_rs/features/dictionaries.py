@@ -1,0 +1,87 @@
+"""Dictionaries as columns, as scikit-learn's ``FeatureHasher`` makes them: names are hashed, with a sign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.features.hashing import hashed
+from perceptron_rs.features.text import Rows
+
+__all__ = ["finite", "flattened", "hashed_dictionaries"]
+
+#: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
+_WITHIN = "^"
+
+
+def flattened(example: Mapping[str, Any]) -> dict[str, float | str]:
+    """Return the features of a dictionary, and of dictionaries in it; None is no feature."""
+    features: dict[str, float | str] = {}
+    _flatten(example, "", features)
+    return features
+
+
+def _flatten(found: Mapping[str, Any], within: str, features: dict[str, float | str]) -> None:
+    for key, value in found.items():
+        if not isinstance(key, str):
+            raise TypeError(f"names must be strings, got {key!r:.80}")
+        name = within + key
+        if isinstance(value, Mapping):
+            _flatten(value, name + _WITHIN, features)
+            continue
+        if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+            raise ArgumentError(
+                "{name!r} is a list", 'write an object of names and numbers, such as {{"red": 1}}', name=name
+            )
+        if name in features:
+            raise ValueError(f"the feature {name!r} is there twice")
+        if value is not None:  # as a missing value of a table, no feature
+            features[name] = value if isinstance(value, str) else finite(value, name)
+
+
+def finite(value: Any, name: str) -> float:
+    """Return a number as a finite float; TypeError or ValueError, which name it, if it is none."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    except TypeError:
+        raise TypeError(f"{name!r} must be a string or a number, got {value!r:.80}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name!r} must be a finite number, got {value!r:.80}")
+    return number
+
+
+def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns: int) -> Rows:
+    """Return the columns of names, and of names with their strings, with a sign; each once, in order.
+
+    Values of one column are added in the order they come in. UnicodeEncodeError for what UTF-8 cannot say.
+    """
+    names: list[str] = []
+    values: list[float] = []
+    ends = np.zeros(len(examples) + 1, dtype=np.int64)
+    for number, example in enumerate(examples, 1):
+        for name, value in example.items():
+            if isinstance(value, str):
+                names.append(f"{name}={value}")
+                values.append(1.0)
+            elif value:
+                names.append(name)
+                values.append(value)
+        ends[number] = len(names)
+    columns, is_positive = hashed(names, n_columns)
+    signed = np.array(values, dtype=np.float64)
+    signed[~is_positive] *= -1.0
+    of_example = np.repeat(np.arange(len(examples)), np.diff(ends))
+    order = np.lexsort((columns, of_example))
+    of_example, columns = of_example[order], columns[order]
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (of_example[1:] != of_example[:-1]) | (columns[1:] != columns[:-1])
+    sums = np.zeros(np.count_nonzero(first))
+    np.add.at(sums, np.cumsum(first) - 1, signed[order])
+    np.cumsum(np.bincount(of_example[first], minlength=len(examples)), out=ends[1:])
+    return Rows(sums, columns[first], ends)

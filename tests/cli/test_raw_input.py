@@ -1,0 +1,140 @@
+"""Predictors take what the command reads: texts, dictionaries, columns to scale; with its bits."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
+
+from perceptron_rs import load, load_predictor
+from perceptron_rs.features.stop_words import ENGLISH
+
+from .test_predictor import output_of
+
+TEXTS = ["Buy now, buy cheap", "see you soon", "cheap now", "soon we met, and you?", "", "Größe zählt, now"]
+LABELS = ["spam", "ham", "spam", "ham", "ham", "spam"]
+OBJECTS = [
+    {"n": 1.5, "s": "x", "o": {"q": 2}},
+    {"n": -1, "s": "z", "o": {"q": 1, "r": None}},
+    {"n": 2, "s": "x"},
+    {"s": "y", "flag": True},
+]
+ROWS = [{"a": 1.5, "s": "x"}, {"a": 2.5, "s": "z"}, {"s": "x"}, {"a": 0.5, "s": "7"}]
+NUMBERS = np.array([[1.5, 2.0], [2.5, -1.0], [3.0, 4.0], [0.5, 7.0]])
+
+
+def answers(*argv):
+    """Return labels and scores of a command that imports neither scikit-learn nor SciPy."""
+    labels, scores = zip(
+        *(line.split("\t") for line in output_of(*argv, "--scores").splitlines()), strict=True
+    )
+    return list(labels), [float(score) for score in scores]
+
+
+def same(predictor, X, expected):
+    assert (predictor.predict(X).tolist(), predictor.decision_function(X).tolist()) == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--tf-idf",),
+        ("--stop-words", "english", "--ngrams", 1, 2),
+        ("--analyzer", "char_wb", "--ngrams", 2, 3, "--norm", "l1"),
+        ("--binary", "--hash-bits", 6),
+    ],
+)
+def test_texts(call, tmp_path, options):
+    data, asked = tmp_path / "a.txt", tmp_path / "new.txt"
+    data.write_text("".join(f"{y}\t{text}\n" for y, text in zip(LABELS, TEXTS, strict=True)), "utf-8")
+    asked.write_text("".join(f"{text}\n" for text in TEXTS), "utf-8")
+    assert call("train", data, "--text", "--model", tmp_path / "m", "--quiet", *options).status == 0
+    expected = answers("predict", tmp_path / "m", asked, "--unlabelled")
+    predictor = load_predictor(tmp_path / "m")
+    for X in (TEXTS, tuple(TEXTS), np.array(TEXTS), pd.Series(TEXTS)):
+        same(predictor, X, expected)
+    same(predictor, TEXTS[:1], tuple(part[:1] for part in expected))
+    if not options:
+        X = HashingVectorizer(n_features=1 << 18).transform(TEXTS)
+        same(predictor, X, expected)  # as the estimator takes them
+        assert load(tmp_path / "m").decision_function(X).tolist() == expected[1]
+
+
+def test_objects(call, tmp_path):
+    data = tmp_path / "a.jsonl"
+    lines = [{**x, "y": y} for x, y in zip(OBJECTS, LABELS, strict=False)]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert call("train", data, "--target", "y", "--model", tmp_path / "m", "--quiet").status == 0
+    expected = answers("predict", tmp_path / "m", data)
+    same(load_predictor(tmp_path / "m"), OBJECTS, expected)
+    same(load_predictor(tmp_path / "m"), lines, expected)  # the label is no feature
+
+
+def test_rows_of_a_hashed_table(call, tmp_path):
+    data = tmp_path / "a.csv"
+    data.write_text("a,s,y\n1.5,x,p\n2.5,z,n\n,x,p\n0.5,7,n\n")
+    assert call("train", data, "--hash-bits", 8, "--model", tmp_path / "m", "--quiet").status == 0
+    expected = answers("predict", tmp_path / "m", data)
+    predictor = load_predictor(tmp_path / "m")
+    same(predictor, ROWS, expected)
+    same(predictor, pd.DataFrame(ROWS).assign(y=1), expected)
+    with pytest.raises(
+        ValueError, match=r"example 1 of X: 's' held text in the training, got 3\.0; convert it by str"
+    ):
+        predictor.predict([{"s": "x"}, {"s": 3}])
+
+
+@pytest.mark.parametrize("kind", ["standard", "minmax", "maxabs"])
+def test_columns_to_scale(call, tmp_path, kind):
+    data = tmp_path / "a.csv"
+    data.write_text("a,b,y\n" + "".join(f"{a},{b},{y}\n" for (a, b), y in zip(NUMBERS, LABELS, strict=False)))
+    assert call("train", data, "--scale", kind, "--model", tmp_path / "m", "--quiet").status == 0
+    expected = answers("predict", tmp_path / "m", data)
+    predictor = load_predictor(tmp_path / "m")
+    dictionaries = [{"b": b, "a": a} for a, b in NUMBERS.tolist()]
+    for X in (NUMBERS, NUMBERS.tolist(), pd.DataFrame(NUMBERS, columns=["a", "b"]), dictionaries):
+        same(predictor, X, expected)
+    with pytest.raises(ValueError, match="example 1 of X lacks the column 'b'"):
+        predictor.predict([{"a": 1, "b": 2}, {"a": 1}])
+
+
+@pytest.mark.parametrize("kind", ["standard", "maxabs"])
+def test_sparse_columns_to_scale(call, tmp_path, kind):
+    data = tmp_path / "a.svm"
+    data.write_text("1 1:1.5 3:2\n0 2:-1\n1 1:4 2:0.5\n")
+    X = sp.csr_matrix([[1.5, 0, 2], [0, -1, 0], [4, 0.5, 0]])
+    assert call("train", data, "--scale", kind, "--model", tmp_path / "m", "--quiet").status == 0
+    labels, scores = answers("predict", tmp_path / "m", data)
+    same(load_predictor(tmp_path / "m"), X, ([int(label) for label in labels], scores))
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        ("a text", "X must be a list of examples, got one text"),
+        ({"a": 1}, "X must be a list of examples, got one dictionary"),
+        (["a", None], "X must hold texts, for the model was trained on texts; example 1 is None"),
+        ([{"a": 1}], "X must hold texts"),
+        (["a", "\ud800"], "X holds a text that is not valid Unicode"),
+        ([[1.0, 2.0]], "X has 2 features"),
+    ],
+)
+def test_other_things_than_texts(call, tmp_path, X, said):
+    (tmp_path / "a.txt").write_text("1\ta b c\n0\tb c d\n")
+    assert call("train", tmp_path / "a.txt", "--text", "--model", tmp_path / "m", "--quiet").status == 0
+    with pytest.raises((TypeError, ValueError), match=said):
+        load_predictor(tmp_path / "m").predict(X)
+
+
+def test_dictionaries_for_columns_without_names(call, tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
+    assert call("train", tmp_path / "a.svm", "--model", tmp_path / "m", "--quiet").status == 0
+    with pytest.raises(TypeError, match=r"the columns of this model have no names.*pass rows of 2 numbers"):
+        load_predictor(tmp_path / "m").predict([{"a": 1}])
+
+
+def test_the_stop_words_are_those_of_scikit_learn():
+    assert set(ENGLISH) == ENGLISH_STOP_WORDS
