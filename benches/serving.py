@@ -4,7 +4,7 @@
 
 A model of 100 numbers and two classes is trained here, and handed to scikit-learn (`to_sklearn`), ONNX
 Runtime (`to_onnx`) and river (its weights). All give the same labels, which is checked. Times are taken in
-turns, on one thread, each of a call right after another one, so that no peer clears the caches of the next.
+turns, on one thread, each of the least of ten calls, so that no peer clears the caches of the next.
 Of new processes the whole time counts, from the start of the interpreter to the first answer. A
 peer that is not installed is left out.
 """
@@ -25,6 +25,8 @@ from alternate import alternate
 from perceptron_rs import AveragedPerceptron, load_predictor
 
 D = 100
+#: Of each peer, one after another.
+CALLS = 10
 #: What a new process does, after ``import sys``; the model's folder is ``sys.argv[1]``.
 PROCESSES = {
     "load_predictor": """
@@ -88,14 +90,18 @@ def answers(folder, X):
 
 
 def in_turns(runs, works):
-    """Return the least seconds of each of the works, run in turns; each is warm."""
+    """Return the least seconds of each of the works, run in turns of `CALLS` calls.
+
+    One call is not enough to be warm: after a peer that reads much memory, the first calls of the next one are
+    up to 1.6 times as slow, so the first in a turn looked slower than the same code after it.
+    """
     times = {who: [] for who in works}
     for _ in range(runs):
         for who, work in works.items():
-            work()
-            start = time.perf_counter()
-            work()
-            times[who].append(time.perf_counter() - start)
+            for _ in range(CALLS):
+                start = time.perf_counter()
+                work()
+                times[who].append(time.perf_counter() - start)
     return {who: min(seconds) for who, seconds in times.items()}
 
 
