@@ -92,8 +92,8 @@ def answers(folder, X):
 def in_turns(runs, works):
     """Return the least seconds of each of the works, run in turns of `CALLS` calls.
 
-    One call is not enough to be warm: after a peer that reads much memory, the first calls of the next one are
-    up to 1.6 times as slow, so the first in a turn looked slower than the same code after it.
+    One call is not enough to be warm: after a peer that reads much memory, the first calls of the next one
+    are up to 1.6 times as slow, so the first in a turn looked slower than the same code after it.
     """
     times = {who: [] for who in works}
     for _ in range(runs):
