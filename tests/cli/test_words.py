@@ -142,3 +142,13 @@ def test_an_error_in_both_words(error, python, command):
     for same in (error, pickle.loads(pickle.dumps(error))):
         assert str(same) == python
         assert text_of(same) == command
+
+
+def test_the_remedy_for_a_new_label_can_be_followed(call, there):
+    """--classes cannot be combined with --continue."""
+    again = ("train", "averaged", "three.svm", "--continue", "plain", "--model", "out", "--quiet")
+    assert call(*again).err.endswith("; train on all of them, without --continue\n")
+    remedy = "; name all in --classes, or, with --continue, train on all of them without it\n"
+    assert call(*again, "--stream").err.endswith(remedy)
+    fewer = ("train", "three.svm", "--stream", "--classes", "1,2", "--model", "out", "--quiet")
+    assert call(*fewer).err.endswith(remedy)

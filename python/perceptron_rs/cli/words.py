@@ -45,7 +45,7 @@ _REMEDIES = {
     "no record": "it was trained with --no-audit, or went on from such a model",
     "one class": "two or more are needed, so check the column of the labels",
     "other classes": "train on all of them, without --continue",
-    "other labels": "train on all of them, or name all in --classes",
+    "other labels": "name all in --classes, or, with --continue, train on all of them without it",
     "other terms": "leave the option out, or train without --continue",
     "resume": "add --resume to go on from it, or remove it",
     "single pass": "train a model without that option",

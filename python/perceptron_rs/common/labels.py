@@ -354,7 +354,8 @@ def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[
 
 def encode_again(y: NDArray[Any] | LabelSets, classes: NDArray[Any], *, least: int = 2) -> Labels:
     """Return the index of each label for a fit that goes on; y need not hold all classes."""
-    return encode(y, classes, "set {warm_start} to learn all classes anew", least=least)
+    remedy = "set {warm_start} to learn all classes anew"
+    return encode(y, classes, remedy, cause="other classes", least=least)
 
 
 def encode(
@@ -362,6 +363,7 @@ def encode(
     classes: NDArray[Any],
     remedy: str = "pass all classes in the first call of {partial_fit}",
     *,
+    cause: str = "other labels",
     least: int = 2,
 ) -> Labels:
     """Return the index of each label of y in ``classes``; refuse labels that are not there."""
@@ -371,7 +373,7 @@ def encode(
     if isinstance(y, LabelSets):
         return y.words_for(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
-        _refuse_unknown(y, classes, remedy)
+        _refuse_unknown(y, classes, remedy, cause)
     if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
         y, classes = y.astype(object), classes.astype(object)
     if len(classes) == 2:
@@ -385,7 +387,7 @@ def encode(
             found = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         known = classes[found] == y
     if not known.all():
-        _refuse_unknown(y[~known], classes, remedy)
+        _refuse_unknown(y[~known], classes, remedy, cause)
     labels: Labels = found.astype(np.uint32)
     return labels
 
@@ -410,13 +412,13 @@ def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
     return found
 
 
-def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any], remedy: str) -> None:
+def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any], remedy: str, cause: str) -> None:
     names = np.unique(unknown)
     shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
     raise ArgumentError(
         "{y} contains labels that are not in {classes_} {known!r:.200}: {found}",
         remedy,
-        cause="other labels",
+        cause=cause,
         settings={"warm_start": False},
         known=classes.tolist(),
         found=shown,
