@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from words import Case, draw
+from words import HALVES, Case, draw
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.reference.order import splitmix64
@@ -64,6 +64,8 @@ PARAMETERS: dict[str, list[Any]] = {
     "decode": ["viterbi", "beam"],
     "beam_width": [1, 3],
     "update": ["full", "early"],
+    "step": ["constant", "pa1", "pa2"],
+    "C": [1.0, 0.1, 1e300],
 }
 FORMS: list[Callable[[Any], Any]] = [
     np.asarray,
@@ -112,9 +114,12 @@ def digest(case: Case, engine: str) -> str:
         model.set_params(**other_parameters(chosen, model))
     n, d = 6 + chosen.below(30), chosen.one([1, 3, 8, 17, 300])
     classes = chosen.one([2, 2, 3, 6])
-    dtype = chosen.one(["float64", "float64", "float32", "int8", "uint8", "int32"])
+    dtype = chosen.one(["float64", "float64", "float32", "float16", "bfloat16", "int8", "uint8", "int32"])
     X = draw(dtype, int(case["seed"]), (n, d), chosen.one([0, 4, 7]))
     y = np.array([k if k < classes else chosen.below(classes) for k in range(n)])
+    if model._learns_many and chosen.below(4) == 0:
+        width = chosen.one([2, 33])
+        y = np.array([[chosen.below(3) for _ in range(width)] for _ in range(n)]) == 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(3 + chosen.below(7)):
@@ -142,7 +147,9 @@ def answer(chosen: Draw, model: Any, X: Any, y: Any, *, is_sequence: bool) -> An
     name = chosen.one([name for name in methods if hasattr(model, name)])
     begin = chosen.below(len(X) // 2) if chosen.below(3) else 0
     end = len(X) if chosen.below(2) else begin + 1 + chosen.below(len(X) - begin)
-    A, labels = chosen.one(FORMS)(X[begin:end]), y[begin:end]
+    # SciPy makes no matrices of half floats.
+    A = chosen.one(FORMS if X.dtype.name not in HALVES else [np.asarray, np.asfortranarray])(X[begin:end])
+    labels: Any = y[begin:end]
     options: dict[str, Any] = {}
     if is_sequence:
         half = len(labels) // 2
@@ -153,7 +160,9 @@ def answer(chosen: Draw, model: Any, X: Any, y: Any, *, is_sequence: bool) -> An
     if name == "partial_fit" and not is_sequence and hasattr(model, "coef_") and chosen.below(2):
         options["check_input"] = False
     if name in ("partial_fit", "predict_then_learn", "fit_stream"):
-        options["classes"] = np.unique(y)
+        options["classes"] = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
+    if y.ndim == 2:
+        labels = chosen.one([np.asarray, np.asarray, sp.csr_matrix])(labels)
     try:
         if name in ("predict", "decision_function"):
             return getattr(model, name)(A, **options)
