@@ -42,6 +42,8 @@ def same(predictor, X, expected):
     [
         (),
         ("--tf-idf",),
+        ("--scale", "maxabs"),
+        ("--scale", "standard", "--norm", "l1"),
         ("--stop-words", "english", "--ngrams", 1, 2),
         ("--analyzer", "char_wb", "--ngrams", 2, 3, "--norm", "l1"),
         ("--binary", "--hash-bits", 6),
@@ -63,11 +65,12 @@ def test_texts(call, tmp_path, options):
         assert load(tmp_path / "m").decision_function(X).tolist() == expected[1]
 
 
-def test_objects(call, tmp_path):
+@pytest.mark.parametrize("scale", [(), ("--scale", "maxabs")])
+def test_objects(call, tmp_path, scale):
     data = tmp_path / "a.jsonl"
     lines = [{**x, "y": y} for x, y in zip(OBJECTS, LABELS, strict=False)]
     data.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert call("train", data, "--target", "y", "--model", tmp_path / "m", "--quiet").status == 0
+    assert call("train", data, "--target", "y", "--model", tmp_path / "m", "--quiet", *scale).status == 0
     expected = answers("predict", tmp_path / "m", data)
     same(load_predictor(tmp_path / "m"), OBJECTS, expected)
     same(load_predictor(tmp_path / "m"), lines, expected)  # the label is no feature

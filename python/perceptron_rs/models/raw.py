@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import located
 from perceptron_rs.features.dictionaries import flattened, hashed_dictionaries
+from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import hashed_rows, normalized
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def _weighed(how: Input, texts: list[str], n_columns: int) -> CsrArrays:
     options, scale = how.text, how.scale
     assert options is not None
     rows = hashed_rows(texts, options, n_columns)
-    if scale is None:
+    if not isinstance(scale, Idf):  # a scaler takes the columns, whoever has made them
         return CsrArrays.of(*normalized(rows, options.norm), n_columns)
-    counts: CsrArrays = scale.applied(CsrArrays.of(*rows, n_columns))
-    return counts
+    weighed: CsrArrays = scale.applied(CsrArrays.of(*rows, n_columns))
+    return weighed
 
 
 def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
