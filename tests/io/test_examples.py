@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
-from perceptron_rs.io import open_arrow, open_csv, open_examples, open_parquet
+from perceptron_rs.io import open_arrow, open_csv, open_examples, open_parquet, open_svmlight
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 
@@ -150,3 +150,40 @@ def test_arrays_are_mapped_and_small_types_stay_small(tmp_path):
     found = ExampleFiles([str(tmp_path / "a.parquet")], Reading(target="y")).whole().X
     assert found.dtype == np.int8
     assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.csv", "a.txt"])
+@pytest.mark.parametrize("empty", [0, 2])
+def test_one_of_several_files_may_be_empty(tmp_path, name, empty):
+    """As parts of a table that many processes write; a table has a header nevertheless, or nothing at all."""
+    write, options, argv = FORMATS[name]
+    write(tmp_path / name)
+    lines = (tmp_path / name).read_text().splitlines(keepends=True)
+    head = lines[: name == "a.csv"]
+    parts = [head + lines[len(head) : 30], head + lines[30:]]
+    parts.insert(empty, [])
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for k, part in enumerate(parts):
+        (folder / f"{k}{name}").write_text("".join(part))
+    expected = Perceptron(**SHORT).fit_stream(open_examples(tmp_path / name, **options))
+    sources = [open_examples(folder, **options)]
+    sources += [open_svmlight(folder)] if name == "a.svm" else []
+    for source in sources:
+        found = Perceptron(**SHORT).fit_stream(source)
+        assert found.coef_.tobytes() == expected.coef_.tobytes()
+        assert found.classes_.tolist() == expected.classes_.tolist()
+    learning = ["--epochs", "3", "--tol", "none", "--no-shuffle", "--quiet", "--model", str(tmp_path / "m")]
+    assert main(["train", str(folder), *argv, *learning]) == 0
+    assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+    for k in range(len(parts)):
+        (folder / f"{k}{name}").write_text("")
+    with pytest.raises(ValueError, match="all files are empty"):
+        Perceptron().fit_stream(open_examples(folder, **options))
+
+
+@pytest.mark.parametrize("opener", [open_examples, open_csv])
+def test_columns_and_drop_are_one_choice(tmp_path, opener):
+    table(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="columns says which columns are features, so drop has no effect"):
+        opener(tmp_path / "a.csv", target="y", columns=["a"], drop=["b"])

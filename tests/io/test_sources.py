@@ -152,7 +152,7 @@ def test_bad_files(tmp_path):
         ("worse.gz", packed[:900] + bytes(9) + packed[909:], "worse.gz: the gzip data is damaged"),
         ("plain.gz", b"1 1:1\n", "plain.gz: the gzip data is damaged or none"),
         ("zip.svm", b"PK\x03\x04", "zip.svm: is a zip archive; unpack it first"),
-        ("empty.svm", b"", "contains no examples"),
+        ("empty.svm", b"", "empty.svm: the file is empty"),
     ):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(ValueError, match=text):

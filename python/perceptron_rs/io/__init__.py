@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from perceptron_rs.io.files import open_examples as open_examples
+    from perceptron_rs.io.any_format import open_examples as open_examples
     from perceptron_rs.io.raw_text import open_lines as open_lines
     from perceptron_rs.io.sentences import open_sentences as open_sentences
     from perceptron_rs.io.source import Batch as Batch
@@ -23,7 +23,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "io.files": ["open_examples"],
+            "io.any_format": ["open_examples"],
             "io.raw_text": ["open_lines"],
             "io.sentences": ["open_sentences"],
             "io.source": ["Batch", "Source", "as_source", "open_arrays"],

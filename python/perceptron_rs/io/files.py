@@ -1,4 +1,4 @@
-"""Files of examples in any format, by one set of options: whole, part by part, or as a stream."""
+"""Files of examples in any format: whole, part by part, or as a stream. All readers of them are here."""
 
 from __future__ import annotations
 
@@ -9,40 +9,33 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from perceptron_rs.choices import Analyzer, Norm
-from perceptron_rs.common.options.kinds import FORMATS
-from perceptron_rs.compression import MAX_RATIO, check_ratio, unpacked
+from perceptron_rs.compression import MAX_RATIO, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
 from perceptron_rs.io.label_lists import all_labels, as_matrix, labels_in, tidy_labels
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
-from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import (
     BITS,
     HASHED,
     TABLES,
     TEXT_TABLES,
     TEXTS,
-    Format,
     Reading,
-    check_bits,
-    check_delimiter,
-    check_names,
     format_of,
-    reading_of,
 )
-from perceptron_rs.io.source import Batch, PathLike, Source, paths_of
+from perceptron_rs.io.source import Batch, Source
 from perceptron_rs.text import check_utf8, open_text
 
 if TYPE_CHECKING:
     from perceptron_rs.io.delimited import Records
+    from perceptron_rs.io.layout import Layout
 
-__all__ = ["Bad", "Check", "ExampleFiles", "open_examples"]
+__all__ = ["Bad", "Check", "ExampleFiles"]
 
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]
@@ -58,148 +51,6 @@ _OF_NO_MATTER: dict[str, Any] = {
     "ngrams_of": None,
     "given": frozenset(),
 }
-
-
-def open_examples(
-    path: PathLike | Sequence[PathLike],
-    *,
-    format: Format | None = None,  # noqa: A002  as the option of the command is called
-    target: str | None = None,
-    sample_weight: str | None = None,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    delimiter: str | None = None,
-    header: bool | None = None,
-    missing: Sequence[str] = (),
-    hash_bits: int | None = None,
-    ngrams: tuple[int, int] = (1, 1),
-    lowercase: bool = True,
-    analyzer: Analyzer = "word",
-    stop_words: Literal["english"] | None = None,
-    binary: bool = False,
-    norm: Norm = "l2",
-    labels: PathLike | None = None,
-    n_features: int | None = None,
-    zero_based: bool | Literal["auto"] = "auto",
-    multilabel: bool = False,
-    max_ratio: float = MAX_RATIO,
-) -> Source:
-    r"""Read files of examples in any format in parts, for ``fit_stream``, as the command does.
-
-    Parameters
-    ----------
-    path : str, path-like, or list of them
-        Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
-        bzip2 or xz may have compressed text.
-    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"}, default=None
-        The format; None: what the suffix says.
-    target : str, default=None
-        Name of the column of labels in a table, or of their key in JSON lines. None: the last column; the
-        keys of Vowpal Wabbit or river, see :doc:`/guide/files`.
-    sample_weight : str, default=None
-        Name of the column, or of the key, of the weights of the examples.
-    columns : list of str, default=None
-        Names of the columns of a table that are features; None: all but the target.
-    drop : list of str, default=()
-        Names of columns of a table that are no features.
-    delimiter : str, default=None
-        Character between two cells of CSV; None: a comma, or a tab in TSV.
-    header : bool, default=None
-        Whether the first line of CSV holds the names of the columns, as for `open_csv`.
-    missing : list of str, default=()
-        Cells of CSV that stand for a missing value, such as "NA".
-    hash_bits : int, default=None
-        Hash the names and values of a table or of JSON lines to ``2 ** hash_bits`` columns, as scikit-learn's
-        ``FeatureHasher`` does, or the n-grams of a text, as ``HashingVectorizer`` does; from 1 to 30. None:
-        tables are not hashed, and others to 18.
-    ngrams : tuple of two ints, default=(1, 1)
-        Of text, the shortest and the longest n-grams, from 1 to 100: ``ngram_range`` of
-        ``HashingVectorizer``.
-    lowercase : bool, default=True
-        Of text, whether to turn it into lower case.
-    analyzer : {"word", "char", "char_wb"}, default="word"
-        Of text, whether n-grams are of words, of characters, or of the characters of each word by itself.
-    stop_words : {"english"} or None, default=None
-        Of text, which words to leave out.
-    binary : bool, default=False
-        Of text, whether n-grams that occur have the value 1, however often.
-    norm : {"l1", "l2"} or None, default="l2"
-        Of text, the norm that the row of each text is scaled to.
-    labels : path, default=None
-        A ``.npy`` file of labels, one for each example.
-    n_features : int, default=None
-        Number of features; None: as found in the files.
-    zero_based : bool or "auto", default="auto"
-        Whether columns of svmlight text are counted from 0, as for `open_svmlight`.
-    multilabel : bool, default=False
-        Whether lines of svmlight text begin with a list of labels, as for `open_svmlight`.
-    max_ratio : float, default=250.0
-        How many times its size a compressed file may unpack to.
-
-    Returns
-    -------
-    Source
-        The examples; the names of the columns of a table become ``feature_names_in_``.
-
-    Raises
-    ------
-    ValueError
-        If an option is not about the format, or, when it is read, if a file is not as the options say.
-    OSError
-        If a file cannot be read.
-    ImportError
-        If pyarrow, which reads tables, is not installed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from perceptron_rs import Perceptron
-    >>> from perceptron_rs.io import open_examples
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "two.svm")
-    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
-    ...     model = Perceptron().fit_stream(open_examples(file))
-    >>> model.classes_
-    array([-1,  1])
-    """
-    from perceptron_rs.io.svmlight import check_options
-
-    check_options(n_features, zero_based, "ignore")
-    for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):
-        check_names(name, values)
-    for name, value, known in (
-        ("format", format, (None, *FORMATS)),
-        ("header", header, (None, True, False)),
-    ):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {known}, got {value!r:.80}")
-    options = FileOptions(
-        format=format,
-        labels=None if labels is None else Path(labels),
-        target=target,
-        sample_weight=sample_weight,
-        columns=None if columns is None else tuple(columns),
-        drop=tuple(drop),
-        delimiter=None if delimiter is None else check_delimiter(delimiter),
-        header=header,
-        missing=tuple(missing),
-        hash_bits=None if hash_bits is None else check_bits(hash_bits),
-        ngrams=(ngrams[0], ngrams[1]),
-        lowercase=lowercase,
-        analyzer=analyzer,
-        stop_words=stop_words,
-        binary=binary,
-        norm=norm,
-        n_features=n_features,
-        zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
-        multilabel=bool(multilabel),
-        max_ratio=check_ratio(max_ratio),
-    )
-    files = ExampleFiles(paths_of(path), reading_of(vars(options)))
-    if files.is_read_once:
-        raise ValueError(f"{files.name} can be read only once; name files")
-    return files.opened()
 
 
 class ExampleFiles:
@@ -282,13 +133,20 @@ class ExampleFiles:
             reading = self._with_kinds(reading)
         while True:
             parts: list[Examples] = []
+            names: list[str] = []
             for file in self.files:
                 with about(name_of(file)):
-                    parts.append(self._read_one(file, reading))
-                same_columns(name_of(self.files[0]), parts[0], name_of(file), parts[-1])
+                    part = self._read_one(file, reading)
+                if len(part.shape) == 2 and not len(part):
+                    continue  # one of several may be empty, as parts of a table that many processes write
+                parts.append(part)
+                names.append(name_of(file))
+                same_columns(names[0], parts[0], names[-1], parts[-1])
+            if not parts:
+                raise ValueError(f"{self.name}: contains no examples")
             texts = {name for part in parts for name in (part.hashed[1] if part.hashed else ())}
             if all(part.hashed is None or set(part.hashed[1]) == texts for part in parts):
-                return joined(parts, [name_of(file) for file in self.files])
+                return joined(parts, names)
             reading = replace(reading, texts=tuple(texts))
 
     def _read_one(self, file: Any, reading: Reading) -> Examples:
@@ -316,7 +174,10 @@ class ExampleFiles:
             return self._listed(read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
-            return lines_of(self.form, name, reading).part(1, text.read())  # all of it is one block
+            lines = text.read()  # all of it is one block
+        if not lines:
+            return Examples(np.zeros((0, reading.n_features or 0)))
+        return lines_of(self.form, name, reading).part(1, lines)
 
     def _listed(self, data: Examples) -> Examples:
         """Return examples with a matrix for lists of labels, and note what its columns stand for."""
@@ -346,7 +207,8 @@ class ExampleFiles:
             )
         texts = (text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=False) for file in self.files)
         labels = labels_in(texts, map(name_of, self.files))
-        self.reading = replace(self.reading, list_labels=tidy_labels(labels))
+        found = labels if self.reading.as_written else tidy_labels(labels)
+        self.reading = replace(self.reading, list_labels=found)
 
     def _with_kinds(self, reading: Reading) -> Reading:
         """Return the options with what labels are and which columns to hash hold text: all cells say it."""
@@ -395,16 +257,14 @@ class ExampleFiles:
         for file in self.files:
             name = name_of(file)
             found = self._tables(file, check) if in_parts else self._texts(file, may_wait, check, bad)
-            empty = True
             for data in found:
                 if len(data):
-                    empty = False
                     first = first or (name, data)
                     same_columns(*first, name, data)
                     self.last = replace(data, rows=_NO_ROWS, y=None, weights=None)
                     yield data
-            if empty:
-                raise ValueError(f"{name}: contains no examples")
+        if first is None:
+            raise ValueError(f"{self.name}: contains no examples")
 
     def _wait_for_all(self, *, needs_answers: bool) -> None:
         """Say that no line can be answered before the last one is read; raise an error if it must be."""
@@ -475,7 +335,7 @@ class ExampleFiles:
         if bad is not None:
             found: Iterator[Examples] = (data for block in blocks for data in without_bad(*block))
         elif (
-            may_wait and reading.with_labels and self.form == "svmlight"
+            may_wait and self.form == "svmlight" and (reading.with_labels or reading.labelled is not None)
         ):  # others learn from the first lines
             from perceptron_rs.io.threads import in_order
 
@@ -509,7 +369,7 @@ class ExampleFiles:
                     settings={"labels": "FILE.npy"},
                 )
             return data
-        if reading.multilabel:
+        if reading.multilabel or reading.as_written:
             return data
         return replace(data, y=tidy(np.asarray(data.y), str(reading.labels or name)))
 
@@ -572,26 +432,37 @@ class ExampleFiles:
         """Return the examples for ``fit_stream``, with the names of the columns of the first file."""
         if self.form not in TABLES:
             return self.source()
+        if self.reading.columns is not None and self.reading.drop:
+            raise ArgumentError(
+                "{columns} says which columns are features, so {drop} has no effect", "leave one out"
+            )
         names = self._names()
         if names is not None:  # those of other files may come in another order
             self.reading = replace(self.reading, columns=names, drop=())
         return replace(self.source(), feature_names=names)
 
     def _names(self) -> tuple[str, ...] | None:
-        """Return the names of the columns of the first file; of text, no more than its header is read."""
-        if self.form not in TEXT_TABLES:
-            with closing(self.parts()) as parts:
-                return next(parts).names
+        """Return the names of the columns of the first file that has any; its header is read, and no more."""
+        reading, layout = self.reading, None
         check_files(self.files)
-        name, reading = name_of(self.files[0]), self.reading
-        table = TableLines(name, self.form, reading)
-        blocks = text_blocks(self.files[0], max_ratio=reading.max_ratio, records=table.records)
-        with closing(blocks):
+        for file in self.files:
+            with about(name_of(file)):
+                layout = self._layout(file)
+            if layout is not None:
+                is_named = reading.header is not False and reading.hash_bits is None
+                return layout.names if is_named else None
+        raise ValueError(f"{self.name}: contains no examples")
+
+    def _layout(self, file: Any) -> Layout | None:
+        """Return which columns of a table are what; None if no line of it is there."""
+        if self.form == "parquet":
+            from perceptron_rs.io.tables import ParquetFile
+
+            return ParquetFile(file).layout(name_of(file), self.reading)
+        table = TableLines(name_of(file), self.form, self.reading)
+        with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
             next((found for _, text in blocks if (found := table.lines.begun(text)) is not None), None)
-        layout = table.lines.layout
-        if layout is None:
-            raise ValueError(f"{name}: contains no examples")
-        return None if reading.header is False or reading.hash_bits is not None else layout.names
+        return table.lines.layout
 
     def takes_own_pass(self, *, scales: bool) -> bool:
         """Whether something must be known of all examples before any is learnt from."""

@@ -52,6 +52,7 @@ class _SvmlightLines:
             base,
             n_features=reading.n_features,
             is_labelled=is_labelled,
+            refuse_query_ids=reading.refuses_query_ids,
             multilabel=reading.multilabel and is_labelled is not False,
             labels=reading.list_labels if reading.with_labels else None,
         )
@@ -199,7 +200,7 @@ _NO_LABEL = re.compile(r"(.*, line \d+, column 1: .* is not a number);")
 
 def _explained(error: ValueError, name: str, reading: Reading) -> ValueError:
     """Return an error about svmlight text with what may be meant."""
-    if no_label := _NO_LABEL.match(str(error)):
+    if (no_label := _NO_LABEL.match(str(error))) and not reading.as_written:
         return ArgumentError(
             "{text}, as the label of svmlight text is",
             "of raw text, a label, a tab and words on each line, say {format='lines'}, and of a table or "

@@ -148,12 +148,15 @@ def is_read_once(files: Sequence[Any]) -> bool:
 
 
 def check_files(files: Sequence[Any]) -> None:
-    """Raise unless each file can be read and has anything in it; of a pipe nobody knows yet."""
+    """Raise unless all files can be read, and one has anything in it; of a pipe nobody knows yet."""
+    empty = []
     for file in files:
         if not is_read_once([file]):
             with Path(file).open("rb") as opened:
-                if not opened.read(1):
-                    raise ValueError(f"{name_of(file)}: the file is empty")
+                empty += [] if opened.read(1) else [file]
+    if files and len(empty) == len(files):
+        what = "the file is empty" if len(files) == 1 else "all files are empty"
+        raise ValueError(f"{names_of(files)}: {what}")
 
 
 def _tell(file: Any, text: Any, lines: int, n_bytes: int) -> None:

@@ -81,6 +81,8 @@ class Reading(FileOptions):
 
     with_labels: bool = True  # whether there must be labels
     labelled: bool | None = None  # whether there are some nevertheless; None: as it looks
+    as_written: bool = False  # whether labels of svmlight text stay floats, as of `open_svmlight`
+    refuses_query_ids: bool = False  # of svmlight text
     classes: ArrayLike = None  # of the model
     #: All labels of lists, sorted; None: the file tells them.
     list_labels: tuple[Any, ...] | None = None

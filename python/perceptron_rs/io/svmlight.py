@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import starmap
 from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
@@ -19,18 +19,17 @@ from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.threads import thread_count
 from perceptron_rs.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.label_lists import CutLists, labels_in
-from perceptron_rs.io.lines import BLOCK, name_of, text_blocks, whole_lines
+from perceptron_rs.io.label_lists import CutLists
+from perceptron_rs.io.lines import BLOCK, name_of, whole_lines
+from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.source import (
     Batch,
     PathLike,
     Source,
     byte_ranges,
-    can_be_read_again,
     joined,
     paths_of,
 )
-from perceptron_rs.io.svmlight_text import SvmlightText
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.text import open_text
 
@@ -260,64 +259,38 @@ def open_svmlight(
     max_ratio = check_ratio(max_ratio)
     if labelled not in (True, False, "auto"):
         raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
-    again = can_be_read_again(*files)
     if multilabel and labelled is not True:
         raise ValueError(
             "labelled must be True with multilabel: an empty list looks like a line without labels"
         )
-    known = _labels_of(files, labels, max_ratio, again=again) if multilabel else None
+    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
 
-    def batches() -> Iterator[Batch]:
-        for file in files:
-            text = SvmlightText(
-                name_of(file),
-                True if base is None else base,
-                is_labelled=None if isinstance(labelled, str) else labelled,
-                refuse_query_ids=query_id == "refuse",
-                multilabel=multilabel,
-                labels=known,
-            )
-            # The parser looks at every byte, and a comment may hold any.
-            blocks = text_blocks(file, _CHUNK, max_ratio=max_ratio, is_checked=False)
-            # The first line of all may tell whether there are labels.
-            parts = starmap(text.part, blocks) if labelled == "auto" else in_order(_of_block(text), blocks)
-            for rows, y, _ in parts:
-                yield Batch(_csr(rows.data, rows.indices, rows.indptr, rows.shape).canonical_matrix(), y)
-
-    return Source(
-        batches=batches,
-        n_features=n_features,
-        is_shifted=None if base is None else False,
-        labels=known,
-        cut=None
-        if multilabel
-        else partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id),
-        files=tuple(map(Path, files)) if again else (),
-        again=again,
-        reading=f"svmlight, zero_based={base}" + (f", labels={known}" if multilabel else ""),
-        name=name_of(files[0]),
+    reading = Reading(
+        format="svmlight",
+        zero_based="auto" if base is None else base,
+        multilabel=multilabel,
+        list_labels=_known_labels(labels) if multilabel else None,
+        max_ratio=max_ratio,
+        with_labels=labelled is True,
+        labelled=None if isinstance(labelled, str) else labelled,
+        as_written=True,
+        refuses_query_ids=query_id == "refuse",
     )
+    examples = ExampleFiles(files, reading)
+    if multilabel and labels is None and examples.is_read_once:
+        raise ValueError(f"labels must be given with multilabel, as {examples.name} can be read only once")
+    cut = partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id)
+    return replace(examples.source(), n_features=n_features, cut=None if multilabel else cut)
 
 
-def _labels_of(
-    files: Sequence[Any], labels: Sequence[float] | None, max_ratio: float, *, again: bool
-) -> tuple[float, ...]:
-    """Return all labels of lists, sorted."""
-    if labels is not None:
-        known = tuple(sorted(set(map(float, labels))))
-        if len(known) < 2 or len(known) < len(labels):
-            raise ValueError(f"labels must be two or more different numbers, got {list(labels)!r:.200}")
-        return known
-    if not again:
-        raise ValueError(
-            f"labels must be given with multilabel, as {name_of(files[0])} can be read only once"
-        )
-    texts = (text_blocks(file, _CHUNK, max_ratio=max_ratio, is_checked=False) for file in files)
-    return labels_in(texts, map(name_of, files))
-
-
-def _of_block(text: SvmlightText) -> Callable[[tuple[int, bytes]], Any]:
-    return lambda block: text.part(*block)
+def _known_labels(labels: Sequence[float] | None) -> tuple[float, ...] | None:
+    """Return all labels of lists, sorted; None: the files tell them."""
+    if labels is None:
+        return None
+    known = tuple(sorted(set(map(float, labels))))
+    if len(known) < 2 or len(known) < len(labels):
+        raise ValueError(f"labels must be two or more different numbers, got {list(labels)!r:.200}")
+    return known
 
 
 def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:

@@ -12,7 +12,7 @@ from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.cells import CellKinds, LabelKind
 from perceptron_rs.io.columns import arrow, room_for_arrow
 from perceptron_rs.io.delimited import CsvText
-from perceptron_rs.io.layout import Layout, located
+from perceptron_rs.io.layout import Layout, layout_of, located
 from perceptron_rs.io.reading import Reading, check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.threads import in_order
@@ -264,7 +264,7 @@ def kinds_of(
     kinds: dict[str, CellKinds] = {}
     for file, lines in zip(files, every, strict=True):
         lines.look(records(file, lines), kinds)
-    last = every[-1]
+    last = next((lines for lines in reversed(every) if lines.layout is not None), every[-1])
     with located(every[0].text.name):
         target = None if last.layout is None else last.layout.target
         if last.hash_bits is not None and last.texts is None:
@@ -336,9 +336,21 @@ def open_parquet(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
+    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
+
+    arrow()
     files = paths_of(path)
-    wanted = _Wanted(target, sample_weight, columns, drop)
-    source = _of_files(files, ParquetFile, wanted, "parquet")
+    _check_files(files)
+    for name, names in (("columns", columns), ("drop", drop)):
+        check_names(name, names)
+    reading = Reading(
+        format="parquet",
+        target=target,
+        sample_weight=sample_weight,
+        columns=None if columns is None else tuple(columns),
+        drop=tuple(drop),
+    )
+    source = ExampleFiles(files, reading).opened()
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         groups = [(file, g) for file in files for g in range(ParquetFile(file).file.num_row_groups)]
@@ -348,7 +360,7 @@ def open_parquet(
                 f"with smaller ones"
             )
         return [
-            partial(_read_row_groups, groups[a:b], wanted)
+            partial(_read_row_groups, groups[a:b], reading)
             for a, b in evenly(len(groups), len(groups) if n is None else n)
         ]
 
@@ -374,6 +386,10 @@ class ParquetFile:
     def __init__(self, file: str) -> None:
         self.file = arrow("parquet").ParquetFile(file)
         self.schema = self.file.schema_arrow
+
+    def layout(self, name: str, reading: Reading) -> Layout:
+        """Return which columns are what."""
+        return layout_of(self.schema, name, reading, first=self.first)
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Give these columns of some rows after others."""
@@ -408,19 +424,19 @@ class _Ipc:
         self.file = arrow("ipc").open_file(arrow().memory_map(file))
         self.schema = self.file.schema
 
-    def parts(self, _columns: Sequence[str]) -> Iterator[Any]:
+    def parts(self) -> Iterator[Any]:
         return map(self.file.get_batch, range(self.file.num_record_batches))
 
     def first(self) -> Any:
-        return next(self.parts(()), self.schema.empty_table())
+        return next(self.parts(), self.schema.empty_table())
 
 
-def _read_row_groups(groups: list[tuple[str, int]], wanted: _Wanted) -> Batch:
+def _read_row_groups(groups: list[tuple[str, int]], reading: Reading) -> Batch:
     batches: list[Batch] = []
     for file, g in groups:
         opened = ParquetFile(file)
         with opened.file:
-            layout = wanted.layout(opened.schema, file, opened.first)
+            layout = opened.layout(file, reading)
             before = sum(opened.file.metadata.row_group(i).num_rows for i in range(g))
             group = opened.file.read_row_group(g, columns=layout.used, use_threads=False).combine_chunks()
             batches += layout.batches(group.to_batches() or [_no_rows(group.schema)], before=before)
@@ -490,7 +506,7 @@ def open_arrow(
     wanted = _Wanted(target, sample_weight, columns, drop, n_features)
     if not hasattr(data, "__arrow_c_stream__"):
         files = paths_of(data)
-        source = _of_files(files, _Ipc, wanted, "arrow")
+        source = _of_files(files, wanted)
         return replace(
             source, check=partial(_refuse_cut, {file: Path(file).stat().st_size for file in files})
         )
@@ -516,13 +532,13 @@ def open_arrow(
     return layout.source(batches, again=not once)
 
 
-def _of_files(files: list[str], opened: type[ParquetFile | _Ipc], wanted: _Wanted, reading: str) -> Source:
-    """Return files as one source."""
+def _of_files(files: list[str], wanted: _Wanted) -> Source:
+    """Return files of Arrow as one source."""
     _check_files(files)
 
-    def open_one(file: str) -> Any:
+    def open_one(file: str) -> _Ipc:
         try:
-            return opened(file)
+            return _Ipc(file)
         except arrow().ArrowInvalid as error:
             raise ValueError(f"{file}: {error}") from None
 
@@ -539,8 +555,8 @@ def _of_files(files: list[str], opened: type[ParquetFile | _Ipc], wanted: _Wante
                     f"{file}: has {len(of_file.features)} features, but {files[0]} has {len(layout.features)}"
                 )
             try:
-                yield from of_file.batches(one.parts(of_file.used))
+                yield from of_file.batches(one.parts())
             except arrow().ArrowInvalid as error:
                 raise ValueError(f"{file}: {error}") from None
 
-    return layout.source(batches, files=tuple(map(Path, files)), reading=f"{reading}, {layout}")
+    return layout.source(batches, files=tuple(map(Path, files)), reading=f"arrow, {layout}")

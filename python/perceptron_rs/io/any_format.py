@@ -1,0 +1,159 @@
+"""Files of any format as a source, by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from perceptron_rs.choices import Analyzer, Norm
+from perceptron_rs.common.options.kinds import FORMATS
+from perceptron_rs.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.files import ExampleFiles
+from perceptron_rs.io.options import FileOptions
+from perceptron_rs.io.reading import Format, check_bits, check_delimiter, check_names, reading_of
+from perceptron_rs.io.source import PathLike, Source, paths_of
+
+__all__ = ["open_examples"]
+
+
+def open_examples(
+    path: PathLike | Sequence[PathLike],
+    *,
+    format: Format | None = None,  # noqa: A002  as the option of the command is called
+    target: str | None = None,
+    sample_weight: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: bool | None = None,
+    missing: Sequence[str] = (),
+    hash_bits: int | None = None,
+    ngrams: tuple[int, int] = (1, 1),
+    lowercase: bool = True,
+    analyzer: Analyzer = "word",
+    stop_words: Literal["english"] | None = None,
+    binary: bool = False,
+    norm: Norm = "l2",
+    labels: PathLike | None = None,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    multilabel: bool = False,
+    max_ratio: float = MAX_RATIO,
+) -> Source:
+    r"""Read files of examples in any format in parts, for ``fit_stream``, as the command does.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
+        bzip2 or xz may have compressed text.
+    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"}, default=None
+        The format; None: what the suffix says.
+    target : str, default=None
+        Name of the column of labels in a table, or of their key in JSON lines. None: the last column; the
+        keys of Vowpal Wabbit or river, see :doc:`/guide/files`.
+    sample_weight : str, default=None
+        Name of the column, or of the key, of the weights of the examples.
+    columns : list of str, default=None
+        Names of the columns of a table that are features; None: all but the target.
+    drop : list of str, default=()
+        Names of columns of a table that are no features.
+    delimiter : str, default=None
+        Character between two cells of CSV; None: a comma, or a tab in TSV.
+    header : bool, default=None
+        Whether the first line of CSV holds the names of the columns, as for `open_csv`.
+    missing : list of str, default=()
+        Cells of CSV that stand for a missing value, such as "NA".
+    hash_bits : int, default=None
+        Hash the names and values of a table or of JSON lines to ``2 ** hash_bits`` columns, as scikit-learn's
+        ``FeatureHasher`` does, or the n-grams of a text, as ``HashingVectorizer`` does; from 1 to 30. None:
+        tables are not hashed, and others to 18.
+    ngrams : tuple of two ints, default=(1, 1)
+        Of text, the shortest and the longest n-grams, from 1 to 100: ``ngram_range`` of
+        ``HashingVectorizer``.
+    lowercase : bool, default=True
+        Of text, whether to turn it into lower case.
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        Of text, whether n-grams are of words, of characters, or of the characters of each word by itself.
+    stop_words : {"english"} or None, default=None
+        Of text, which words to leave out.
+    binary : bool, default=False
+        Of text, whether n-grams that occur have the value 1, however often.
+    norm : {"l1", "l2"} or None, default="l2"
+        Of text, the norm that the row of each text is scaled to.
+    labels : path, default=None
+        A ``.npy`` file of labels, one for each example.
+    n_features : int, default=None
+        Number of features; None: as found in the files.
+    zero_based : bool or "auto", default="auto"
+        Whether columns of svmlight text are counted from 0, as for `open_svmlight`.
+    multilabel : bool, default=False
+        Whether lines of svmlight text begin with a list of labels, as for `open_svmlight`.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
+
+    Returns
+    -------
+    Source
+        The examples; the names of the columns of a table become ``feature_names_in_``.
+
+    Raises
+    ------
+    ValueError
+        If an option is not about the format, or, when it is read, if a file is not as the options say.
+    OSError
+        If a file cannot be read.
+    ImportError
+        If pyarrow, which reads tables, is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_examples
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.svm")
+    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
+    ...     model = Perceptron().fit_stream(open_examples(file))
+    >>> model.classes_
+    array([-1,  1])
+    """
+    from perceptron_rs.io.svmlight import check_options
+
+    check_options(n_features, zero_based, "ignore")
+    for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):
+        check_names(name, values)
+    for name, value, known in (
+        ("format", format, (None, *FORMATS)),
+        ("header", header, (None, True, False)),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {known}, got {value!r:.80}")
+    options = FileOptions(
+        format=format,
+        labels=None if labels is None else Path(labels),
+        target=target,
+        sample_weight=sample_weight,
+        columns=None if columns is None else tuple(columns),
+        drop=tuple(drop),
+        delimiter=None if delimiter is None else check_delimiter(delimiter),
+        header=header,
+        missing=tuple(missing),
+        hash_bits=None if hash_bits is None else check_bits(hash_bits),
+        ngrams=(ngrams[0], ngrams[1]),
+        lowercase=lowercase,
+        analyzer=analyzer,
+        stop_words=stop_words,
+        binary=binary,
+        norm=norm,
+        n_features=n_features,
+        zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
+        multilabel=bool(multilabel),
+        max_ratio=check_ratio(max_ratio),
+    )
+    files = ExampleFiles(paths_of(path), reading_of(vars(options)))
+    if files.is_read_once:
+        raise ValueError(f"{files.name} can be read only once; name files")
+    return files.opened()
