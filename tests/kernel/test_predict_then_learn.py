@@ -14,10 +14,9 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("classes", LABELS)
+@pytest.mark.parametrize(("classes", "storage"), [("two", np.asarray), ("three", sp.csr_matrix)])
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
 @pytest.mark.parametrize("learner", [KernelPerceptron, BudgetedKernelPerceptron])
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 def test_a_pass_is_a_loop(learner, multi_class, classes, storage, engine_name):
     y = LABELS[classes]
     parameters = {"gamma": 0.3, "multi_class": multi_class, "engine": engine_name, "random_state": 1}

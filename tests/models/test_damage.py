@@ -47,7 +47,7 @@ def test_every_byte_changed(tools, folder):
     generator = random.Random(1)
     loaded = 0
     for place in range(len(file)):
-        for change in range(1, 256) if DEEP else (1, 32, 128, generator.randrange(1, 256)):
+        for change in range(1, 256) if DEEP else (32, generator.randrange(1, 256)):
             changed = bytearray(file)
             changed[place] ^= change
             found = folder.loaded_or_none(bytes(changed))
