@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
@@ -56,7 +58,7 @@ def test_texts(call, tmp_path, options):
     assert call("train", data, "--text", "--model", tmp_path / "m", "--quiet", *options).status == 0
     expected = answers("predict", tmp_path / "m", asked, "--unlabelled")
     predictor = load_predictor(tmp_path / "m")
-    for X in (TEXTS, tuple(TEXTS), np.array(TEXTS), pd.Series(TEXTS)):
+    for X in (TEXTS, tuple(TEXTS), np.array(TEXTS), pd.Series(TEXTS), pl.Series(TEXTS), pa.array(TEXTS)):
         same(predictor, X, expected)
     same(predictor, TEXTS[:1], tuple(part[:1] for part in expected))
     if not options:
@@ -83,7 +85,8 @@ def test_rows_of_a_hashed_table(call, tmp_path):
     expected = answers("predict", tmp_path / "m", data)
     predictor = load_predictor(tmp_path / "m")
     same(predictor, ROWS, expected)
-    same(predictor, pd.DataFrame(ROWS).assign(y=1), expected)
+    for frame in (pd.DataFrame(ROWS).assign(y=1), pl.DataFrame(ROWS), pa.Table.from_pylist(ROWS)):
+        same(predictor, frame, expected)
     with pytest.raises(
         ValueError, match=r"example 1 of X: 's' held text in the training, got 3\.0; convert it by str"
     ):

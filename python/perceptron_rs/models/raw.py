@@ -40,16 +40,17 @@ def columns_of(how: Input, X: Any) -> Any:
 
 def _records(X: Any) -> list[Any] | None:
     """Return X as a list of texts or dictionaries; None if it is a matrix of numbers."""
-    if hasattr(X, "to_dict") and hasattr(X, "columns"):  # a data frame of pandas
-        return list(X.to_dict("records"))
-    if hasattr(X, "to_dicts"):  # of Polars
+    if hasattr(X, "to_dicts"):  # a data frame of Polars
         return list(X.to_dicts())
+    if hasattr(X, "to_dict") and hasattr(X, "columns"):  # of pandas
+        return list(X.to_dict("records"))
     if hasattr(X, "to_pylist"):  # of Arrow
         return list(X.to_pylist())
     if isinstance(X, list | tuple):
         return list(X) if any(isinstance(x, str | bytes | Mapping) for x in X) else None
-    if getattr(X, "ndim", 0) == 1 and hasattr(X, "tolist"):
-        found = X.tolist()
+    to_list = getattr(X, "tolist", None) or getattr(X, "to_list", None)  # of NumPy and pandas; of Polars
+    if to_list is not None and len(getattr(X, "shape", ())) == 1:
+        found = to_list()
         return found if any(isinstance(x, str | bytes | Mapping) for x in found) else None
     return None
 
