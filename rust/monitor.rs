@@ -37,6 +37,29 @@ pub fn pieces(len: usize, cost: usize, monitor: &dyn Monitor) -> impl Iterator<I
     (0..len).step_by(most).map(move |start| monitor.pause().map(|()| start..len.min(start + most)))
 }
 
+/// The same pace in a loop whose steps take one more, another less.
+pub struct Pace<'a> {
+    spent: usize,
+    monitor: &'a dyn Monitor,
+}
+
+impl<'a> Pace<'a> {
+    #[must_use]
+    pub fn new(monitor: &'a dyn Monitor) -> Self {
+        Self { spent: 0, monitor }
+    }
+
+    /// Before each step, which takes as long as to copy `cost` numbers.
+    pub fn spend(&mut self, cost: usize) -> Result<()> {
+        self.spent = self.spent.saturating_add(cost);
+        if self.spent <= NUMBERS {
+            return Ok(());
+        }
+        self.spent = cost;
+        self.monitor.pause()
+    }
+}
+
 /// The numbers below `len`, at the pace of items that hold `all` numbers together.
 pub fn paced(len: usize, all: usize, monitor: &dyn Monitor) -> impl Iterator<Item = Result<usize>> {
     const ITEM: usize = 8; // what takes long besides

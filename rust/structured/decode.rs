@@ -13,7 +13,7 @@ use crate::arith::activation::{LabelSums, Row};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 use crate::rows::{Entries, Matrix, prefetch};
 

@@ -1,24 +1,25 @@
 //! For each token, the best labels and how far the best ones with another label there are behind.
 //!
-//! - Problem: `score(y) - max over z with z_t != y_t of score(z)`, y the best label sequence, each score the
-//!   sum that the search makes of it, their difference rounded once.
-//! - Method: a search for each token that starts from the table's row without that label, all of them token by
-//!   token side by side. No sum is made backwards: added from the other end, the terms of a sequence have
-//!   another rounding, and the difference would be of numbers that are nobody's score.
-//! - Result: never below 0; infinite where no other label is possible. The least margin of a sequence is the
-//!   difference of its two best scores, bit by bit.
-//! - Cost: the square of the number of tokens, times that of labels.
+//! - Problem: `max over z with z_t = y_t of score(z) - max over z with z_t != y_t of score(z)`, y the best
+//!   label sequence: a difference of max-marginals.
+//! - Method: `rest[t][y]` is the best score of what may follow label y at token t, made from the end as the
+//!   search makes its table from the start:
+//!   `rest[t][y] = max over z of (pair[t+1][y][z] + (e[t+1][z] + rest[t+1][z]))`.
+//!   Then `delta[t][y] + rest[t][y]` is the best score of the sequences that have y at t.
+//! - Result: never below 0; infinite where no other label is possible. Where no sum is rounded, the least
+//!   margin of a sequence is the difference of its two best scores.
+//! - Cost: that of a second search.
 
 use super::decode::{Found, Limits, Prepared, by_sequence, each_sequence, too_large};
 use super::lattice::Lattice;
 use super::terms::Terms;
 use super::{ChainWeights, Sequences};
 use crate::arith::environment::standard;
-use crate::arith::lattice::{add_all, reach};
+use crate::arith::lattice::best_of_all;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
 use crate::memory::{collected, filled};
-use crate::online::Monitor;
+use crate::monitor::{Monitor, Pace};
 use crate::rows::Matrix;
 
 /// Writes the labels of every row, and their margins.
@@ -52,78 +53,62 @@ pub fn margins(
 }
 
 fn measure(mut found: Found, path: &[u32], margins: &mut [f64], monitor: &dyn Monitor) -> Result<()> {
-    let (score, forbids, number) = (found.score(), found.forbids, found.number);
-    let stride = found.frame.shape.stride;
-    let tables = (filled(f64::NEG_INFINITY, path.len() * stride)?, filled(0.0, stride)?);
+    let (forbids, number, stride) = (found.forbids, found.number, found.frame.shape.stride);
+    let room = (filled(0.0, stride)?, filled(f64::NEG_INFINITY, stride)?);
     let (lattice, terms) = found.with_terms()?;
-    let others = Others { lattice, terms, path, score, forbids, tables, margins, monitor };
-    if dispatch(others)? { Ok(()) } else { Err(too_large(number)) }
+    if dispatch(Backwards { lattice, terms, path, forbids, room, margins, monitor })? {
+        Ok(())
+    } else {
+        Err(too_large(number))
+    }
 }
 
-/// Steps of the searches between two looks at the monitor.
-const WORK: usize = 1 << 20;
-
-struct Others<'a> {
+/// The pass from the end.
+struct Backwards<'a> {
     lattice: &'a Lattice<f64>,
     terms: &'a Terms,
     path: &'a [u32],
-    score: f64,
     forbids: bool,
-    /// A row of labels for each token, the last of its search; and one to write to.
-    tables: (Vec<f64>, Vec<f64>),
+    /// `rest[t]`, and `e[t] + rest[t]` of the labels that are kept.
+    room: (Vec<f64>, Vec<f64>),
     margins: &'a mut [f64],
     monitor: &'a dyn Monitor,
 }
 
-impl Leaf for Others<'_> {
+impl Leaf for Backwards<'_> {
     /// False if a number is not finite.
     type Output = Result<bool>;
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> Result<bool> {
-        let Self { lattice, terms, path, score, forbids, tables: (mut rows, mut next), margins, monitor } =
-            self;
+        let Self { lattice, terms, path, forbids, room: (mut rest, mut after), margins, monitor } = self;
         let (labels, stride) = (lattice.shape.labels, lattice.shape.stride);
-        let mut steps = 0;
-        for (token, chosen) in path.iter().enumerate() {
-            let kept = lattice.kept(token);
-            let (earlier, own) = rows.split_at_mut(token * stride);
-            for row in earlier.chunks_exact_mut(stride) {
-                steps += labels * stride;
-                if steps > WORK {
-                    monitor.pause()?;
-                    steps = 0;
+        let mut pace = Pace::new(monitor);
+        for token in (0..path.len()).rev() {
+            pace.spend(labels * stride)?;
+            if token + 1 < path.len() {
+                for (rest, pair) in rest.iter_mut().zip(terms.pair(token + 1).chunks_exact(stride)) {
+                    *rest = best_of_all(&after, pair);
                 }
-                if is_empty(row) {
-                    continue;
-                }
-                reach(&row[..labels], (&lattice.all, true), terms.pair(token), &mut next);
-                add_all(&mut next, terms.emission(token));
-                // What a search does not keep is no label of the token.
-                row.fill(f64::NEG_INFINITY);
-                for &y in kept {
-                    row[y as usize] = next[y as usize];
-                }
-                if !forbids && kept.iter().any(|y| !row[*y as usize].is_finite()) {
+            }
+            after.fill(f64::NEG_INFINITY);
+            let (scores, emission) = (lattice.scores(token), terms.emission(token));
+            let (mut own, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+            for y in lattice.kept(token).iter().map(|y| *y as usize) {
+                after[y] = emission[y] + rest[y];
+                let score = scores[y] + rest[y];
+                if !(score.is_finite() || forbids && score == f64::NEG_INFINITY) {
                     return Ok(false);
                 }
+                let best = if y == path[token] as usize { &mut own } else { &mut second };
+                *best = best.max(score);
             }
-            for &y in kept.iter().filter(|y| *y != chosen) {
-                own[y as usize] = lattice.scores(token)[y as usize];
-            }
-        }
-        for (margin, row) in margins.iter_mut().zip(rows.chunks_exact(stride)) {
-            let second = row.iter().fold(f64::NEG_INFINITY, |most, score| most.max(*score));
-            *margin = score - second;
-            if !margin.is_finite() && !is_empty(row) {
+            let margin = own - second;
+            if !own.is_finite() || !margin.is_finite() && second != f64::NEG_INFINITY {
                 return Ok(false);
             }
+            margins[token] = margin.max(0.0);
         }
         Ok(true)
     }
-}
-
-#[inline(always)]
-fn is_empty(row: &[f64]) -> bool {
-    row.iter().all(|score| *score == f64::NEG_INFINITY)
 }

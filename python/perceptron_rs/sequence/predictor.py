@@ -168,11 +168,12 @@ class SequencePerceptronPredictor(Predictor):
         """Return for each token how far the best label sequence with another label there is behind.
 
         The margin of a token is the score of the label sequence that ``predict`` finds, minus the highest
-        score of those that have another label at this token. It is 0 if two of them tie, and infinite if no
-        other label is possible. The smallest margin of a sequence is the difference of the two scores that
-        ``predict_k`` finds with k=2. A margin says how sure the model is, but is no probability.
+        score of those that have another label at this token (a difference of max-marginals). It is 0 if two
+        of them tie, and infinite if no other label is possible. The smallest margin of a sequence is the
+        difference of the two scores that ``predict_k`` finds with k=2, but for rounding. A margin says how
+        sure the model is, but is no probability.
 
-        Time grows with the square of the length of a sequence.
+        It takes about twice as long as ``predict``.
 
         Parameters
         ----------

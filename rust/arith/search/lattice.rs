@@ -87,21 +87,28 @@ pub fn first_best<N: Number>(before: &[N], from: &[u32], pair: impl Fn(usize) ->
 #[inline(always)]
 #[must_use]
 pub fn first_best_of_all<N: Number>(before: &[N], pair: &[N]) -> u32 {
-    let (before_chunks, before_rest) = before.as_chunks::<8>();
-    let (pair_chunks, pair_rest) = pair.as_chunks::<8>();
-    let mut best = [before[0] + pair[0]; 8];
-    for (before, pair) in before_chunks.iter().zip(pair_chunks) {
+    let most = best_of_all(before, pair);
+    let is_most = |(before, pair): (&N, &N)| *before + *pair == most;
+    before.iter().zip(pair).position(is_most).unwrap_or(0) as u32
+}
+
+/// The largest `one[y] + other[y]`.
+#[inline(always)]
+#[must_use]
+pub fn best_of_all<N: Number>(one: &[N], other: &[N]) -> N {
+    let (one_chunks, one_rest) = one.as_chunks::<8>();
+    let (other_chunks, other_rest) = other.as_chunks::<8>();
+    let mut best = [one[0] + other[0]; 8];
+    for (one, other) in one_chunks.iter().zip(other_chunks) {
         for k in 0..8 {
-            best[k] = best[k].larger(before[k] + pair[k]);
+            best[k] = best[k].larger(one[k] + other[k]);
         }
     }
     let mut most = best[0];
-    for (before, pair) in before_rest.iter().zip(pair_rest) {
-        most = most.larger(*before + *pair);
+    for (one, other) in one_rest.iter().zip(other_rest) {
+        most = most.larger(*one + *other);
     }
-    most = best.iter().fold(most, |most, sum| most.larger(*sum));
-    let is_most = |(before, pair): (&N, &N)| *before + *pair == most;
-    before.iter().zip(pair).position(is_most).unwrap_or(0) as u32
+    best.iter().fold(most, |most, sum| most.larger(*sum))
 }
 
 /// `out += other`, element by element.
