@@ -8,9 +8,10 @@ use crate::support::driver::{Schedule, drive};
 use crate::support::{Case, compress, fractions, whole};
 use perceptron_rs::arith::environment::{STANDARD, swap_control};
 use perceptron_rs::error::Error;
+use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::updates_until_right;
-use perceptron_rs::online::{self, Flow, Monitor, Problem, Settings};
+use perceptron_rs::online::{self, Problem, Settings};
 use perceptron_rs::rows::{Csr, Dense, Rows};
 
 #[cfg(target_arch = "x86_64")]

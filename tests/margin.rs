@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::{compress, whole};
 use perceptron_rs::error::Error;
 use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, margin, separate};
-use perceptron_rs::online::{Flow, Monitor};
+use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Matrix};
 

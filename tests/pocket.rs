@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::{Case, fractions};
 use perceptron_rs::error::Error;
+use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::pocket::{Check, Pocket};
-use perceptron_rs::online::{self, Flow, Monitor, Problem};
+use perceptron_rs::online::{self, Problem};
 use perceptron_rs::rows::{Dense, Examples};
 
 /// Each with and without averages.

@@ -7,9 +7,10 @@ use crate::support::driver::{Report, Schedule, drive};
 use crate::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Error;
+use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{Epoch, Flow, Learner, Monitor, Numbers, Problem, Run, Settings, feed};
+use perceptron_rs::online::{Epoch, Learner, Numbers, Problem, Run, Settings, feed};
 use perceptron_rs::rows::{Csr, Cursor, Dense, Examples, Mistake, Planes, Rows};
 
 fn cases() -> Vec<(&'static str, Case)> {
@@ -169,8 +170,8 @@ impl Monitor for BreakAt {
     }
 }
 
-/// Questions when the weights of a small model are taken and examples of weight 0 are looked for, and when its
-/// only plane ends.
+/// Questions when the weights of a small model are taken and examples of weight 0 are looked for, and when
+/// its only plane ends.
 const START: usize = 2;
 const END: usize = 2;
 

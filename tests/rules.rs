@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::support::driver::{Report, Schedule, drive};
 use crate::support::{Case, fractions};
 use perceptron_rs::error::Error;
-use perceptron_rs::online::{Learner, Monitor, Numbers, Problem, Rule, Settings, State};
+use perceptron_rs::monitor::Monitor;
+use perceptron_rs::online::{Learner, Numbers, Problem, Rule, Settings, State};
 use perceptron_rs::rows::{Dense, Head, Mistake, Visit};
 
 #[derive(Debug, Clone, Copy, PartialEq)]

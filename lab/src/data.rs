@@ -52,8 +52,8 @@ fn between(random: &mut SplitMix64, range: Range<i64>) -> i64 {
     range.start + random.below((range.end - range.start) as u64) as i64
 }
 
-/// Points beside a line, none closer than a little, and not around the origin: 85 of them take 2 to 25 epochs,
-/// as their order is. A lecture that drew as many saw 8 to 19.
+/// Points beside a line, none closer than a little, and not around the origin: 85 of them take 2 to 25
+/// epochs, as their order is. A lecture that drew as many saw 8 to 19.
 fn line(n: usize) -> Vec<Point> {
     let (mut random, mut points) = (SplitMix64::new(85), Vec::new());
     while points.len() < n {

@@ -1,7 +1,7 @@
 //! The core in a browser: what the page `lab` calls.
 //!
-//! A text goes in by [`input`], and what a function has to say comes out as JSON at [`output`]; it returns the
-//! length of that. So the page reads and writes nothing but bytes, and nothing here is unsafe.
+//! A text goes in by [`input`], and what a function has to say comes out as JSON at [`output`]; it returns
+//! the length of that. So the page reads and writes nothing but bytes, and nothing here is unsafe.
 
 mod data;
 mod digest;

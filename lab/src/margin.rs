@@ -24,7 +24,8 @@ pub struct Margin {
     /// The points that prove it, or that no line separates the points; their weights in each class.
     pub support: Vec<u32>,
     pub weights: Vec<f64>,
-    /// `R^2`: the square of the largest length of a point; with an intercept, the constant 1 is a coordinate too.
+    /// `R^2`: the square of the largest length of a point; with an intercept, the constant 1 is a coordinate
+    /// too.
     pub squared: f64,
     /// `(R/gamma)^2`: more mistakes there cannot be.
     pub bound: Option<f64>,

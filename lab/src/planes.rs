@@ -331,8 +331,8 @@ impl Planes {
         }
     }
 
-    /// After how many examples there was the vector that is in the pocket after `t`: both checks that are used
-    /// count the vector of the moment at which they swap.
+    /// After how many examples there was the vector that is in the pocket after `t`: both checks that are
+    /// used count the vector of the moment at which they swap.
     #[must_use]
     pub fn pocketed(&self, plane: usize, t: u64) -> u64 {
         let swaps = self.swaps.iter().filter(|(k, swapped, _)| *k == plane && *swapped <= t);

@@ -36,8 +36,8 @@ impl Session {
         Ok(Report { code, t, digest })
     }
 
-    /// Whether calls of Python can end within an epoch there: a pocket counts its runs by calls, and a call for
-    /// some examples more begins each class anew that had ended.
+    /// Whether calls of Python can end within an epoch there: a pocket counts its runs by calls, and a call
+    /// for some examples more begins each class anew that had ended.
     fn ends_within(&self, t: u64) -> bool {
         match &self.run {
             Run::Planes(run) => self.request.learner != Learner::Pocket && !run.any_ended_before(t),

@@ -1,4 +1,5 @@
-//! What a link asks for: `data=six&learner=averaged&order=shuffled&seed=3`. The page writes it into its address.
+//! What a link asks for: `data=six&learner=averaged&order=shuffled&seed=3`. The page writes it into its
+//! address.
 
 use std::fmt::Write;
 use std::str::FromStr;

@@ -264,8 +264,8 @@ mod x86 {
         }
     }
 
-    /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2, and
-    /// F16C, which came before it.
+    /// Made by [`super::Leaf`] alone, and so after [`super::dispatch`] has seen that the processor has AVX2,
+    /// and F16C, which came before it.
     #[derive(Clone, Copy)]
     pub struct Avx2(pub(super) ());
 
@@ -306,9 +306,9 @@ mod x86 {
 
         #[inline(always)]
         fn widen_halves(self, four: &[F16; 4]) -> [f64; 4] {
-            // SAFETY: `self` proves that the processor has AVX2, and with it F16C; eight bytes are read, which
-            // four numbers have; a vector of four floats and an array have the same size, and every bit
-            // pattern is valid in both.
+            // SAFETY: `self` proves that the processor has AVX2, and with it F16C; eight bytes are read,
+            // which four numbers have; a vector of four floats and an array have the same size, and every
+            // bit pattern is valid in both.
             unsafe { transmute(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(four.as_ptr().cast())))) }
         }
 

@@ -1,4 +1,5 @@
-//! Runs of the kernel perceptron on a budget. What is kept, and what goes, is decided in [`super::support_set`].
+//! Runs of the kernel perceptron on a budget. What is kept, and what goes, is decided in
+//! [`super::support_set`].
 //!
 //! The sums of all examples are not kept up to date here, as in [`super::train`]: those of an example
 //! are computed when it is visited, from its kernel values with the examples kept alone. These are computed
@@ -12,7 +13,7 @@ use super::support_set::{Budget, SupportSet};
 use crate::arith::simd::Simd;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, gathered, tried};
-use crate::online::Monitor;
+use crate::monitor::{Monitor, NUMBERS};
 use crate::online::threads::lock;
 use crate::rows::{
     Cursor, Examples, Hint, Learn, LoopBody, Matrix, Mistake, Planes, Stop, Visit, row_entries,
@@ -28,8 +29,8 @@ const STRIDE: usize = WINDOW + 8;
 /// Examples of a block; the monitor is asked after each window.
 const BLOCK: usize = 1024;
 
-/// Mistakes that have cost more than this end a window.
-const WORK: usize = 1 << 25;
+/// Mistakes that have cost more products than these end a window, for the monitor is asked after each.
+const WORK: usize = 32 * NUMBERS;
 
 struct BudgetMemory {
     pool: Pool,
@@ -53,8 +54,8 @@ pub struct BudgetRows<'a> {
 }
 
 impl Budgeted {
-    /// The members of the sets are numbers of stored rows, or behind these of rows of the run. The kernel values
-    /// of the members with the examples of a window are shared out over threads.
+    /// The members of the sets are numbers of stored rows, or behind these of rows of the run. The kernel
+    /// values of the members with the examples of a window are shared out over threads.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         rows: &dyn Matrix,

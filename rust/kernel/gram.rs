@@ -11,9 +11,10 @@ use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
+use crate::monitor::{Monitor, pieces};
+use crate::online::of_each_row;
 use crate::online::threads::each;
-use crate::online::{Monitor, of_each_row};
-use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, row_entries, strip};
+use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, row_entries};
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
@@ -62,12 +63,8 @@ impl GramForm {
         }
         let mut scratch = filled(0, columns)?;
         for rows in sides {
-            let often = strip(*rows);
-            for row in 0..rows.len() {
-                if row % often == 0 {
-                    monitor.pause()?;
-                }
-                if !rows.narrow(row, &mut scratch) {
+            for piece in pieces(rows.len(), 4 * (row_entries(*rows) + 1), monitor) {
+                if !piece?.all(|row| rows.narrow(row, &mut scratch)) {
                     return Ok(Self::Wide);
                 }
             }

@@ -6,7 +6,8 @@
 //! - [`cache`]: rows of the Gram matrix that are kept
 //! - [`train`]: the sums of all examples, kept up to date; a [`crate::online::Run`] goes over them
 //! - [`window`]: the examples that are visited next
-//! - [`support_set`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep them
+//! - [`support_set`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep
+//!   them
 //! - [`predict`]: the vectors of a run on new rows
 
 mod budget;

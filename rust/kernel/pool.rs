@@ -8,7 +8,7 @@ use crate::arith::factor::inner;
 use crate::arith::simd::dispatch;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::{each, worthwhile};
 use crate::rows::{Listed, Matrix, Postings, Renamed, row_entries};
 
@@ -137,8 +137,8 @@ impl Pool {
         needed.then(|| Postings::new(rows, numbers)).transpose()
     }
 
-    /// Kernel values of all slots with the next rows of the run, those of each slot ``stride`` after those of the
-    /// one before.
+    /// Kernel values of all slots with the next rows of the run, those of each slot ``stride`` after those
+    /// of the one before.
     pub fn all_values(
         &self,
         next: &Next,

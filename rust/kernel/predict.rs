@@ -10,7 +10,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
 use crate::error::{Error, Result, choice};
 use crate::memory::{collected, filled, tried};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
 use crate::rows::Matrix;

@@ -31,7 +31,7 @@ use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, tried};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 use crate::rows::{Cursor, Examples, Learn, Matrix, Mistake, Planes, Stop, Visit, Weights, row_entries};
 

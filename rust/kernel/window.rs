@@ -8,7 +8,7 @@ use crate::arith::kernel::add;
 use crate::arith::simd::{Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, matrix};
-use crate::online::Flow;
+use crate::monitor::Flow;
 use crate::rows::{Hint, LoopBody};
 
 /// What has been learnt since the sums of all examples were up to date.

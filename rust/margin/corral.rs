@@ -9,8 +9,8 @@
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope; Björck 1987 for the corrected
 //!   semi-normal equations.
 
-use super::inner::Work;
-use super::working::WorkingSet;
+use super::major_cycles::Work;
+use super::working_set::WorkingSet;
 use crate::arith::factor::{Factor, inner};
 use crate::arith::twofold::total;
 use crate::error::Result;

@@ -13,7 +13,7 @@
 //! - Paper: Anlauf, Biehl 1989 (the Adatron), eq. 9; Hsieh, Chang, Lin, Keerthi, Sundararajan 2008 (dual
 //!   coordinate descent), algorithm 3; Hestenes 1969, Powell 1969 (method of multipliers).
 
-use super::inner::Work;
+use super::major_cycles::Work;
 use super::problem::{Bias, MarginProblem};
 use super::wolfe::NearestPoint;
 use crate::arith::factor::inner;

@@ -6,7 +6,7 @@
 //! there is none stay a proof.
 
 use super::certificate::{Lengths, dual_integers, lower_end};
-use super::inner::Work;
+use super::major_cycles::Work;
 use super::problem::{Bias, MarginProblem};
 use super::proof::prove;
 use super::separate::Solution;

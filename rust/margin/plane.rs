@@ -7,7 +7,7 @@ use crate::arith::sign::ExactSum;
 use crate::arith::twofold::{UNIT, down, exponent, times_power, up};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, gathered};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
 /// Refuses labels that are not one 0 or 1 for each row, and no rows at all.

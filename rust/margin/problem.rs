@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::arith::twofold::{exponent, power};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::each;
 use crate::rows::{Matrix, Survey, strip};
 

@@ -197,7 +197,8 @@ mod tests {
     use crate::monitor::tests::Asked;
     use crate::rows::Dense;
 
-    /// Twice while equations are made; for each row of the inverse, when it is computed and when it is looked at.
+    /// Twice while equations are made; for each row of the inverse, when it is computed and when it is
+    /// looked at.
     #[test]
     fn asks_on_the_way() {
         const D: usize = 20;

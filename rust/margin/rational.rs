@@ -8,15 +8,15 @@ use crate::arith::sign::parts;
 use crate::arith::twofold::exponent;
 use crate::error::Result;
 use crate::memory::{Grow, collected, filled, gathered, tried};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 
 /// Largest cost of a solution, in bit operations of a kind.
 const LARGEST_COST: f64 = 1e10;
 /// Every prime exceeds this power of two.
 const PRIME_BITS: usize = 30;
 
-/// Linear equations. Of each, the unknowns that take part, ascending, with their factors: as large as the data
-/// that they are made of.
+/// Linear equations. Of each, the unknowns that take part, ascending, with their factors: as large as the
+/// data that they are made of.
 pub struct System {
     unknowns: usize,
     ends: Vec<usize>,

@@ -2,16 +2,16 @@
 //! none.
 
 use super::certificate::{Lengths, dual_integers, half_way, lower_end, upper_end};
-use super::choose::solve;
-use super::inner::Work;
+use super::major_cycles::Work;
 use super::other_scales::{blank, decide, plane, powered, refuted};
 use super::plane::check_labels;
 use super::problem::{Bias, MarginProblem, survey};
+use super::solvers::solve;
 use super::wolfe::NearestPoint;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{filled, gathered};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
 /// An upper end below this part of the radius is nothing but rounding.

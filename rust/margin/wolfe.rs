@@ -10,10 +10,10 @@
 //! - Paper: Wolfe 1976, Finding the nearest point in a polytope.
 
 use super::corral::Corral;
-use super::inner::{Work, ZERO, run};
-use super::passes::{Scoring, price, strides};
+use super::major_cycles::{Work, ZERO, run};
+use super::pricing::{Scoring, price, strides};
 use super::problem::MarginProblem;
-use super::working::WorkingSet;
+use super::working_set::WorkingSet;
 use crate::arith::factor::inner;
 use crate::arith::twofold::total;
 use crate::error::Result;

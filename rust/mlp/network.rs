@@ -4,10 +4,8 @@ use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
+use crate::monitor::NUMBERS;
 use crate::order::SplitMix64;
-
-/// Multiplications between two looks at the monitor.
-const WORK: usize = 1 << 20;
 
 /// No permutation uses it.
 const START_EPOCH: u64 = u64::MAX;
@@ -106,5 +104,5 @@ pub(super) fn strip(columns: usize, weights: impl Iterator<Item = usize>) -> Res
     if columns == 0 {
         return Err(Error::Invalid("rows must have at least one column for layers of neurons, got 0".into()));
     }
-    Ok(WORK / weights.fold(columns, usize::saturating_add).max(1) + 1)
+    Ok(NUMBERS / weights.fold(columns, usize::saturating_add).max(1) + 1)
 }

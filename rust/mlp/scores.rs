@@ -8,7 +8,7 @@ use crate::arith::neuron::{self, Activation};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
 use crate::memory::{collected, filled, tried};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::each;
 use crate::rows::{Arranged, Dense, Matrix, Rows};
 

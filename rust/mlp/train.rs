@@ -6,10 +6,12 @@
 //!   layer to layer; at the output, logistic function or softmax. The error of the output is
 //!   probability minus truth, that of a layer before is `(Wᵀ*error)*f'(z)`. The gradient is the sum of
 //!   `error*h` over the batch; a step is `W = r*W − (eta/m)*gradient`, `r = max(0, 1 − eta*alpha/m)`, with m
-//!   examples in the batch. The weight of an example multiplies its error of the output and its loss; those of
-//!   weight 0 are left out before the order is drawn.
-//! - Given: start values, learning rate, strength of the penalty, batch size, weights of examples, a seed or none.
-//! - Result: weights and intercepts; the weighted mean loss of each epoch, each example's before its batch's step.
+//!   examples in the batch. The weight of an example multiplies its error of the output and its loss; those
+//!   of weight 0 are left out before the order is drawn.
+//! - Given: start values, learning rate, strength of the penalty, batch size, weights of examples, a seed or
+//!   none.
+//! - Result: weights and intercepts; the weighted mean loss of each epoch, each example's before its batch's
+//!   step.
 //! - Paper: Rumelhart, Hinton, Williams 1986, Learning representations by back-propagating errors;
 //!   start values: Glorot, Bengio 2010, equation 16.
 
@@ -19,8 +21,9 @@ use crate::arith::neuron;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, tried};
+use crate::monitor::Monitor;
 use crate::monitor::{refill, unless_interrupted};
-use crate::online::{Epoch, Monitor};
+use crate::online::Epoch;
 use crate::order::shuffle;
 use crate::rows::Matrix;
 

@@ -13,7 +13,6 @@
 use std::iter::once;
 use std::ops::Range;
 
-use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::{average as mean, timed};
@@ -21,7 +20,8 @@ use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
-use crate::monitor::{Monitor, NUMBERS, copied, each};
+use crate::monitor::{Monitor, copied, each, pieces};
+use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// The sums u of all planes: `coef` is K x columns.
@@ -175,10 +175,12 @@ pub fn average(
     assert!(w.len() == out.len() && u.len() == out.len() && seen.len() * columns == out.len());
     let columns = columns.max(1);
     for (k, out) in out.chunks_mut(columns).enumerate() {
-        for (i, out) in out.chunks_mut(NUMBERS).enumerate() {
-            monitor.pause()?;
-            let place = k * columns + i * NUMBERS;
-            for (mean_here, (&w, &u)) in out.iter_mut().zip(w[place..].iter().zip(&u[place..])) {
+        let (w, u) = (&w[k * columns..][..out.len()], &u[k * columns..][..out.len()]);
+        for piece in pieces(out.len(), 1, monitor) {
+            let piece = piece?;
+            for (mean_here, (&w, &u)) in
+                out[piece.clone()].iter_mut().zip(w[piece.clone()].iter().zip(&u[piece]))
+            {
                 *mean_here = mean(w, u, seen[k]);
             }
         }

@@ -9,7 +9,6 @@
 
 use std::ops::Range;
 
-use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::dot::dot;
@@ -18,6 +17,7 @@ use crate::arith::step::{moved_by, signed, updates_needed};
 use crate::error::{Error, Result};
 use crate::memory::collected;
 use crate::monitor::Monitor;
+use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Visit};
 
 pub struct Perceptron;

@@ -16,8 +16,7 @@
 use std::ops::Range;
 
 use super::averaged::average;
-use super::count::count;
-use super::problem::Problem;
+use super::errors::count;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use super::threads::share_out;
@@ -27,6 +26,7 @@ use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected};
 use crate::monitor::{Monitor, filled, mapped};
+use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Rows, Visit};
 
 /// When errors are counted. The vector of an epoch without a mistake is always counted.

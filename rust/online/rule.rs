@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::iter::once;
 use std::ops::Range;
 
-use super::problem::Problem;
 use super::run::State;
 use crate::error::Result;
 use crate::memory::collected;
 use crate::monitor::Monitor;
+use crate::online::run::problem::Problem;
 use crate::rows::{Head, Mistake, Visit};
 
 /// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::threads::{each, worthwhile};
 use crate::error::{Error, Result};
 use crate::memory::filled;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, NUMBERS};
 use crate::rows::{Arranged, Rows, arranged_otherwise, row_entries, strip};
 
-/// Products between two looks at the monitor: some milliseconds.
-pub(super) const PRODUCTS: usize = 1 << 22;
+/// Products between two looks at the monitor.
+const PRODUCTS: usize = 4 * NUMBERS;
 
 /// Activations by rule 3, the intercept added last, into `out` (rows x planes). The weights of each plane and
 /// column stand by plane or by column.

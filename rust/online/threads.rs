@@ -114,7 +114,7 @@ fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::online::Flow;
+    use crate::monitor::Flow;
 
     struct After(std::sync::atomic::AtomicUsize);
 

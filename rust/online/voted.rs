@@ -12,15 +12,15 @@
 
 use std::ops::Range;
 
-use super::problem::Problem;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::timed;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled};
-use crate::monitor::{Monitor, each};
-use crate::rows::{Head, Mistake, Rows, Visit, strip};
+use crate::monitor::{Monitor, Pace, each};
+use crate::online::run::problem::Problem;
+use crate::rows::{Head, Mistake, Rows, Visit, row_entries};
 
 /// The mistakes of each plane, in the order they were made.
 pub struct Voted {
@@ -198,7 +198,8 @@ pub fn replay(
     for numbers in [&mut sums.coef, &mut sums.intercept, &mut sums.coef_u, &mut sums.intercept_u] {
         each(numbers, |w| *w = start(*w), monitor)?;
     }
-    let (d, often) = (stored.columns(), strip(stored));
+    let (d, cost) = (stored.columns(), 4 * (row_entries(stored) + 1));
+    let mut pace = Pace::new(monitor);
     if upto.len() != log.planes() {
         return Err(Error::Invalid(format!(
             "upto must have one number for each of {} planes, got {}",
@@ -215,10 +216,8 @@ pub fn replay(
             )));
         }
         let (w, u) = (&mut sums.coef[k * d..][..d], &mut sums.coef_u[k * d..][..d]);
-        for (i, place) in entries.take(upto as usize).enumerate() {
-            if i % often == 0 {
-                monitor.pause()?;
-            }
+        for place in entries.take(upto as usize) {
+            pace.spend(cost)?;
             let (row, [c, bias]) = log.entry(place);
             stored.axpy(row, c, w);
             stored.axpy(row, timed(t[place] as u64, c), u);

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::scores::{PRODUCTS, in_strips};
+use super::scores::in_strips;
 use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
@@ -13,7 +13,7 @@ use crate::arith::gram::{largest_if_whole, stays_exact};
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled, refill};
-use crate::monitor::{Monitor, NUMBERS, copied, mapped};
+use crate::monitor::{Monitor, NUMBERS, Pace, copied, mapped, pieces};
 use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, RenamedRows, Rows};
 
 /// Rows of a block: many, for the vectors are made again for each block.
@@ -86,12 +86,11 @@ impl<'a> VoteVectors<'a> {
     /// Whether rule 10 holds for those of a plane, if it does for the values of the rows.
     fn stay_exact(&self, plane: usize, monitor: &dyn Monitor) -> Result<bool> {
         let mut most = 0.0_f64;
-        for piece in self.coef_of(plane).chunks(NUMBERS) {
-            monitor.pause()?;
-            let Some(largest) = largest_if_whole(piece) else { return Ok(false) };
+        let (coef, columns) = (self.coef_of(plane), self.stored.columns());
+        for piece in pieces(columns, 1, monitor) {
+            let Some(largest) = largest_if_whole(&coef[piece?]) else { return Ok(false) };
             most = most.max(largest);
         }
-        let columns = self.stored.columns();
         Ok(stays_exact(most, columns, self.intercept[plane], self.log.steps(plane)))
     }
 
@@ -180,12 +179,6 @@ impl PlaneVotes<'_> {
         })
     }
 
-    fn scores_of_one(&self, w: &[f64], b: f64, out: &mut [f64]) -> Result<()> {
-        in_strips(self.rows, self.range.clone(), 1, self.monitor, out, |range, out| {
-            self.rows.scores_of_one(range, w, b, out)
-        })
-    }
-
     /// By rule 10; `false` if it does not hold for the values of these rows.
     fn vote_exactly(&self, sums: &mut [i64]) -> Result<bool> {
         let Self { rows, vectors, .. } = self;
@@ -227,65 +220,40 @@ impl PlaneVotes<'_> {
 
     /// By rule 3.
     fn vote(&self, sums: &mut [i64]) -> Result<()> {
-        let d = self.rows.columns();
-        // To make several vectors costs several passes over all columns.
-        if self.rows.entries(self.range.clone()) <= 2 * d {
-            return self.vote_one_by_one(sums);
-        }
-        let width = (CHUNK / (8 * d.max(1))).clamp(FEWEST, MOST);
+        let (d, len) = (self.rows.columns(), self.range.len());
+        let entries = self.rows.entries(self.range.clone());
+        // To have several vectors at a time costs several passes over all columns.
+        let width = if entries <= 2 * d { 1 } else { (CHUNK / (8 * d.max(1))).clamp(FEWEST, MOST) };
         let (mut w, mut b) = self.vectors.start(self.number, self.monitor)?;
         let (first, counts) = self.vectors.counts(self.number);
-        let mut coef = copied(&w, self.monitor)?;
+        let mut coef = copied(if width == 1 { &[] } else { &w }, self.monitor)?;
         let (mut intercept, mut votes) = (filled(b, 1)?, filled(first, 1)?);
-        let mut activations = filled(0.0, width * self.range.len())?;
-        let mut count = |coef: &mut Vec<f64>, intercept: &mut Vec<f64>, votes: &mut Vec<i64>| {
-            self.monitor.pause()?;
-            let activations = &mut activations[..votes.len() * self.range.len()];
-            let weights = self.rows.arrange((&*coef).into(), votes.len(), self.range.len(), self.monitor)?;
+        let mut activations = filled(0.0, width * len)?;
+        // The monitor is asked for each few vectors at least.
+        let (mut pace, least) = (Pace::new(self.monitor), NUMBERS / if width == 1 { BLOCK } else { width });
+        let cost = least.max(entries + if width == 1 { 0 } else { d });
+        let mut count = |coef: &[f64], intercept: &[f64], votes: &[i64]| {
+            let activations = &mut activations[..votes.len() * len];
+            let weights = self.rows.arrange(coef.into(), votes.len(), len, self.monitor)?;
             self.scores(&weights, intercept, activations)?;
-            drop(weights);
-            coef.clear();
-            intercept.clear();
-            let finite = tally(activations, votes, sums);
-            votes.clear();
-            if finite { Ok(()) } else { Err(not_finite()) }
+            if tally(activations, votes, sums) { Ok(()) } else { Err(not_finite()) }
         };
         for (place, &votes_here) in self.vectors.log.entries(self.number).zip(counts) {
+            pace.spend(cost)?;
             if votes.len() == width {
-                count(&mut coef, &mut intercept, &mut votes)?;
+                count(if width == 1 { &w } else { &coef }, &intercept, &votes)?;
+                coef.clear();
+                intercept.clear();
+                votes.clear();
             }
             self.step(place, &mut w, &mut b);
-            for (i, piece) in w.chunks(NUMBERS).enumerate() {
-                if i > 0 {
-                    self.monitor.pause()?;
-                }
-                coef.try_extend(piece.iter().copied())?;
+            if width > 1 {
+                coef.try_extend(w.iter().copied())?;
             }
             intercept.try_push(b)?;
             votes.try_push(votes_here)?;
         }
-        count(&mut coef, &mut intercept, &mut votes)
-    }
-
-    /// By rule 3, one vector in place: for few entries.
-    fn vote_one_by_one(&self, sums: &mut [i64]) -> Result<()> {
-        let (mut w, mut b) = self.vectors.start(self.number, self.monitor)?;
-        let (first, counts) = self.vectors.counts(self.number);
-        let mut activations = filled(0.0, self.range.len())?;
-        let mut count = |w: &[f64], b: f64, votes: i64| {
-            self.scores_of_one(w, b, &mut activations)?;
-            if tally(&activations, &[votes], sums) { Ok(()) } else { Err(not_finite()) }
-        };
-        count(&w, b, first)?;
-        let often = (PRODUCTS / (self.rows.entries(self.range.clone()) + 1)).clamp(1, BLOCK);
-        for (i, (place, &votes)) in self.vectors.log.entries(self.number).zip(counts).enumerate() {
-            self.step(place, &mut w, &mut b);
-            count(&w, b, votes)?;
-            if i % often == 0 {
-                self.monitor.pause()?;
-            }
-        }
-        Ok(())
+        count(if width == 1 { &w } else { &coef }, &intercept, &votes)
     }
 
     /// Makes the vector of an entry of the log from the one before.

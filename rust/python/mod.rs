@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments over
 
+mod arrays_by_name;
 mod audit;
 mod border;
 mod budget;
@@ -10,7 +11,6 @@ mod kernel;
 mod linear;
 mod margin;
 mod mlp;
-mod named;
 mod run;
 mod settings;
 mod start;

@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use super::arrays_by_name::Named;
 use super::border::arrays::to_vector;
 use super::border::signals::Signals;
 use super::linear::model::PyModel;
 use super::mlp::Layers;
-use super::named::Named;
 use super::run::{PlaneRun, start_linear};
 use super::structured::Sequenced;
 use crate::error;

@@ -335,7 +335,7 @@ fn sequence_k_best<'py>(
 ) -> PyResult<PyBest<'py>> {
     let searched = Searched::new(rows, &lengths, weights, beam, (allowed, forbidden))?;
     let best = searched.run(rows, |rows, sequences, weights, limits, signals| {
-        structured::k_best(rows, sequences, weights, (k, limits), threads, signals)
+        structured::k_best(rows, sequences, weights, k, limits, threads, signals)
     })?;
     let py = rows.py();
     let counts = collected(best.iter().map(|best| best.scores.len() as i64))?;

@@ -3,45 +3,34 @@
 //! A leaf runs over examples until something needs attention, makes the plain update and logs the
 //! mistakes. It knows no learner; a learner never sees a storage type.
 
-mod arranged;
 mod ballot;
+mod columns;
 mod csr;
-mod csr_loops;
 mod dense;
-mod entries;
-mod facts;
-mod joint;
-mod labels;
-mod learn;
-mod noise;
-mod pending;
-mod planes;
-mod prefetch;
-mod scaled;
+mod pass;
 mod survey;
-mod visit;
+mod weights;
 
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, NUMBERS};
 
-pub use arranged::Arranged;
 pub use ballot::{Ballot, Narrow};
-pub use csr::Csr;
+pub use columns::{Chosen, Entries, Listed, Postings, Renamed, RenamedRows};
+pub use csr::{Csr, facts::Facts};
 pub use dense::Dense;
-pub use entries::{Chosen, Entries, Listed, Postings, Renamed, RenamedRows};
-pub use facts::Facts;
-pub use joint::Spread;
-pub use labels::{Label, Labels};
-pub(crate) use learn::{Learn, LoopBody};
-pub use noise::{Noise, Tolerance};
-pub use pending::settled;
-pub(crate) use planes::column_stride;
-pub use planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
-pub(crate) use prefetch::{Hint, prefetch};
+pub use pass::joint::Spread;
+pub use pass::labels::{Label, Labels};
+pub(crate) use pass::learn::{Learn, LoopBody};
+pub use pass::noise::{Noise, Tolerance};
+pub(crate) use pass::prefetch::{Hint, prefetch};
+pub use pass::visit::{Cursor, Mistake, PassiveAggressive, Stop, Tie, Visit, integer_step};
 pub use survey::Survey;
-pub use visit::{Cursor, Mistake, Norms, Stop, Tie, Visit, integer_step};
+pub use weights::arranged::Arranged;
+pub use weights::pending::settled;
+pub(crate) use weights::planes::column_stride;
+pub use weights::planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
 
 /// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
 /// this trait is compiled once.
@@ -174,12 +163,10 @@ fn make_room(columns: &mut Vec<i64>, values: &mut Vec<f64>, more: usize) -> Resu
     if room { Ok(()) } else { Err(Error::Memory) }
 }
 
-/// Entries that are read between two looks at the monitor, and for which a thread is worth its start.
-const STRIP: usize = 1 << 18;
-
-/// Rows that are read between two looks at the monitor, by a pass over all of them.
+/// Rows that are read between two looks at the monitor, by a pass over all of them. To read an entry takes as
+/// long as to copy four numbers.
 pub(crate) fn strip(rows: &dyn Rows) -> usize {
-    (STRIP / (row_entries(rows) + 1)).max(16)
+    (NUMBERS / 4 / (row_entries(rows) + 1)).max(16)
 }
 
 /// Stored values of a row, on average.
@@ -194,12 +181,10 @@ const BLOCK: usize = 128 * 1024;
 /// rows, and stay in cache for all mistakes of the plane in the block.
 const LARGE_BLOCK: usize = 8 * 1024 * 1024;
 
-/// Products of a block at most, for between two blocks the monitor is asked: a tenth of a second.
-const PRODUCTS: usize = 1 << 27;
-
-/// How many rows of that many bytes, each with that many products of a value and a weight.
+/// How many rows of that many bytes, each with that many products of a value and a weight. Between two blocks
+/// the monitor is asked; the products of a block take a tenth of a second at most.
 fn rows_in_block(row_bytes: usize, products: usize, block: usize) -> usize {
-    (block / row_bytes.max(1)).clamp(16, 1 << 16).min(PRODUCTS / products.max(1)).max(1)
+    (block / row_bytes.max(1)).clamp(16, 1 << 16).min(128 * NUMBERS / products.max(1)).max(1)
 }
 
 #[cfg(test)]

@@ -23,8 +23,9 @@ use crate::arith::number::Number;
 use crate::arith::step::Aggressive;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
+use crate::monitor::Monitor;
 use crate::monitor::{all, filled, pieces, refill, unless_interrupted};
-use crate::online::{Epoch, Monitor};
+use crate::online::Epoch;
 use crate::order::shuffle;
 use crate::rows::{Entries, Matrix};
 

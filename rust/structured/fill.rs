@@ -8,11 +8,8 @@ use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd};
 use crate::error::{Error, Result};
 use crate::memory::Grow;
-use crate::online::Monitor;
+use crate::monitor::{Monitor, Pace};
 use crate::rows::Entries;
-
-/// Steps of the search between two looks at the monitor.
-const WORK: usize = 1 << 20;
 
 /// Tokens whose weights are asked for in advance.
 const AHEAD: usize = 2;
@@ -131,11 +128,9 @@ impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
         if model.pair.is_some() {
             lattice.back.try_resize(rows.len() * labels, 0)?;
         }
-        let often = WORK / (labels * stride) + 1;
+        let mut pace = Pace::new(monitor);
         for token in 0..rows.len() {
-            if token % often == often - 1 {
-                monitor.pause()?;
-            }
+            pace.spend(labels * stride)?;
             // The rows of the weights are scattered over memory; no hardware can guess them.
             if token + AHEAD < rows.len() {
                 for column in rows.row(token + AHEAD).columns {

@@ -17,7 +17,7 @@ use crate::arith::number::Number;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
 use crate::memory::{collected, filled};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::rows::Entries;
 
 /// The weights of columns for planes, however they are stored.

@@ -172,8 +172,8 @@ enum Change {
     Pair(usize, usize, usize),
 }
 
-/// Calls `work` on all in which two sequences of labels differ, token by token: 1 for what `truth` has, -1 for
-/// what `path` has. `is_whole`: the last label is that of the sequence.
+/// Calls `work` on all in which two sequences of labels differ, token by token: 1 for what `truth` has, -1
+/// for what `path` has. `is_whole`: the last label is that of the sequence.
 fn differences(
     (truth, path): (&[u32], &[u32]),
     is_whole: bool,

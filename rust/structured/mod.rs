@@ -5,17 +5,18 @@
 //!   has lost, and where
 //! - [`weights`]: as they come and go, [`sparse`]; as they are read, [`frame`]; as they are learnt,
 //!   [`column_weights`]
-//! - [`decode`]: the best label sequences of many sequences; [`best`]: the k best of each; [`margins`]: how far
-//!   another label of a token is behind; [`terms`]: the numbers of one sequence that these two add up again
+//! - [`decode`]: the best label sequences of many sequences; [`k_best`]: the k best of each; [`margins`]: how
+//!   far another label of a token is behind; [`terms`]: the numbers of one sequence that these two add up
+//!   again
 //! - [`general`]: weights and averages for any other structure
 
-mod best;
 pub mod chain;
 mod column_weights;
 pub mod decode;
 mod fill;
 mod frame;
 pub mod general;
+mod k_best;
 mod lattice;
 mod learner;
 mod margins;
@@ -25,9 +26,9 @@ mod sparse;
 mod terms;
 mod weights;
 
-pub use best::{Best, k_best};
 pub use chain::{Chain, ChainRun, ChainSettings, Mending};
 pub use decode::{Limits, decode};
+pub use k_best::{Best, k_best};
 pub use margins::margins;
 pub use sequences::Sequences;
 pub use sparse::Sparse;

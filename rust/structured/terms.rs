@@ -1,4 +1,5 @@
-//! The numbers that the scores of one sequence are sums of, kept for those who look at more than the best labels.
+//! The numbers that the scores of one sequence are sums of, kept for those who look at more than the best
+//! labels.
 
 use super::frame::Shape;
 use super::lattice::{Columns, Lattice, Search, SearchModel};

@@ -41,7 +41,7 @@ pub struct Fault {
 
 /// The examples of a block. Unless the base is zero, columns are stored less one.
 #[derive(Debug, Default)]
-pub struct Examples {
+pub struct ParsedExamples {
     pub labels: Vec<f64>,
     /// Where the entries of each example end.
     pub ends: Vec<usize>,
@@ -54,7 +54,7 @@ pub struct Examples {
     pub lines: usize,
 }
 
-impl Examples {
+impl ParsedExamples {
     fn clear(&mut self, bytes: usize) -> Result<()> {
         self.labels.clear();
         self.ends.clear();
@@ -72,7 +72,11 @@ impl Examples {
 }
 
 /// Reads all lines of `text`, whose last [`PADDING`] bytes are none of it but line ends.
-pub fn parse(text: &[u8], rules: Rules, examples: &mut Examples) -> Result<std::result::Result<(), Fault>> {
+pub fn parse(
+    text: &[u8],
+    rules: Rules,
+    examples: &mut ParsedExamples,
+) -> Result<std::result::Result<(), Fault>> {
     let end = text.len() - PADDING;
     examples.clear(end)?;
     let mut start = 0;
@@ -90,7 +94,7 @@ pub fn parse(text: &[u8], rules: Rules, examples: &mut Examples) -> Result<std::
 }
 
 /// A mistake at a byte of the block.
-struct Wrong {
+struct FaultAt {
     at: usize,
     text: String,
 }
@@ -114,7 +118,7 @@ fn is_space(byte: u8) -> bool {
 
 impl<'a> Line<'a> {
     #[inline(always)]
-    fn read(&mut self, examples: &mut Examples) -> std::result::Result<(), Wrong> {
+    fn read(&mut self, examples: &mut ParsedExamples) -> std::result::Result<(), FaultAt> {
         if !self.finds_token() {
             return Ok(());
         }
@@ -240,7 +244,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn label(&mut self) -> std::result::Result<f64, Wrong> {
+    fn label(&mut self) -> std::result::Result<f64, FaultAt> {
         let signed = self.at + usize::from(matches!(self.text[self.at], b'+'));
         if let Some((label, end)) = self.short_value(signed)
             && (signed == self.at || self.text[signed] != b'-')
@@ -268,7 +272,7 @@ impl<'a> Line<'a> {
     /// An entry in any form; nothing if it is a query id, which only the first may be.
     #[cold]
     #[inline(never)]
-    fn entry(&mut self, may_be_query_id: bool) -> std::result::Result<Option<(u32, f64)>, Wrong> {
+    fn entry(&mut self, may_be_query_id: bool) -> std::result::Result<Option<(u32, f64)>, FaultAt> {
         let token = self.token();
         let Some(colon) = memchr(b':', token) else {
             return Err(self.wrong(token, "is not an entry; write index:value"));
@@ -294,17 +298,17 @@ impl<'a> Line<'a> {
     }
 
     #[cold]
-    fn out_of_order(&self, start: usize, column: u32, previous: i64) -> Wrong {
+    fn out_of_order(&self, start: usize, column: u32, previous: i64) -> FaultAt {
         let line = Line { at: start, ..*self };
         let how = if i64::from(column) == previous { "repeats the column" } else { "follows the column" };
         line.wrong(line.token(), &format!("{how} {previous}; columns of a line must increase"))
     }
 
     #[cold]
-    fn wrong(&self, token: &[u8], reason: &str) -> Wrong {
+    fn wrong(&self, token: &[u8], reason: &str) -> FaultAt {
         const SHOWN: usize = 40;
         let cut = if token.len() > SHOWN { "…" } else { "" };
         let shown = token[..token.len().min(SHOWN)].escape_ascii();
-        Wrong { at: self.at, text: format!("\"{shown}{cut}\" {reason}") }
+        FaultAt { at: self.at, text: format!("\"{shown}{cut}\" {reason}") }
     }
 }

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use memchr::memrchr;
 
 use super::gzip::Gzip;
-use super::lines::{Examples, PADDING};
+use super::lines::{PADDING, ParsedExamples};
 use crate::error::{Error, Result};
 use crate::memory::boxed;
+use crate::monitor::{Flow, Monitor};
 use crate::online::threads::lock;
-use crate::online::{Flow, Monitor};
 
 /// What other kinds of files begin with; none of it can begin a label.
 const NO_TEXT: [(&[u8], &str); 4] = [
@@ -30,13 +30,13 @@ pub struct Block {
     /// Its text, the padding, and room; initialised once.
     room: Vec<u8>,
     length: usize,
-    pub examples: Examples,
+    pub examples: ParsedExamples,
     pub file: usize,
 }
 
 impl Block {
     /// The lines, with the padding behind them, and where to put what is read.
-    pub fn text_and_examples(&mut self) -> (&[u8], &mut Examples) {
+    pub fn text_and_examples(&mut self) -> (&[u8], &mut ParsedExamples) {
         (&self.room[..self.length + PADDING], &mut self.examples)
     }
 

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use memchr::memrchr;
 
-use super::lines::{Base, Examples, Fault, PADDING, Rules, parse};
+use super::lines::{Base, Fault, PADDING, ParsedExamples, Rules, parse};
 use super::source::{Block, Source, check_text};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::online::threads::{each, lock};
 
 /// Examples in CSR form.
@@ -58,7 +58,7 @@ pub fn read_part(path: &Path, text: &[u8], lines_before: usize, rules: Rules) ->
     }
     let mut joined = Joined { lines: lines_before, ..Joined::default() };
     let mut append = |text: &[u8]| {
-        let mut examples = Examples::default();
+        let mut examples = ParsedExamples::default();
         let fault = parse(text, rules, &mut examples)?.err();
         joined.append(&mut examples, fault, path)
     };
@@ -116,7 +116,7 @@ impl Joined {
         Ok(())
     }
 
-    fn append(&mut self, examples: &mut Examples, fault: Option<Fault>, path: &Path) -> Result<()> {
+    fn append(&mut self, examples: &mut ParsedExamples, fault: Option<Fault>, path: &Path) -> Result<()> {
         if let Some(Fault { line, column, text }) = fault {
             let (path, line) = (path.display(), self.lines + line + 1);
             return Err(Error::Invalid(format!("{path}, line {line}, column {}: {text}", column + 1)));
@@ -187,7 +187,8 @@ mod tests {
                 for last in (first..=text.len()).step_by(step) {
                     let part = &text[first..last];
                     let mut joined = Joined { lines: lines_before, ..Joined::default() };
-                    let (padded, mut examples) = ([part, &[b'\n'; PADDING]].concat(), Examples::default());
+                    let (padded, mut examples) =
+                        ([part, &[b'\n'; PADDING]].concat(), ParsedExamples::default());
                     let fault = parse(&padded, rules, &mut examples).expect("there is memory").err();
                     let copied = joined.append(&mut examples, fault, path).and_then(|()| joined.finish(base));
                     assert_eq!(

@@ -50,7 +50,7 @@ fn fits(
         decode(rows, &sequences, &means, Limits { beam, ..Limits::default() }, 1, &())?;
         let forbids = Limits { forbidden: Some(&forbidden), ..Limits::default() };
         decode(rows, &sequences, &means, forbids, 1, &())?;
-        k_best(rows, &sequences, &means, (3, forbids), 1, &())?;
+        k_best(rows, &sequences, &means, 3, forbids, 1, &())?;
         margins(rows, &sequences, &means, forbids, 1, &())
     });
     assert!(requests > 100, "{requests}");

@@ -1,7 +1,7 @@
 """The k best label sequences and the margins of tokens, beside an enumeration of all label sequences.
 
-The bits of a margin are those of sums from both ends: ``expected_margins`` adds up each sequence that way. Rounding
-keeps order, so the largest of these sums is what the two passes find.
+The bits of a margin are those of sums from both ends: ``expected_margins`` adds up each sequence that way.
+Rounding keeps order, so the largest of these sums is what the two passes find.
 """
 
 from __future__ import annotations

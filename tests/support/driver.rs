@@ -1,7 +1,8 @@
 //! Epochs of a run until every decision has stopped, as the driver in Python has them.
 
 use perceptron_rs::error::Error;
-use perceptron_rs::online::{Epoch, Learner, Monitor, Numbers, Problem, Run, State};
+use perceptron_rs::monitor::Monitor;
+use perceptron_rs::online::{Epoch, Learner, Numbers, Problem, Run, State};
 
 /// Which epochs there are, and when a decision stops.
 #[derive(Clone, Copy)]

@@ -176,7 +176,8 @@ pub struct Term {
     pub value: f64,
 }
 
-/// The dot products of vectors with themselves, added up: each number is the sum of its terms, in their order.
+/// The dot products of vectors with themselves, added up: each number is the sum of its terms, in their
+/// order.
 #[must_use]
 pub fn square_of_sums(terms: &mut [Term]) -> f64 {
     terms.sort_unstable_by_key(|term| (term.vector, term.column, term.number));

@@ -62,8 +62,8 @@ macro_rules! with_value_type {
     };
 }
 
-/// Numbers of 16 bits that `NumPy` has no type for, or the crate none: a view of their bits, as uint16, and the
-/// name of their type.
+/// Numbers of 16 bits that `NumPy` has no type for, or the crate none: a view of their bits, as uint16, and
+/// the name of their type.
 fn halved<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<(&'static str, Bound<'py, PyAny>)>> {
     let Ok(untyped) = array.cast::<PyUntypedArray>() else { return Ok(None) };
     let dtype = untyped.dtype();

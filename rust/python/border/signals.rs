@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::arith::environment::foreign;
 use crate::error::Result;
-use crate::online::{Flow, Monitor};
+use crate::monitor::{Flow, Monitor};
 
 /// Attaching to the interpreter costs about as much as a block, so it is done this seldom.
 const PERIOD: Duration = Duration::from_millis(20);

@@ -13,10 +13,10 @@ use super::views::{clean, floats, frozen, table, view};
 use crate::error;
 use crate::memory::{Grow, collected};
 use crate::online::{self, Hyperplanes, Memory, Part, Passed, PendingPenalty, Strengths};
+use crate::python::arrays_by_name::Named;
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
-use crate::python::named::Named;
 use crate::rows::{Labels, Matrix};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.

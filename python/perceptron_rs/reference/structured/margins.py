@@ -4,15 +4,16 @@ Problem
     ``max over z with z[t] = y[t] of score(z) - max over z with z[t] != y[t] of score(z)``, y the best label
     sequence: a difference of max-marginals.
 Method
-    ``rest[t, y]`` is the best score of what may follow label y at token t, made from the end as the search makes
-    its table from the start: ``rest[t, y] = max over z of (pair[t+1, y, z] + (e[t+1, z] + rest[t+1, z]))``. Then
+    ``rest[t, y]`` is the best score of what may follow label y at token t, made from the end as the search
+    makes its table from the start:
+    ``rest[t, y] = max over z of (pair[t+1, y, z] + (e[t+1, z] + rest[t+1, z]))``. Then
     ``delta[t, y] + rest[t, y]`` is the best score of the sequences that have y at t.
 Result
     Never below 0; infinite where no other label is possible. Where no sum is rounded, the least margin of a
     sequence is the difference of its two best scores.
 Paper
-    J. Park, A. Darwiche, "Complexity results and approximation strategies for MAP explanations", JAIR 21, 2004,
-    has the name; the two passes are those of max-product on a chain.
+    M. J. Wainwright, T. S. Jaakkola, A. S. Willsky, "Tree consistency and bounds on the performance of the
+    max-product algorithm and its generalizations", Statistics and Computing 14, 2004: max-marginals.
 """
 
 from __future__ import annotations

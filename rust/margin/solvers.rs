@@ -1,7 +1,7 @@
 //! Which solver looks for the nearest points, and how one hands over to the other.
 
 use super::descent::Descent;
-use super::inner::Work;
+use super::major_cycles::Work;
 use super::problem::MarginProblem;
 use super::separate::{Goal, Options, Solver};
 use super::wolfe::{NearestPoint, nearest_point};

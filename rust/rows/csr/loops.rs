@@ -1,24 +1,24 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
-use super::csr::Csr;
-use super::learn::LoopBody;
-use super::pending::{Ages, Settle};
-use super::prefetch::{Hint, prefetch, prefetch_into};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
+use crate::rows::csr::Csr;
+use crate::rows::pass::learn::LoopBody;
+use crate::rows::pass::prefetch::{Hint, prefetch, prefetch_into};
+use crate::rows::weights::pending::{Ages, Settle};
 
-pub(super) struct FloatColumns<'a, T, I> {
+pub(in crate::rows) struct FloatColumns<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [f64],
     pub stride: usize,
 }
 
 /// `w·x` of a row for planes that stand by column, up to 20 of them at a time.
-pub(super) fn products<T: Value, I: Index>(
+pub(in crate::rows) fn products<T: Value, I: Index>(
     (columns, values): (&[I], &[T]),
     w: &[f64],
     stride: usize,
@@ -131,13 +131,8 @@ impl<T: Value, I: Index> Settle for FloatColumns<'_, T, I> {
     fn settle_and_activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64], ages: &mut Ages) {
         if let [sum] = sums {
             let (columns, values) = self.rows.row(row);
-            *sum = if ages.in_table() {
-                let mut settler = ages.settler::<true>(self.weights);
-                dot_entries_by(columns, values, |j, x| settler.read(j, x))
-            } else {
-                let mut settler = ages.settler::<false>(self.weights);
-                dot_entries_by(columns, values, |j, x| settler.read(j, x))
-            };
+            let mut settler = ages.settler(self.weights);
+            *sum = dot_entries_by(columns, values, |j, x| settler.read(j, x));
         } else {
             self.settle(row, ages);
             self.activate(simd, row, sums);
@@ -145,7 +140,7 @@ impl<T: Value, I: Index> Settle for FloatColumns<'_, T, I> {
     }
 }
 
-pub(super) struct Counts<'a, T, I> {
+pub(in crate::rows) struct Counts<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [i32],
     pub stride: usize,
@@ -154,7 +149,7 @@ pub(super) struct Counts<'a, T, I> {
 
 /// Exact `w·x` of a row for one plane.
 #[inline(always)]
-pub(super) fn exact_product<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
+pub(in crate::rows) fn exact_product<T: Value, I: Index>((columns, values): (&[I], &[T]), w: &[i32]) -> f64 {
     // Of ones nothing is multiplied, so no instruction set makes a difference.
     let sum = if size_of::<T>() == 0 {
         exact::sum_entries(columns, w)

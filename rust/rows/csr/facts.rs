@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::check_len;
-use super::planes::Magnitude;
 use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, pieces};
+use crate::rows::check_len;
+use crate::rows::weights::planes::Magnitude;
 
 /// What one pass over the arrays found out.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::arranged_otherwise;
-use super::noise::Noise;
-use super::pending::{Ages, Pending};
-use super::scaled::Common;
 use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, all, pieces};
+use crate::rows::arranged_otherwise;
+use crate::rows::pass::noise::Noise;
+use crate::rows::weights::pending::{Ages, Pending};
+use crate::rows::weights::scaled::Common;
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub enum Weights {
 }
 
 /// Values per column, of all the rows to be scored, from which another form of the weights is worth making.
-pub(super) const MANY: usize = 8;
+pub(in crate::rows) const MANY: usize = 8;
 
 /// Activations of examples at their visit, before the update: n x width, from plane `first` on.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +71,7 @@ pub struct Activations {
 
 impl Activations {
     #[inline(always)]
-    pub(super) fn put(&mut self, row: usize, plane: u32, a: f64) {
+    pub(in crate::rows) fn put(&mut self, row: usize, plane: u32, a: f64) {
         self.values[row * self.width + plane as usize - self.first] = a;
     }
 }
@@ -89,7 +89,7 @@ pub struct Planes {
     /// No exact path any more: its bound was passed.
     inexact: bool,
     /// The largest |weight| that the exact path allows.
-    pub(super) limit: i32,
+    pub(in crate::rows) limit: i32,
 }
 
 impl Planes {
@@ -207,7 +207,8 @@ impl Planes {
             Weights::Halves(_) | Weights::Counts { .. } => return Ok(()), // put under no penalty
         };
         match pending {
-            // One factor for all: it is taken at once, or not at all. A pass over the weights, as `is_finite`.
+            // One factor for all: it is taken at once, or not at all. A pass over the weights, as
+            // `is_finite`.
             Pending::Common(common) => common.settle(weights),
             Pending::Each(ages) => {
                 const SETTLED: usize = 8; // numbers that are copied meanwhile
@@ -217,7 +218,6 @@ impl Planes {
                         ages.settle(j, weights[j * by_plane..].iter_mut().step_by(by_column).take(planes));
                     }
                 }
-                ages.all_settled();
             }
         }
         Ok(())
@@ -256,7 +256,7 @@ impl Planes {
         Ok(w)
     }
 
-    pub(super) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {
+    pub(in crate::rows) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {
         if matches!(self.weights, Weights::ByColumn { .. }) {
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl Planes {
     }
 
     /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
-    pub(super) fn make_halves(
+    pub(in crate::rows) fn make_halves(
         &mut self,
         integer_step: Option<f64>,
         size: Magnitude,
@@ -292,7 +292,7 @@ impl Planes {
     }
 
     /// Brings the weights into `Counts` if rule 10 holds for them, else into `ByColumn`.
-    pub(super) fn make_counts(
+    pub(in crate::rows) fn make_counts(
         &mut self,
         integer_step: Option<f64>,
         size: Option<Magnitude>,
@@ -327,7 +327,7 @@ impl Planes {
     }
 
     /// Rule 3 from here on; the form changes when the planes are prepared again.
-    pub(super) fn leave_exact(&mut self) {
+    pub(in crate::rows) fn leave_exact(&mut self) {
         self.inexact = true;
     }
 }
@@ -343,7 +343,7 @@ pub(crate) fn column_stride(planes: usize) -> usize {
 }
 
 /// From planes x columns to columns x stride, padded with 0.
-pub(super) fn by_column<T: Copy + Default>(
+pub(in crate::rows) fn by_column<T: Copy + Default>(
     w: &[f64],
     columns: usize,
     stride: usize,
@@ -382,7 +382,7 @@ pub fn in_tiles(
 }
 
 /// Integers, K x columns, each in two halves.
-pub(super) fn halves(w: &[f64], columns: usize, monitor: &dyn Monitor) -> Result<Vec<Halves>> {
+pub(in crate::rows) fn halves(w: &[f64], columns: usize, monitor: &dyn Monitor) -> Result<Vec<Halves>> {
     let mut planes = Vec::new();
     for w in w.chunks(columns) {
         monitor.pause()?;

@@ -1,17 +1,10 @@
 //! CSR rows with sorted, unique columns, in any of the nine storage types and two index types.
 
+pub mod facts;
+pub mod loops;
+
 use std::ops::Range;
 
-use super::arranged::Arranged;
-use super::ballot::SPARSEST;
-use super::csr_loops::{Counts, FloatColumns, exact_product, products};
-use super::entries::{Chosen, Entries, Renamed};
-use super::facts::Facts;
-use super::learn::Learn;
-use super::planes::{MANY, Magnitude, Planes, Weights, by_column, column_stride};
-use super::survey::{Survey, survey};
-use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
 use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
@@ -21,6 +14,16 @@ use crate::audit;
 use crate::error::Result;
 use crate::memory::refill;
 use crate::monitor::{Monitor, all, mapped};
+use crate::rows::ballot::SPARSEST;
+use crate::rows::csr::facts::Facts;
+use crate::rows::csr::loops::{Counts, FloatColumns, exact_product, products};
+use crate::rows::pass::learn::Learn;
+use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
+use crate::rows::survey::{Survey, survey};
+use crate::rows::weights::arranged::Arranged;
+use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights, by_column, column_stride};
+use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
+use crate::rows::{Chosen, Entries, Renamed};
 
 /// So many columns for each entry are many: to go over all weights takes longer than to look for some.
 const MANY_COLUMNS: usize = 16;
@@ -90,12 +93,12 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     }
 
     /// Bytes of the entries.
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::rows) fn size(&self) -> usize {
         size_of_val(self.indices) + size_of_val(self.values)
     }
 
     #[inline(always)]
-    pub(super) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
+    pub(in crate::rows) fn row(&self, i: usize) -> (&'a [I], &'a [T]) {
         let range = self.indptr[i].at()..self.indptr[i + 1].at();
         (&self.indices[range.clone()], &self.values[range])
     }

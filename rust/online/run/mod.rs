@@ -2,19 +2,23 @@
 //!
 //! Whoever calls decides which epoch comes next, and which decisions go on.
 
+pub mod feed;
+mod group;
+pub mod problem;
+
 use std::ops::Range;
 
-use super::group::Group;
-use super::problem::Problem;
-use super::rule::Learner;
-use super::threads::share_out;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
 use crate::memory::{filled, matrix};
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
+use crate::online::rule::Learner;
+use crate::online::threads::share_out;
 use crate::order::shuffle;
 use crate::rows::{Tolerance, Visit};
+use group::Group;
+use problem::Problem;
 
 /// The numbers of K planes: `coef` is K x columns.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::feed::feed;
 use super::problem::Problem;
-use super::rule::Rule;
-use super::run::State;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, unless_interrupted};
+use crate::online::rule::Rule;
+use crate::online::run::State;
 use crate::rows::{Activations, Cursor, Head, Planes, Stop, Visit, Weights, in_tiles};
 
 /// A plane that goes on no more.
@@ -18,7 +18,7 @@ struct Ended {
     ages: Option<Vec<i64>>,
 }
 
-pub(super) struct Group {
+pub(in crate::online) struct Group {
     /// The first decision.
     first: usize,
     planes: Planes,

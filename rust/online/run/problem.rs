@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use super::scores::of_each_row;
 use crate::arith::decay::Decay;
 use crate::arith::step::{Aggressive, weight};
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{Monitor, pieces, same};
+use crate::online::scores::of_each_row;
 use crate::rows::{
-    Examples, Head, Labels, Mistake, Noise, Norms, Rows, Spread, Tie, Tolerance, Visit, integer_step,
+    Examples, Head, Labels, Mistake, Noise, PassiveAggressive, Rows, Spread, Tie, Tolerance, Visit,
+    integer_step,
 };
 
 /// How to learn.
@@ -248,39 +249,43 @@ impl<'a> Problem<'a> {
     }
 
     /// The examples as rows, for a learner that needs their numbers.
-    pub(super) fn rows(&self) -> Result<&'a dyn Rows> {
+    pub(in crate::online) fn rows(&self) -> Result<&'a dyn Rows> {
         let text = "learner must be \"perceptron\" or \"voted\" for examples that are no rows";
         self.examples.rows().ok_or_else(|| Error::Invalid(text.into()))
     }
 
-    pub(super) fn decay(&self) -> Result<Option<Decay>> {
+    pub(in crate::online) fn decay(&self) -> Result<Option<Decay>> {
         let eta = self.settings.eta;
         let decay = |Penalty { l1, l2 }| Decay::new(eta, l1, l2, self.examples.len());
         self.settings.penalty.map(decay).transpose()
     }
 
-    pub(super) fn is_joint(&self) -> bool {
+    pub(in crate::online) fn is_joint(&self) -> bool {
         self.settings.joint.is_some()
     }
 
     /// The decision that a plane belongs to.
-    pub(super) fn decision(&self, plane: usize) -> usize {
+    pub(in crate::online) fn decision(&self, plane: usize) -> usize {
         if self.is_joint() { 0 } else { plane }
     }
 
     /// Whether an entry of the log is the one by which the mistake is counted.
-    pub(super) fn counts(&self, mistake: &Mistake) -> bool {
+    pub(in crate::online) fn counts(&self, mistake: &Mistake) -> bool {
         !self.is_joint() || self.labels.class(mistake.row as usize) == mistake.plane as usize
     }
 
     /// Bytes that [`Problem::noise`] keeps of each example and decision.
-    pub(super) fn noise_bytes(&self) -> usize {
+    pub(in crate::online) fn noise_bytes(&self) -> usize {
         let Tolerance { added_feature, max_mistakes, .. } = self.settings.tolerance;
         8 * (usize::from(added_feature != 0.0) + usize::from(max_mistakes.is_some()))
     }
 
     /// What is kept of each example while a range of planes trains.
-    pub(super) fn noise(&self, planes: &Range<usize>, monitor: &dyn Monitor) -> Result<Option<Noise>> {
+    pub(in crate::online) fn noise(
+        &self,
+        planes: &Range<usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<Option<Noise>> {
         let width = if self.is_joint() { 1 } else { planes.len() };
         Noise::new(self.settings.tolerance, self.examples.len(), (planes.start, width), monitor)
     }
@@ -291,7 +296,7 @@ impl<'a> Problem<'a> {
     where
         'a: 'b,
     {
-        let aggressive = self.settings.aggressive.map(|rule| Norms { rule, squares });
+        let aggressive = self.settings.aggressive.map(|rule| PassiveAggressive { rule, squares });
         let (tie, margin_threshold) = match aggressive {
             // Right by 1 is right, whatever the label.
             Some(_) => (Tie::Mistake, 1.0_f64.next_down()),
@@ -312,7 +317,7 @@ impl<'a> Problem<'a> {
     }
 
     /// `x·x` of every row, if steps are made of it; else none.
-    pub(super) fn squares(&self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
+    pub(in crate::online) fn squares(&self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
         if self.settings.aggressive.is_none() {
             return Ok(Vec::new());
         }
@@ -321,13 +326,13 @@ impl<'a> Problem<'a> {
     }
 
     /// The weight `s` of a row for a plane.
-    pub(super) fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
+    pub(in crate::online) fn weight(&self, class_weight: [f64; 2], positive: u32, row: usize) -> f64 {
         let sample = self.sample_weight.map(|weights| weights[row]);
         weight(sample, class_weight[usize::from(self.labels.of(row).has(positive))])
     }
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
-    pub(super) fn kept(&self, monitor: &dyn Monitor) -> Result<Option<Vec<u32>>> {
+    pub(in crate::online) fn kept(&self, monitor: &dyn Monitor) -> Result<Option<Vec<u32>>> {
         let settings = self.settings;
         let weightless = |row: usize| {
             if self.is_joint() {
@@ -358,7 +363,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.
-    pub(super) fn without_weightless(
+    pub(in crate::online) fn without_weightless(
         &self,
         head: &Head,
         order: Option<&[u32]>,
@@ -377,7 +382,7 @@ impl<'a> Problem<'a> {
 
     /// Ranges of planes that train together: one for each thread, and each plane with a class
     /// weight of 0 alone. Planes of a range have equal `ages` (planes x columns, or none at all).
-    pub(super) fn ranges(
+    pub(in crate::online) fn ranges(
         &self,
         threads: usize,
         ages: &[i64],

@@ -1,10 +1,10 @@
 //! The errors that a weight vector makes on all examples.
 
-use super::problem::Problem;
 use crate::arith::step::{signed, weight};
 use crate::error::Result;
 use crate::memory::filled;
 use crate::monitor::Monitor;
+use crate::online::run::problem::Problem;
 
 /// Weights of the examples that `(coef, intercept)` gets wrong as plane `plane` of the problem, added in row
 /// order from 0. Zeros, which have no side, get all of them wrong. `None` as soon as the sum is not below

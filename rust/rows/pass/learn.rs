@@ -1,17 +1,18 @@
 //! The loop of every leaf: predict, judge, update, log.
 
-use super::joint::{Downward, Spread, judge};
-use super::noise::Noise;
-use super::pending::{Decayed, Pending, Settle};
-use super::planes::{Activations, Head};
-use super::prefetch::{AHEAD, Hint, Hints};
-use super::scaled::Scaled;
-use super::visit::{Cursor, Mistake, Stop, Visit};
 use crate::arith::exact::LARGEST_SUM;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
+use crate::rows::pass::joint::{Downward, Spread, judge};
+use crate::rows::pass::labels::Labels;
+use crate::rows::pass::noise::Noise;
+use crate::rows::pass::prefetch::{AHEAD, Hint, Hints};
+use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
+use crate::rows::weights::pending::{Decayed, Pending, Settle};
+use crate::rows::weights::planes::{Activations, Head};
+use crate::rows::weights::scaled::Scaled;
 
 /// What a storage type and a form of the weights bring to the loop.
 pub trait LoopBody {
@@ -76,14 +77,20 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
     fn run<S: Simd>(self, simd: S) -> Result<Stop> {
         let (body, around) = self;
         let mut learn = around.with(|()| body);
-        // One plane and nothing else is the hot case: with constants here the loop over planes and all
-        // questions about noise and records vanish (a quarter of the instructions on short rows).
-        let stop = if learn.heads.len() == 1 && learn.noise.is_none() && learn.activations.is_none() {
-            Learn { noise: None, activations: None, ..learn }.pass(simd, &mut [0.0], None)
-        } else {
-            // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
-            let mut sums = filled(0.0, learn.heads.len())?;
-            learn.pass(simd, &mut sums, learn.visit.joint)
+        // One plane, classes and nothing else is the hot case: with constants here the loop over planes and all
+        // questions about noise, records, sets of labels and the length of steps vanish (a quarter of the
+        // instructions on short rows).
+        let plain = learn.noise.is_none() && learn.activations.is_none() && learn.visit.aggressive.is_none();
+        let stop = match (learn.heads.len(), learn.visit.labels) {
+            (1, Labels::Classes(classes)) if plain => {
+                let visit = Visit { labels: Labels::Classes(classes), aggressive: None, ..learn.visit };
+                Learn { visit, noise: None, activations: None, ..learn }.pass(simd, &mut [0.0], None)
+            }
+            _ => {
+                // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
+                let mut sums = filled(0.0, learn.heads.len())?;
+                learn.pass(simd, &mut sums, learn.visit.joint)
+            }
         };
         if stop == Stop::Memory { Err(Error::Memory) } else { Ok(stop) }
     }

@@ -1,10 +1,10 @@
 //! A penalty that only scales, not yet applied: one factor stands for it, for all coordinates.
 
-use super::learn::LoopBody;
-use super::pending::Settle;
-use super::prefetch::Hint;
 use crate::arith::decay::{Decay, scale};
 use crate::arith::simd::Simd;
+use crate::rows::pass::learn::LoopBody;
+use crate::rows::pass::prefetch::Hint;
+use crate::rows::weights::pending::Settle;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Common {
@@ -15,17 +15,17 @@ pub struct Common {
 
 impl Common {
     #[must_use]
-    pub(super) fn new(decay: Decay, age: i64) -> Self {
+    pub(in crate::rows) fn new(decay: Decay, age: i64) -> Self {
         Self { decay, age }
     }
 
     #[must_use]
-    pub(super) fn age(&self) -> i64 {
+    pub(in crate::rows) fn age(&self) -> i64 {
         self.age
     }
 
     /// The factor of all weights, applied to `weights`.
-    pub(super) fn settle(&mut self, weights: &mut [f64]) {
+    pub(in crate::rows) fn settle(&mut self, weights: &mut [f64]) {
         scale(weights, self.decay.factor(self.age as u64));
         self.age = 0;
     }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::planes::in_tiles;
 use crate::arith::exact::Halves;
 use crate::error::Result;
 use crate::monitor::{self, Monitor};
+use crate::rows::weights::planes::in_tiles;
 
 /// Weights of K planes over d columns for scores alone: where they stand, or in a form that is faster.
 pub enum Arranged<'a> {
@@ -69,7 +69,12 @@ impl<'a> Arranged<'a> {
     }
 
     /// The same by plane: a copy, if they do not stand so.
-    pub(super) fn by_plane(self, planes: usize, columns: usize, monitor: &dyn Monitor) -> Result<Self> {
+    pub(in crate::rows) fn by_plane(
+        self,
+        planes: usize,
+        columns: usize,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
         let Self::ByColumn { w, stride } = &self else { return Ok(self) };
         let mut out = monitor::filled(&0.0, planes * columns, monitor)?;
         in_tiles(columns, planes, monitor, |tile| {

@@ -1,21 +1,16 @@
 //! Dense rows, C-contiguous, in any of the nine storage types.
 
-use std::array::from_fn;
+mod loops;
+mod scores;
+
+use loops::{Exact, FloatPlanes, GROUP};
+use scores::{DenseWeights, RowScores, SHORT};
+
 use std::ops::Range;
 
-use super::arranged::Arranged;
-use super::entries::{Chosen, Entries, Renamed};
-use super::learn::{Learn, LoopBody};
-use super::pending::{Ages, Settle};
-use super::planes::{MANY, Magnitude, Planes, Weights, halves};
-use super::prefetch::{Hint, Hints, prefetch, prefetch_into};
-use super::survey::{Survey, survey};
-use super::visit::{Cursor, Mistake, Stop, Visit};
-use super::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
 use crate::arith::axpy::axpy;
-use crate::arith::decay::scale;
-use crate::arith::dot::{FourSums, LANES, add_columns, dots, fold_four};
-use crate::arith::exact::{self, Halves, LARGEST_SUM, weight_limit};
+use crate::arith::dot::dots;
+use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
 use crate::arith::integers::{all_integers, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -24,6 +19,14 @@ use crate::audit;
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::{Monitor, all, pieces};
+use crate::rows::pass::learn::Learn;
+use crate::rows::pass::prefetch::prefetch;
+use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
+use crate::rows::survey::{Survey, survey};
+use crate::rows::weights::arranged::Arranged;
+use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights, halves};
+use crate::rows::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
+use crate::rows::{Chosen, Entries, Renamed};
 
 #[derive(Clone, Copy)]
 pub struct Dense<'a, T> {
@@ -79,290 +82,6 @@ impl<'a, T: Value> Dense<'a, T> {
         let value = 255.0;
         Magnitude { value, row: value * self.columns as f64 }
     }
-}
-
-/// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
-const GROUP: usize = 4;
-
-/// Bytes of a row that is scored with others at once.
-const SHORT: usize = 512;
-
-/// `w·x` of a row for planes stored one after another. The last five are three and two: the additions of
-/// one alone would wait for each other.
-#[inline(always)]
-fn activations<S: Simd, T: Value>(simd: S, x: &[T], wide: &mut [f64], weights: &[f64], sums: &mut [f64]) {
-    if let [sum] = sums {
-        *sum = dots(simd, [weights], x)[0]; // as it is stored
-        return;
-    }
-    let x = T::widened(x, wide);
-    let mut k = 0;
-    while k < sums.len() {
-        let (w, sums) = (&weights[k * x.len()..], &mut sums[k..]);
-        k += match sums.len() {
-            2 => group::<2, _>(simd, x, w, sums),
-            3 | 5 => group::<3, _>(simd, x, w, sums),
-            _ => group::<GROUP, _>(simd, x, w, sums),
-        }
-    }
-}
-
-#[inline(always)]
-fn group<const P: usize, S: Simd>(simd: S, x: &[f64], weights: &[f64], sums: &mut [f64]) -> usize {
-    let w: [&[f64]; P] = from_fn(|p| &weights[p * x.len()..][..x.len()]);
-    sums[..P].copy_from_slice(&dots(simd, w, x));
-    P
-}
-
-/// The same in exact integers.
-#[inline(always)]
-fn exact_activations<S: Simd, T: Value>(simd: S, x: &[T], planes: &[Halves], sums: &mut [f64]) {
-    let (fours, planes) = planes.as_chunks::<GROUP>();
-    let (four_sums, sums) = sums.as_chunks_mut::<GROUP>();
-    for (sums, planes) in four_sums.iter_mut().zip(fours) {
-        *sums = exact::dots(simd, planes.each_ref(), x);
-    }
-    let (pairs, planes) = planes.as_chunks::<2>();
-    let (pair_sums, sums) = sums.as_chunks_mut::<2>();
-    for (sums, planes) in pair_sums.iter_mut().zip(pairs) {
-        *sums = exact::dots(simd, planes.each_ref(), x);
-    }
-    if let ([sum], [plane]) = (sums, planes) {
-        [*sum] = exact::dots(simd, [plane], x);
-    }
-}
-
-/// Columns of which the weights of all planes stay in the cache while they are read plane by plane.
-const TILE: usize = 128;
-
-/// `w·x` of a row for planes whose weights stand by column. `room` has place for the lanes of all of them.
-#[inline(always)]
-fn activations_by_column<S: Simd, T: Value>(
-    simd: S,
-    x: &[T],
-    (w, stride): (&[f64], usize),
-    room: &mut [FourSums],
-    sums: &mut [f64],
-) {
-    let mut wide = [0.0; TILE];
-    room.fill([[0.0; 4]; LANES]);
-    for (x, w) in x.chunks(TILE).zip(w.chunks(TILE * stride)) {
-        let x = T::widened(x, &mut wide);
-        for (four, lanes) in room.iter_mut().enumerate() {
-            add_columns(simd, x, w, (stride, 4 * four), lanes);
-        }
-    }
-    for (sums, lanes) in sums.chunks_mut(4).zip(room) {
-        sums.copy_from_slice(&fold_four(lanes)[..sums.len()]);
-    }
-}
-
-struct FloatPlanes<'a, T> {
-    rows: Dense<'a, T>,
-    weights: &'a mut [f64],
-    wide: Vec<f64>,
-}
-
-impl<T: Value> LoopBody for FloatPlanes<'_, T> {
-    const EXACT: bool = false;
-
-    #[inline(always)]
-    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        activations(simd, self.rows.row(row), &mut self.wide, self.weights, sums);
-    }
-
-    #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        let d = self.rows.columns;
-        axpy(c, self.rows.row(row), &mut self.weights[plane * d..][..d]);
-        true
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self.rows.values)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, row: usize, hint: Hint) {
-        prefetch_into(self.rows.row(row), hint);
-    }
-}
-
-impl<T: Value> Settle for FloatPlanes<'_, T> {
-    #[inline(always)]
-    fn settle(&mut self, row: usize, ages: &mut Ages) {
-        let d = self.rows.columns;
-        for (j, _) in self.rows.row(row).iter().enumerate().filter(|(_, x)| x.widen() != 0.0) {
-            ages.settle(j, self.weights.iter_mut().skip(j).step_by(d));
-        }
-    }
-
-    fn scale(&mut self, factor: f64) {
-        scale(self.weights, factor);
-    }
-}
-
-struct Exact<'a, T> {
-    rows: Dense<'a, T>,
-    weights: &'a mut [Halves],
-    limit: i32,
-    spare: Vec<T>,
-}
-
-impl<T: Value> LoopBody for Exact<'_, T> {
-    const EXACT: bool = true;
-
-    #[inline(always)]
-    fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
-        exact_activations(simd, self.rows.row_and_more(row, &mut self.spare), self.weights, sums);
-    }
-
-    #[inline(always)]
-    fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        let x = self.rows.row_and_more(row, &mut self.spare);
-        self.weights[plane].axpy(c as i32, x) <= self.limit
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self.rows.values)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, row: usize, hint: Hint) {
-        prefetch_into(self.rows.row(row), hint);
-    }
-}
-
-/// One plane in a form that suits dense rows.
-trait OnePlane<T>: Copy {
-    /// `w·x` of some rows, which are [`OnePlane::reach`] long.
-    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N];
-
-    fn reach(columns: usize) -> usize;
-}
-
-impl<T: Value> OnePlane<T> for &[f64] {
-    #[inline(always)]
-    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
-        dots(simd, rows, self)
-    }
-
-    fn reach(columns: usize) -> usize {
-        columns
-    }
-}
-
-impl<T: Value> OnePlane<T> for &Halves {
-    #[inline(always)]
-    fn dots<S: Simd, const N: usize>(self, simd: S, rows: [&[T]; N]) -> [f64; N] {
-        exact::dots_of_rows(simd, self, rows)
-    }
-
-    fn reach(columns: usize) -> usize {
-        Halves::reach(columns)
-    }
-}
-
-/// The forms of [`Arranged`] that suit dense rows.
-enum DenseWeights<'a> {
-    ByPlane(&'a [f64]),
-    ByColumn(&'a [f64], usize),
-    Halves(&'a [Halves]),
-}
-
-struct RowScores<'a, T> {
-    rows: &'a Dense<'a, T>,
-    range: Range<usize>,
-    weights: DenseWeights<'a>,
-    intercept: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl<T: Value> Leaf for RowScores<'_, T> {
-    type Output = Result<()>;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Result<()> {
-        let Self { rows, range, weights, intercept, out } = self;
-        if let [b] = *intercept {
-            match weights {
-                DenseWeights::ByPlane(w) => return one_plane(simd, rows, range.start, w, b, out),
-                // The guard is a constant: the loop is compiled for bytes alone.
-                DenseWeights::Halves(w) if T::BYTE => {
-                    return one_plane(simd, rows, range.start, &w[0], b, out);
-                }
-                DenseWeights::Halves(_) => return Err(arranged_otherwise()),
-                DenseWeights::ByColumn(..) => {}
-            }
-        }
-        let (columns, fours) = (rows.columns, intercept.len().div_ceil(4));
-        let mut wide = filled(0.0, if matches!(weights, DenseWeights::ByPlane(_)) { columns } else { 0 })?;
-        let mut lanes =
-            filled([[0.0; 4]; LANES], if matches!(weights, DenseWeights::ByColumn(..)) { fours } else { 0 })?;
-        let mut spare =
-            rows.spare(if matches!(weights, DenseWeights::Halves(_)) { Halves::reach(columns) } else { 0 })?;
-        let hints = Hints::of(size_of_val(rows.values), rows.len, true, intercept.len());
-        for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
-            if let Some((ahead, hint)) = hints.early
-                && row + ahead < rows.len
-            {
-                prefetch_into(rows.row(row + ahead), hint);
-            }
-            match weights {
-                DenseWeights::Halves(planes) => {
-                    exact_activations(simd, rows.row_and_more(row, &mut spare), planes, sums);
-                }
-                DenseWeights::ByPlane(w) => activations(simd, rows.row(row), &mut wide, w, sums),
-                DenseWeights::ByColumn(w, stride) => {
-                    activations_by_column(simd, rows.row(row), (w, stride), &mut lanes, sums);
-                }
-            }
-            for (sum, b) in sums.iter_mut().zip(intercept) {
-                *sum += b;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Scores of one plane, of the rows from `start` on: of short ones four at once, which share each load of
-/// the weights, and the additions of one need not wait for each other. Longer rows, and rows for many planes, take longer so.
-#[inline(always)]
-fn one_plane<S: Simd, T: Value, W: OnePlane<T>>(
-    simd: S,
-    rows: &Dense<T>,
-    start: usize,
-    w: W,
-    b: f64,
-    out: &mut [f64],
-) -> Result<()> {
-    let d = rows.columns;
-    let reach = W::reach(d);
-    let mut spare = rows.spare(reach)?;
-    let mut values = &rows.values[start * d..];
-    let (fours, _) = out.as_chunks_mut::<GROUP>();
-    let mut done = 0;
-    if 0 < d && d * size_of::<T>() <= SHORT {
-        for sums in fours {
-            let Some(four) = values.get(..(GROUP - 1) * d + reach) else { break };
-            if let Some(soon) = values.get(2 * GROUP * d..3 * GROUP * d) {
-                prefetch(soon);
-            }
-            *sums = w.dots(simd, from_fn(|k| &four[k * d..][..reach])).map(|sum| sum + b);
-            values = &values[GROUP * d..];
-            done += GROUP;
-        }
-    }
-    let early = Hints::of(size_of_val(rows.values), rows.len, true, 1).early;
-    for (row, sum) in (start + done..).zip(&mut out[done..]) {
-        if let Some((ahead, hint)) = early
-            && row + ahead < rows.len
-        {
-            prefetch_into(rows.row(row + ahead), hint);
-        }
-        *sum = w.dots(simd, [rows.row_and_more(row, &mut spare)])[0] + b;
-    }
-    Ok(())
 }
 
 struct Axpy<'a, T>(f64, &'a [T], &'a mut [f64]);

@@ -1,9 +1,9 @@
 //! What a leaf is told, where it stands, and what it reports.
 
-use super::joint::Spread;
-use super::labels::Labels;
-use super::planes::Head;
 use crate::arith::step::{self, Aggressive};
+use crate::rows::pass::joint::Spread;
+use crate::rows::pass::labels::Labels;
+use crate::rows::weights::planes::Head;
 
 /// When an activation of exactly 0 is a mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,18 +50,18 @@ pub struct Visit<'a> {
     /// See [`integer_step`].
     pub integer_step: Option<f64>,
     /// Steps that depend on the loss; `None`: all have the length `eta`.
-    pub aggressive: Option<Norms<'a>>,
+    pub aggressive: Option<PassiveAggressive<'a>>,
 }
 
 /// What passive-aggressive steps are made of.
 #[derive(Clone, Copy)]
-pub struct Norms<'a> {
+pub struct PassiveAggressive<'a> {
     pub rule: Aggressive,
     /// `x·x` of every row.
     pub squares: &'a [f64],
 }
 
-impl Norms<'_> {
+impl PassiveAggressive<'_> {
     /// One call for all leaves. By value: behind a reference the visit would not stay in registers.
     #[inline(never)]
     fn tau(self, row: usize, loss: f64, planes: f64) -> Option<f64> {
@@ -90,7 +90,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The loss of an example: how far it is from right, or with [`Norms`] from right by 1.
+    /// The loss of an example: how far it is from right, or with [`PassiveAggressive`] from right by 1.
     #[inline(always)]
     #[must_use]
     pub fn loss(&self, m: f64) -> f64 {

@@ -5,22 +5,25 @@
 //! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what
 //! is put there goes into a copy.
 
+pub mod shared;
+pub mod table;
+
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::averaged::{Averaged, average};
-use super::perceptron::Perceptron;
-use super::problem::{Problem, Settings};
-use super::rule::{Learner, Numbers};
-use super::run::{Run, State};
-use super::scores::scores;
-use super::table::Table;
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, boxed, collected, filled, matrix};
 use crate::monitor::{Monitor, copied, pieces};
+use crate::online::averaged::{Averaged, average};
+use crate::online::perceptron::Perceptron;
+use crate::online::rule::{Learner, Numbers};
+use crate::online::run::problem::{Problem, Settings};
+use crate::online::run::{Run, State};
+use crate::online::scores::scores;
 use crate::rows::{Arranged, Chosen, Labels, Matrix, settled};
+use table::Table;
 
 /// Penalties that are pending.
 #[derive(Clone)]

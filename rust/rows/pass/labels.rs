@@ -1,6 +1,6 @@
 //! The labels of examples: one class each, or any number of them.
 
-use super::prefetch::prefetch;
+use crate::rows::pass::prefetch::prefetch;
 
 /// The labels of all rows.
 #[derive(Debug, Clone, Copy)]

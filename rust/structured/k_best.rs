@@ -1,13 +1,14 @@
 //! The k best label sequences of a sequence.
 //!
-//! - Problem: of all label sequences, the k with the largest scores, each the sum that the search makes of it.
-//! - Method: the prefixes that end in label y at token t are put in order as far as somebody asks. The next one
-//!   extends the best prefix, not taken yet, of some label before; so it takes the next one of a single label
-//!   of the token before, and of that of another, down to a token that has it already.
+//! - Problem: of all label sequences, the k with the largest scores, each the sum that the search makes of
+//!   it.
+//! - Method: the prefixes that end in label y at token t are put in order as far as somebody asks. The next
+//!   one extends the best prefix, not taken yet, of some label before; so it takes the next one of a single
+//!   label of the token before, and of that of another, down to a token that has it already.
 //! - Ties: of prefixes that end in y at t, the one comes first whose score before `e[t][y]` is larger; then
 //!   that with the lower label before; then that whose rest comes first by the same order. Of whole
-//!   sequences: larger score, lower last label, then that order. So the first one is what the search finds, and
-//!   where no sum is rounded, equal scores are in the order of the labels read from the end.
+//!   sequences: larger score, lower last label, then that order. So the first one is what the search finds,
+//!   and where no sum is rounded, equal scores are in the order of the labels read from the end.
 //! - Why it is exact: rounding keeps order, so of the prefixes that end in a label, the first k are enough.
 //! - Paper: V. Jimenez, A. Marzal, "Computing the k shortest paths: a new algorithm and an experimental
 //!   comparison", WAE 1999: the recursive enumeration algorithm.
@@ -20,7 +21,7 @@ use super::{ChainWeights, Sequences};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
-use crate::online::Monitor;
+use crate::monitor::Monitor;
 use crate::rows::Matrix;
 
 /// The best label sequences of one sequence, best first.
@@ -36,7 +37,8 @@ pub fn k_best(
     rows: &dyn Matrix,
     sequences: &Sequences,
     weights: &ChainWeights,
-    (k, limits): (usize, Limits),
+    k: usize,
+    limits: Limits,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Best>> {

@@ -1,12 +1,12 @@
 //! Penalties that have not been applied yet, by coordinate: one is settled when an example reads it.
 
-use super::learn::LoopBody;
-use super::prefetch::Hint;
-use super::scaled::Common;
 use crate::arith::decay::{Decay, scaled, shrunk};
 use crate::arith::simd::Simd;
 use crate::error::Result;
-use crate::monitor::{Monitor, mapped};
+use crate::monitor::{Monitor, mapped, pieces};
+use crate::rows::pass::learn::LoopBody;
+use crate::rows::pass::prefetch::Hint;
+use crate::rows::weights::scaled::Common;
 
 /// What the planes of a group, which visit the same examples, have pending.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,42 +19,26 @@ pub enum Pending {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ages {
-    pub(super) decay: Decay,
+    pub(in crate::rows) decay: Decay,
     /// Examples visited in this call.
     now: i64,
     /// The value of `now` up to which each coordinate is settled; negative from an earlier call.
     last: Vec<i64>,
-    /// At most the least of `last`.
-    oldest: i64,
 }
 
 impl Ages {
     /// `ages`: examples that each coordinate has not been settled for.
-    pub(super) fn new(decay: Decay, ages: &[i64], monitor: &dyn Monitor) -> Result<Self> {
-        let last = mapped(ages, |age| -age, monitor)?;
-        let oldest = last.iter().copied().min().unwrap_or(0);
-        Ok(Self { decay, now: 0, last, oldest })
+    pub(in crate::rows) fn new(decay: Decay, ages: &[i64], monitor: &dyn Monitor) -> Result<Self> {
+        Ok(Self { decay, now: 0, last: mapped(ages, |age| -age, monitor)? })
     }
 
-    pub(super) fn ages(&self, monitor: &dyn Monitor) -> Result<Vec<i64>> {
+    pub(in crate::rows) fn ages(&self, monitor: &dyn Monitor) -> Result<Vec<i64>> {
         mapped(&self.last, |last| self.now - last, monitor)
     }
 
-    /// Every coordinate has been settled now.
-    pub(super) fn all_settled(&mut self) {
-        self.oldest = self.now;
-    }
-
-    /// Whether a factor from the table is all that any coordinate needs.
+    /// For a loop over a row of the only plane.
     #[inline(always)]
-    #[must_use]
-    pub fn in_table(&self) -> bool {
-        self.decay.only_scales() && ((self.now - self.oldest) as usize) < self.decay.powers().len()
-    }
-
-    /// For a loop over a row of the only plane; `TABLE` if [`Ages::in_table`].
-    #[inline(always)]
-    pub fn settler<'a, const TABLE: bool>(&'a mut self, weights: &'a mut [f64]) -> Settler<'a, TABLE> {
+    pub fn settler<'a>(&'a mut self, weights: &'a mut [f64]) -> Settler<'a> {
         let powers = self.decay.only_scales().then(|| self.decay.powers());
         let last = &mut self.last[..weights.len()];
         Settler { now: self.now, last, weights, powers: powers.unwrap_or(&[]), decay: &self.decay }
@@ -78,9 +62,6 @@ impl Ages {
     }
 }
 
-/// Weights that are settled between two questions: some milliseconds.
-const OFTEN: usize = 1 << 16;
-
 /// Weights with all that is pending of them applied, by their ages.
 pub fn settled(
     pending: &[f64],
@@ -89,11 +70,12 @@ pub fn settled(
     monitor: &dyn Monitor,
     out: &mut [f64],
 ) -> Result<()> {
-    let numbers = pending.chunks(OFTEN).zip(ages.chunks(OFTEN));
+    const SETTLED: usize = 16; // numbers that are copied meanwhile
     let (mut last, mut factors) = (0, [1.0, 0.0]); // most weights are as old as their neighbours
-    for (out, (pending, ages)) in out.chunks_mut(OFTEN).zip(numbers) {
-        monitor.pause()?;
-        for (out, (&w, &age)) in out.iter_mut().zip(pending.iter().zip(ages)) {
+    for piece in pieces(out.len(), SETTLED, monitor) {
+        let piece = piece?;
+        let numbers = pending[piece.clone()].iter().zip(&ages[piece.clone()]);
+        for (out, (&w, &age)) in out[piece].iter_mut().zip(numbers) {
             if age != last {
                 (last, factors) = (age, decay.of(age.max(0) as u64));
             }
@@ -104,9 +86,8 @@ pub fn settled(
 }
 
 /// Slices in a local value, which the compiler keeps in registers: through `&mut Ages` it loads
-/// them again for each entry. With `TABLE` the loop has no call in it, before which it would have to
-/// save them.
-pub struct Settler<'a, const TABLE: bool> {
+/// them again for each entry.
+pub struct Settler<'a> {
     now: i64,
     last: &'a mut [i64],
     weights: &'a mut [f64],
@@ -115,7 +96,7 @@ pub struct Settler<'a, const TABLE: bool> {
     decay: &'a Decay,
 }
 
-impl<const TABLE: bool> Settler<'_, TABLE> {
+impl Settler<'_> {
     /// The weight that a stored `x` of coordinate `j` reads, settled unless `x` is 0.
     #[inline(always)]
     pub fn read(&mut self, j: usize, x: f64) -> f64 {
@@ -123,13 +104,8 @@ impl<const TABLE: bool> Settler<'_, TABLE> {
         if x != 0.0 {
             let k = (self.now - self.last[j]) as u64;
             self.last[j] = self.now;
-            *w = if TABLE {
-                scaled(*w, self.powers[k as usize])
-            } else {
-                self.powers
-                    .get(k as usize)
-                    .map_or_else(|| self.decay.settle(*w, k), |power| scaled(*w, *power))
-            };
+            let power = self.powers.get(k as usize);
+            *w = power.map_or_else(|| self.decay.settle(*w, k), |power| scaled(*w, *power));
         }
         *w
     }

@@ -1,0 +1,6 @@
+//! The weights: in the forms that loops train on or score with, and under penalties that are not yet applied.
+
+pub mod arranged;
+pub mod pending;
+pub mod planes;
+pub mod scaled;
