@@ -23,6 +23,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.io import Source, open_svmlight
 from perceptron_rs.stream import fit
+from perceptron_rs.stream.checkpoint import start_of
 from tests.support import files_of_at_most
 
 rng = np.random.default_rng(5)
@@ -364,3 +365,18 @@ def test_a_checkpoint_of_other_examples_is_refused(form, at, tmp_path):
     with pytest.raises(ValueError, match="other examples"):
         Perceptron(max_iter=3, tol=None).fit_stream(given(other), resume=True, **options)
     assert options["checkpoint"].read_bytes() == before
+
+
+def test_what_a_run_starts_from_is_said_of_every_byte_name_type_and_shape():
+    numbers = np.arange(6.0)
+    states = [
+        {"coef": numbers.reshape(2, 3)},
+        {"coef": numbers.reshape(3, 2)},
+        {"coef": numbers.reshape(2, 3).view(np.int64)},
+        {"coef_u": numbers.reshape(2, 3)},
+        {"coef": numbers.reshape(2, 3) + 1},
+    ]
+    assert len({start_of(state) for state in states}) == len(states)
+    assert start_of({"coef": np.zeros((2, 3))}) == start_of({"coef": np.zeros((3, 2))}) == "nothing learnt"
+    assert start_of(states[0]) == start_of({"coef": np.asfortranarray(states[0]["coef"])})
+    assert len({start_of(states[0], words) for words in (None, [], ["a"], ["a", "b"], ["b", "a"])}) == 5
