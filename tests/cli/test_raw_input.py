@@ -78,6 +78,18 @@ def test_objects(call, tmp_path, scale):
     same(load_predictor(tmp_path / "m"), lines, expected)  # the label is no feature
 
 
+def test_objects_as_river_writes_them(call, tmp_path):
+    data = tmp_path / "a.jsonl"
+    lines = [{"x": x, "y": y} for x, y in zip(OBJECTS, LABELS, strict=False)]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert call("train", data, "--model", tmp_path / "m", "--quiet").status == 0
+    expected = answers("predict", tmp_path / "m", data)
+    same(load_predictor(tmp_path / "m"), OBJECTS, expected)
+    same(load_predictor(tmp_path / "m"), lines, expected)
+    with pytest.raises(ValueError, match="example 0 of X: the key '_tag' begins with _"):
+        load_predictor(tmp_path / "m").predict([{"_tag": 1}])
+
+
 def test_rows_of_a_hashed_table(call, tmp_path):
     data = tmp_path / "a.csv"
     data.write_text("a,s,y\n1.5,x,p\n2.5,z,n\n,x,p\n0.5,7,n\n")

@@ -12,10 +12,45 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.hashing import hashed
 from perceptron_rs.features.text import Rows
 
-__all__ = ["finite", "flattened", "hashed_dictionaries"]
+__all__ = ["divided", "finite", "flattened", "hashed_dictionaries"]
 
 #: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
 _WITHIN = "^"
+
+
+def divided(
+    example: Mapping[str, Any], target: str | None = None, sample_weight: str | None = None
+) -> tuple[dict[str, Any], Any, Any]:
+    """Return the features of an example, its label and its weight; None for what is not there.
+
+    Label and weight have these keys. Without a target, they are where Vowpal Wabbit or river have them.
+    """
+    features, label, weight = dict(example), None, None
+    if target is not None:
+        label = features.pop(target, None)
+    elif isinstance(features.get("x"), Mapping) and features.keys() <= {"x", "y", "w"}:
+        label, weight, features = features.get("y"), _weight(features, "w"), dict(features["x"])
+    else:
+        label = features.pop("_label", None)
+        if isinstance(label, Mapping):
+            if not label.keys() <= {"Label", "Weight"}:
+                raise ValueError(f"_label may hold Label and Weight, got {label!r:.80}")
+            label, weight = label.get("Label"), _weight(dict(label), "Weight")
+        reserved = next((key for key in features if isinstance(key, str) and key.startswith("_")), None)
+        if reserved is not None:
+            raise ArgumentError(
+                "the key {key!r} begins with _, and of these vw's _label alone is read",
+                "rename it, or name the key of the label with {target}, beside which all are features",
+                key=reserved,
+            )
+    return features, label, weight if sample_weight is None else _weight(features, sample_weight)
+
+
+def _weight(found: dict[str, Any], key: str) -> Any:
+    """Take a weight out; None if it is not there. One that is there must be a number."""
+    if found.get(key, 1) is None:
+        raise ValueError("the weight must be a number of at least 0, got null")
+    return found.pop(key, None)
 
 
 def flattened(example: Mapping[str, Any]) -> dict[str, float | str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.features.dictionaries import finite, flattened, hashed_dictionaries
+from perceptron_rs.features.dictionaries import divided, finite, flattened, hashed_dictionaries
 from perceptron_rs.io.source import Batch
 
 __all__ = ["JsonLines"]
@@ -75,7 +75,7 @@ class JsonLines:
         found = json.loads(line, object_pairs_hook=_object, parse_constant=_no_number)
         if not isinstance(found, dict):
             raise ValueError(f"must be an object such as {{...}}, one a line, got {_shown(found)}")
-        label, weight = self._taken(found)
+        features, label, weight = divided(found, self._target, self._weight)
         if self._needs_weight and weight is None:
             raise ArgumentError(
                 "has no weight {key!r}",
@@ -89,48 +89,16 @@ class JsonLines:
                 key=self._target,
             )
         return (
-            flattened(found),
+            flattened(features),
             None if label is None else _label(label),
             None if weight is None else _weight(weight),
         )
-
-    def _taken(self, found: dict[str, Any]) -> tuple[Any, Any]:
-        """Take the label and the weight out of an object, and leave the features in it."""
-        if self._target is not None:
-            weight = None if self._weight is None else _popped(found, self._weight)
-            return found.pop(self._target, None), weight
-        if isinstance(found.get("x"), dict) and found.keys() <= {"x", "y", "w"}:
-            features, label, weight = found["x"], found.get("y"), _popped(found, "w")
-            found.clear()
-            found.update(features)
-        else:
-            label, weight = found.pop("_label", None), None
-            if isinstance(label, dict):
-                inner: dict[str, Any] = label
-                if not inner.keys() <= {"Label", "Weight"}:
-                    raise ValueError(f"_label may hold Label and Weight, got {_shown(inner)}")
-                label, weight = inner.get("Label"), _popped(inner, "Weight")
-            reserved = next((key for key in found if key.startswith("_")), None)
-            if reserved is not None:
-                raise ArgumentError(
-                    "the key {key!r} begins with _, and of these vw's _label alone is read",
-                    "rename it, or name the key of the label with {target}, beside which all are features",
-                    key=reserved,
-                )
-        if self._weight is not None:
-            weight = _popped(found, self._weight)
-        return label, weight
 
     def _labels(self, labels: list[Any]) -> Any:
         kinds: tuple[Any, ...] = (bool, str, (int, float))  # a bool is an int, too
         if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
             raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
         return np.array(labels)
-
-
-def _popped(found: dict[str, Any], key: str) -> Any:
-    """Take a weight out of an object; None if it is not there. null is there, and no weight."""
-    return found.pop(key, None) if found.get(key, 1) is not None else _weight(None)
 
 
 def _label(label: Any) -> bool | int | str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import located
-from perceptron_rs.features.dictionaries import flattened, hashed_dictionaries
+from perceptron_rs.features.dictionaries import divided, flattened, hashed_dictionaries
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import hashed_rows, normalized
 
@@ -83,8 +83,7 @@ def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
         )
     try:
         if how.columns is None:
-            others = {"_label"} if how.target is None else {how.target, how.sample_weight}
-            return flattened({name: value for name, value in example.items() if name not in others})
+            return flattened(divided(example, how.target, how.sample_weight)[0])
         known = {name: example[name] for name in how.columns if name in example}
         found = flattened({name: value for name, value in known.items() if not _is_missing(value)})
         for name, value in found.items():
