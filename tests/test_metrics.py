@@ -103,7 +103,7 @@ def test_tags_that_may_be_of_words(tags):
         ([["B-x"]], [["S-x"]], "iob2", "no such tag as 'S-x'"),
         ([["B-x"]], [["B-x"]], "bio", "one of iob2, iobes, bilou or None, got 'bio'"),
         ([["B-x"], ["O"]], [["B-x"], []], None, "sentence 1 has 1 tags in y_true, and 0 in y_pred"),
-        ([["B-x"]], [], None, "shorter"),
+        ([["B-x"], ["O"]], [["B-x"]], None, "y_true has 2 sentences, and y_pred 1; give the same ones"),
     ],
 )
 def test_bad_tags(y_true, y_pred, scheme, text):

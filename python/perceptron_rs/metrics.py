@@ -88,7 +88,7 @@ def chunk_scores(
     ------
     ValueError
         If the tags are no positions in chunks, if the scheme has no such tag, if it is unknown, or if
-        sentences have different lengths.
+        there are other numbers of sentences or of tags.
 
     Examples
     --------
@@ -98,6 +98,8 @@ def chunk_scores(
     (1.0, 0.5, 2)
     """
     truth, found = list(y_true), list(y_pred)
+    if len(truth) != len(found):
+        raise ValueError(f"y_true has {len(truth)} sentences, and y_pred {len(found)}; give the same ones")
     parts = parts_of(tag for tags in (*truth, *found) for tag in tags)
     if parts is None:
         raise ValueError(
