@@ -194,7 +194,7 @@ class LinearLearner(
         """
         if not check_input and self._learn_unchecked(X, y, sample_weight):
             return self
-        if check_input or not hasattr(self, "classes_"):
+        if check_input or "classes_" not in vars(self):
             self._partial_fit(X, y, classes, sample_weight)
             return self
         if not are_accepted(self):

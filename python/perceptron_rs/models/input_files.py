@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.fitted import feature_names
@@ -59,7 +60,7 @@ def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
         "names": None if names is None else tuple(map(str, names)),
         "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
         "classes": model.classes_,
-        "multilabel": getattr(model, "multilabel_", False),
+        "multilabel": is_multilabel(model),
     }
     if found["multilabel"]:
         found["list_labels"] = tuple(model.classes_.tolist())

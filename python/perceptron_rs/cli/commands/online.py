@@ -18,6 +18,7 @@ from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.words import text_of
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.summary import label_text
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.input_files import OF_FILES
@@ -37,7 +38,7 @@ def run(arguments: Namespace) -> int:
             f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
             "train a perceptron"
         )
-    if getattr(model, "multilabel_", False):
+    if is_multilabel(model):
         raise CommandError(
             f"{arguments.model}: has many labels for each example, and online answers with one; go on with "
             f"train --stream --continue, or call predict_then_learn in Python"

@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import in_full
 from perceptron_rs.cli.data import examples, lines_of
 from perceptron_rs.cli.modelfile import learner_of, load_predictor
 from perceptron_rs.cli.status import CommandError, Status
+from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.summary import plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
@@ -54,7 +56,7 @@ def _judge(arguments: Namespace) -> tuple[Answers, ExampleFiles]:
 
     def judge(data: Examples) -> tuple[Any, NDArray[np.float64] | None]:
         found = model.predict(data.rows)
-        if not getattr(model, "multilabel_", False):
+        if not is_multilabel(model):
             found = np.searchsorted(model.classes_, found)
         return found, None if more is None else more(data.rows)
 
@@ -81,7 +83,7 @@ class Answers:
         if is_one:
             found = answers.tolist()
         else:  # a matrix of 0 and 1, perhaps a sparse one
-            rows = answers.toarray() if hasattr(answers, "toarray") else answers
+            rows = in_full(answers)
             found = [np.flatnonzero(row).tolist() for row in rows]
         more = [[]] * len(found) if numbers is None else numbers.reshape(len(found), -1).tolist()
         line = self._record if self._as_json else self._cells
