@@ -158,12 +158,11 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     description : dict
-        ``format_version`` (of the file; what follows is as the present version writes it),
-        ``arithmetic_version``, ``written_by``, ``estimator`` (its name in the
-        registry of learners), ``parameters``, ``classes``, ``history``, ``tensors`` and perhaps
-        ``feature_names``, ``column_base`` (the number of the first column in an svmlight file),
-        ``input`` (how the command line made the columns of the data) and ``calls`` and ``digests`` (the
-        record of the training, see :doc:`/guide/audits`), as in JSON.
+        What the file says, as in JSON. Each model has ``format_version``, ``arithmetic_version``,
+        ``written_by``, ``estimator``, ``parameters``, ``classes``, ``history`` and ``tensors``. Some have
+        more. ``feature_names`` are those of the columns. ``column_base`` is the number of the first column in
+        an svmlight file. ``input`` says how the command line made columns of the data. ``calls`` and
+        ``digests`` are the record of the training, see :doc:`/guide/audits`.
 
     Raises
     ------

@@ -52,8 +52,9 @@ def word_attributes(
 ) -> list[list[str]]:
     """Return the attributes of the words of one sentence, for ``SequencePerceptron`` or an encoder.
 
-    A word is described by itself (as written, in lower case, its shape, its first and last letters), by the
-    words up to ``window`` places away, by pairs with its neighbours, and by the endings of its neighbours.
+    A word is described by itself: as written, in lower case, its shape, its first and last letters. Its
+    neighbours describe it, too: the words up to ``window`` places away, pairs with the next ones, and their
+    endings.
 
     Parameters
     ----------

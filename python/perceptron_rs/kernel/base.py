@@ -41,9 +41,9 @@ _VALUES = 1 << 20
 class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPredictor, Saved):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
-    A subclass gives its parameters (``__init__``), what it has at the vector 0 (``_nothing``), what an engine
-    starts with (``_begin``) and its settings, what it keeps of a state of a run (``_keep``), with the log of
-    mistakes and the rows that it names, and what predicts (``_answer``).
+    A subclass has its parameters (a dataclass) and its settings (``_settings``). ``_nothing`` returns what it
+    has at the vector 0, and ``_begin`` what an engine starts with. ``_keep`` keeps the log of mistakes of a
+    run, with the rows that it names. ``_answer`` says what predicts.
     """
 
     #: Parameters, beside those of the kernel, that stay what they were when a run began.

@@ -48,9 +48,9 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         "rbf": :math:`\exp(-\gamma \|x - z\|^2)`. "sigmoid": :math:`\tanh(\gamma x \cdot z + r)`.
         "precomputed": X is the matrix of kernel values of each example with each training example. A
         callable takes two matrices of examples and returns the kernel values of each row of the first with
-        each row of the second. During a fit, it is called for the values of all examples with one
-        misclassified example, when they are needed, and again only if ``cache_size`` is too small to keep
-        them. It must return the same values each time.
+        each row of the second. During a fit, a call asks for the values of all examples with one
+        misclassified example. They are asked for again only if ``cache_size`` is too small to keep them. It
+        must return the same values each time.
     degree : int, default=3
         Degree d of the "poly" kernel, from 1 to 100. Ignored by other kernels.
     gamma : {"scale", "auto"} or float, default="scale"

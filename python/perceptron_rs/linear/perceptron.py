@@ -186,9 +186,9 @@ class Perceptron(PerceptronParameters, PassLearner):
     Notes
     -----
     The parameters of `sklearn.linear_model.Perceptron` have the same names and defaults here. The page
-    "Coming from scikit-learn" of the documentation lists all differences. Among others, each epoch draws a
-    new random order, a fit stops after an epoch without a mistake, examples of weight 0 are ignored, and
-    sparse data is treated like dense data.
+    "Coming from scikit-learn" of the documentation lists all differences. Each epoch draws a new random
+    order. A fit stops after an epoch without a mistake. Examples of weight 0 are ignored. Sparse data is
+    treated like dense data.
 
     References
     ----------

@@ -28,10 +28,10 @@ def digest(model: SchemaMixin) -> str:
     """Return the SHA-256 of all that the predictions of a model depend on.
 
     Digested are names, types, shapes and bits of all that was learnt: weights, intercepts, averages, the
-    vectors of a vote, stored rows. So are the parameters that predicting reads (``kernel`` with its settled
-    ``gamma``, ``prediction``, ``tie``, ``activation``, ``decode``, ...), the classes with the kind of their
-    type, the names of features, and how attributes or columns are made of data (encoder, template, hashing,
-    scaling). Models that differ in any of these have different digests.
+    vectors of a vote, stored rows. So are the parameters that predicting reads: ``kernel`` with its settled
+    ``gamma``, ``prediction``, ``tie``, ``activation``, ``decode``, ... The digest also covers the classes
+    with the kind of their type, and the names of features. It covers how attributes or columns are made of
+    data: encoder, template, hashing, scaling. Models that differ in any of these have different digests.
 
     The digest does not depend on the engine, the number of threads, the machine, or how examples and weights
     are stored (dense, sparse, after ``sparsify``). It leaves out how training went (epochs, mistakes,

@@ -25,12 +25,12 @@ __all__ = ["SequencePerceptron"]
 class SequencePerceptron(SequenceLearner):
     r"""Structured perceptron on linear chains, which labels the tokens of sequences.
 
-    The score of a label sequence is the sum of an emission weight for each token and label (``coef_``), a
-    transition weight for each pair of neighbouring labels (``transition_``), and weights for the first
-    label (``start_``) and the last one (``end_``). Viterbi's algorithm finds the sequence with the highest
-    score. If it is wrong, the weights of the features of the true sequence increase by ``eta0``, and those
-    of the predicted sequence decrease by ``eta0``. Predictions use the average of the weights over all
-    sequences visited.
+    The score of a label sequence is a sum of weights. Each token and its label have an emission weight
+    (``coef_``). Each pair of neighbouring labels has a transition weight (``transition_``). The first label
+    and the last one have weights of their own (``start_``, ``end_``). Viterbi's algorithm finds the
+    sequence with the highest score. If it is wrong, the weights of the features of the true sequence
+    increase by ``eta0``, and those of the predicted sequence decrease by ``eta0``. Predictions use the
+    average of the weights over all sequences visited.
 
     Parameters
     ----------

@@ -70,8 +70,8 @@ class StreamFit(Trainable):
             Number of examples, or of sequences, in a block. With ``shuffle="block"`` it changes the order,
             and so the result, and None means 16384. Otherwise None means as many as take about 8 MB.
         cache : str or path-like, default=None
-            File for the examples in binary form. The first pass writes it, later ones map it into memory,
-            and so does a later call, if the files of the source and their times are still the same.
+            File for the examples in binary form. The first pass writes it, later ones map it into memory. A
+            later call does so, too, if the files of the source and their times are still the same.
         checkpoint : str or path-like, default=None
             File for what has been learnt so far. Each checkpoint replaces it in one step. It is kept when the
             fit is done.
