@@ -123,7 +123,7 @@ def recorded(
 
 def calls_of(estimator: object) -> tuple[Call, ...]:
     """Return the record of an estimator; empty if it has none."""
-    calls: tuple[Call, ...] = vars(estimator).get(RECORD, ())
+    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
     return calls
 
 
@@ -230,7 +230,7 @@ def _begun(
     estimator: Any, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
-    calls: tuple[Call, ...] | None = vars(estimator).get(RECORD)
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     is_kept = calls is not None and method != "partial_fit" and _has_seed(estimator)
     if not estimator.audit and estimator.audit_key is not None:
         raise ValueError("audit_key has no effect without audit=True; set that, or leave the key out")

@@ -35,7 +35,7 @@ _KEY = re.compile("[0-9a-f]{16}")
 
 def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
     """Return the tensors and the part of the description; nothing if there is no record."""
-    calls: tuple[Call, ...] | None = vars(estimator).get(RECORD)
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     if calls is None:
         return {}, {}
     tensors = {
