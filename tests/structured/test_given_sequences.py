@@ -247,3 +247,20 @@ def test_tags_in_arrays_of_arrow():
         model = SequencePerceptron().fit(X, given)
         assert model.classes_.tolist() == ["D", "N", "V"]
         assert bits(model) == bits(expected)
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+def test_columns_that_no_token_has_stay_in_weights_that_are_mixed(averaged):
+    random = np.random.default_rng(0)
+    rows, tags, lengths = random.integers(0, 2, (20, 6)), random.integers(0, 3, 20), [6, 4, 7, 3]
+    wide = np.hstack([rows, np.zeros((20, 3), dtype=int)])
+    few, more = (
+        SequencePerceptron(n_partitions=2, averaged=averaged, max_iter=4).fit(X, tags, lengths=lengths)
+        for X in (rows, wide)
+    )
+    state = more._model.state()
+    assert state["emission_indptr"].tolist() == [
+        *few._model.state()["emission_indptr"],
+        *[state["emission_indptr"][-1]] * 3,
+    ]
+    assert more.predict(wide, lengths=lengths).tolist() == few.predict(rows, lengths=lengths).tolist()
