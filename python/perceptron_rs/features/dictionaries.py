@@ -26,10 +26,11 @@ def divided(
     Label and weight have these keys. Without a target, they are where Vowpal Wabbit or river have them.
     """
     features, label, weight = dict(example), None, None
+    inner = features.get("x")
     if target is not None:
         label = features.pop(target, None)
-    elif isinstance(features.get("x"), Mapping) and features.keys() <= {"x", "y", "w"}:
-        label, weight, features = features.get("y"), _weight(features, "w"), dict(features["x"])
+    elif isinstance(inner, Mapping) and features.keys() <= {"x", "y", "w"}:
+        label, weight, features = features.get("y"), _weight(features, "w"), dict(inner)
     else:
         label = features.pop("_label", None)
         if isinstance(label, Mapping):
