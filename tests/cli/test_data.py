@@ -45,7 +45,7 @@ def test_every_form_gives_the_same_model(call, tmp_path, form):
     assert call("train", data, "--model", tmp_path / "m", "--quiet", *options).status == 0
     model, expected = modelfile.load_model(tmp_path / "m"), Perceptron().fit(X, Y)
     assert model.coef_.tobytes() == expected.coef_.tobytes()
-    assert model.classes_.tolist() == [-1, 1]
+    assert (model.classes_.tolist(), model.classes_.dtype) == ([-1, 1], np.int64)
     answer = call("predict", tmp_path / "m", data, *options)
     assert answer.out.split() == [str(label) for label in expected.predict(X)]
 
