@@ -26,17 +26,19 @@ def divided(
     Label and weight have these keys. Without a target, they are where Vowpal Wabbit or river have them.
     """
     features, label, weight = dict(example), None, None
-    inner = features.get("x")
+    inner: Any = features.get("x")
     if target is not None:
         label = features.pop(target, None)
     elif isinstance(inner, Mapping) and features.keys() <= {"x", "y", "w"}:
-        label, weight, features = features.get("y"), _weight(features, "w"), dict(inner)
+        label, weight = features.get("y"), _weight(features, "w")
+        features = dict(inner)
     else:
         label = features.pop("_label", None)
         if isinstance(label, Mapping):
             if not label.keys() <= {"Label", "Weight"}:
                 raise ValueError(f"_label may hold Label and Weight, got {label!r:.80}")
-            label, weight = label.get("Label"), _weight(dict(label), "Weight")
+            inner = dict(label)
+            label, weight = inner.get("Label"), _weight(inner, "Weight")
         reserved = next((key for key in features if isinstance(key, str) and key.startswith("_")), None)
         if reserved is not None:
             raise ArgumentError(
