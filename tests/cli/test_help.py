@@ -102,6 +102,7 @@ def test_version(call):
             "keeps no counts",
         ),
         (["tag-train", "x", "--model", "m", "--columns", "1,2", "--tag-column", "2"], "is one of --columns"),
+        (["tag-train", "x", "--model", "m", "--columns", "1,2,1"], "must name each number once, got '1,2,1'"),
         (
             ["separable", "x.svm", "--tol", "1"],
             "unrecognized option --tol; see perceptrons separable --help",

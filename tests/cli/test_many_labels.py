@@ -96,6 +96,8 @@ def test_what_has_no_lists_says_so(call, refused, lists, text_file, tmp_path):
     assert told.endswith('"1,2" is a list of labels; say --multilabel, or keep one label a line')
     call("train", "perceptron", lists, "--multilabel", "--model", model, "--tol", "none", "--epochs", "1")
     assert "answers with one; go on with train --stream --continue" in refused("online", model, lists)
+    told = call("evaluate", model, lists, "--no-multilabel").err
+    assert "--no-multilabel: the model has learnt a list of labels for each example; leave it out" in told
     told = refused("train", "multilayer", lists, "--multilabel", "--model", model)
     assert "MultilayerPerceptron does not take many labels" in told
     other = tmp_path / "other.model"

@@ -158,3 +158,14 @@ def test_a_table_without_rows_is_called_so_by_all(call, tmp_path, stdin, text):
             answer = call(*argv)
             name = "standard input" if data == "-" else data
             assert (answer.status, answer.err) == (1, f"perceptrons: error: {name}: contains no examples\n")
+
+
+def test_columns_names_neither_labels_nor_weights(refused, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,w,y\n1,1,a\n-1,2,b\n")
+    for command in (("train", "--model", tmp_path / "m"), ("parity",)):
+        for more in ((), ("--target", "y"), ("--hash-bits", 5)):
+            told = refused(*command, path, "--columns", "x,y", *more)
+            assert "the column 'y' holds the labels, so it is no feature; leave it out of --columns" in told
+        told = refused(*command, path, "--columns", "x,w", "--sample-weight", "w")
+        assert "the column 'w' holds the weights, so it is no feature; leave it out of --columns" in told

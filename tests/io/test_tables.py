@@ -347,3 +347,27 @@ def test_a_feature_is_named_once(tmp_path, columns):
     ):
         with pytest.raises(ValueError, match=r"the feature '(x|e\[0\])' is there twice; name it once"):
             Perceptron().fit_stream(source())
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_labels_and_weights_are_no_features(tmp_path, suffix):
+    table = pa.table({"x": [1.0, -1.0], "w": [1.0, 2.0], "y": [1, 0]})
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        pa.csv.write_csv(table, path)
+    elif suffix == "parquet":
+        pa.parquet.write_table(table, path)
+    openers = {
+        "csv": [open_csv],
+        "parquet": [open_parquet],
+        "arrow": [lambda _, **how: open_arrow(table, **how)],
+    }
+    for opener in [*openers[suffix], *([open_examples] if suffix != "arrow" else [])]:
+        with pytest.raises(
+            ValueError, match="'y' holds the labels, so it is no feature; leave it out of colu"
+        ):
+            Perceptron().fit_stream(opener(path, target="y", columns=["x", "y"]))
+        with pytest.raises(
+            ValueError, match="'w' holds the weights, so it is no feature; leave it out of col"
+        ):
+            Perceptron().fit_stream(opener(path, target="y", sample_weight="w", columns=["x", "w"]))

@@ -119,8 +119,11 @@ def reading_of(arguments: Namespace, model: object = None, *, labels: bool = Tru
     if "columns" in told and "drop" in told:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     known = None if model is None else known_of(model, told)
-    if known is not None and told.get("multilabel") and not known["multilabel"]:
-        raise UsageError("--multilabel: the model has learnt one label for each example; leave it out")
+    if known is not None and told.get("multilabel", known["multilabel"]) != known["multilabel"]:
+        option, learnt = "--multilabel", "one label"
+        if known["multilabel"]:
+            option, learnt = "--no-multilabel", "a list of labels"
+        raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
     how = {name: told.get(name) for name in ("labelled", "threads")}
     return options_to_reading(told, known, with_labels=labels, **how)
 

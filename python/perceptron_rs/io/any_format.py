@@ -153,7 +153,9 @@ def open_examples(
         multilabel=bool(multilabel),
         max_ratio=check_ratio(max_ratio),
     )
-    files = ExampleFiles(paths_of(path), reading_of(vars(options)))
+    usual = vars(FileOptions())
+    told = {name: value for name, value in vars(options).items() if value != usual[name]}
+    files = ExampleFiles(paths_of(path), reading_of(told))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
     return files.opened()

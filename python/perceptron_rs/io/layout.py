@@ -86,6 +86,14 @@ class Layout:
         #: As they are named by callers, to find them in the next file.
         self.columns = found
         self._check(schema, found)
+        for option, said, column in (("target", "labels", target), ("sample_weight", "weights", weight)):
+            if column is not None and column in map(column_of(schema), found):
+                raise ArgumentError(
+                    f"the column {{column!r}} holds the {said}, so it is no feature",
+                    f"leave it out of {{columns}}, or name another one with {{{option}}}",
+                    place=f"{name}: ",
+                    column=column,
+                )
         with located(name):
             self.features = [] if self.is_sparse else features_of(schema, found, first)
         self._refuse_twice()
@@ -297,7 +305,7 @@ def layout_of(
     target = _target(name, others, reading, named)
     columns: Sequence[str] | None = reading.names if named else None
     if columns is None and reading.columns is not None:
-        columns = [n for n in reading.columns if n != target]
+        columns = reading.columns
     drop = () if columns is not None else reading.drop
     weight = reading.sample_weight
     if weight is not None and weight not in names:

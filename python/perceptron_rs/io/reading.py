@@ -127,22 +127,18 @@ class Reading(FileOptions):
 
 
 def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = None, **how: Any) -> Reading:
-    """Return how files are read: by options, of which one that is left at its default is not set.
+    """Return how files are read: by the options that somebody has set.
 
     Parameters
     ----------
     options : mapping
-        Values of `FileOptions`; other names are of other things.
+        Values of `FileOptions` that are set, be it to their defaults; other names are of other things.
     of_model : mapping or None
         What a model knows of its data, where no option says another thing.
     **how : object
         What else a `Reading` is told.
     """
-    told = {
-        option.name: options[option.name]
-        for option in fields(FileOptions)
-        if options.get(option.name, option.default) != option.default
-    }
+    told = {option.name: options[option.name] for option in fields(FileOptions) if option.name in options}
     return Reading(given=frozenset(told), **{**(of_model or {}), **told}, **how)
 
 

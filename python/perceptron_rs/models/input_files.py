@@ -64,7 +64,7 @@ def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     }
     if found["multilabel"]:
         found["list_labels"] = tuple(model.classes_.tolist())
-    if told.get("zero_based", "auto") == "auto" and base is not None:
+    if "zero_based" not in told and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
     if kept is None:
         return found

@@ -229,8 +229,13 @@ def sizes(text: str) -> tuple[int, ...]:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return whole numbers above 0, which are separated by commas."""
-    return tuple(POSITIVE(part) for part in text.split(","))
+    """Return whole numbers above 0, which are separated by commas, each once."""
+    found: tuple[int, ...] = tuple(POSITIVE(part) for part in text.split(","))
+    if len(set(found)) < len(found):
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"must name each number once, got {text!r}")
+    return found
 
 
 def names(text: str) -> tuple[str, ...]:
