@@ -82,12 +82,10 @@ def refuse_balanced(class_weight: object) -> None:
 
 def shared_settings(estimator: BaseEstimator, settings: type) -> dict[str, Any]:
     """Return the settings of a run that are parameters of the estimator under the same name."""
-    given = vars(estimator)
     kind: type = estimator.__class__
-    return {
-        name: None if given[name] is None else convert(given[name])
-        for name, convert in _shared(kind, settings)
-    }
+    # Asked of the object: a subclass may make a property of a parameter.
+    given = ((name, getattr(estimator, name), convert) for name, convert in _shared(kind, settings))
+    return {name: None if value is None else convert(value) for name, value, convert in given}
 
 
 @lru_cache(maxsize=64)
@@ -108,21 +106,21 @@ def is_aggressive(estimator: BaseEstimator) -> bool:
 
 def check_exclusions(estimator: BaseEstimator) -> None:
     """Refuse parameters that exclude each other, as their declarations say (``excludes``)."""
-    given = vars(estimator)
     kind: type = estimator.__class__
     for parameter, others in _exclusions(kind):
-        name, value = parameter.name, given[parameter.name]
+        name, value = parameter.name, getattr(estimator, parameter.name)
         if value is parameter.default or (np.size(value) == 1 and np.ravel(value)[0] == parameter.default):
             continue
         for other, without in others:
-            matters = all(given[needed] in some for needed, some in other.metadata["needs"].items())
-            if given[other.name] != without and matters:
+            needs = other.metadata["needs"].items()
+            set_to = getattr(estimator, other.name)
+            if set_to != without and all(getattr(estimator, needed) in some for needed, some in needs):
                 because = parameter.metadata["because"]
                 raise ArgumentError(
                     f"{{{other.name}}} is not available with {{{name}}}"
                     + (f", {because}" if because else ""),
                     f"set {{{other.name}}} or {{{name}}}",
-                    values={other.name: given[other.name], name: value},
+                    values={other.name: set_to, name: value},
                     settings={other.name: without, name: parameter.default},
                 )
 

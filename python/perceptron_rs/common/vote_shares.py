@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.planes import is_joint, is_multilabel
 from perceptron_rs.common.prediction import MistakeClassifier
 from perceptron_rs.common.turns import consistent
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["VoteShares"]
 
