@@ -132,6 +132,37 @@ def test_strings_beside_numbers_are_not_made_alike():
         label_array(None, ["1", 1, 2], 3)
 
 
+@pytest.mark.parametrize("given", [[True, 0, 1], (1, 0.0, np.True_)])
+def test_booleans_beside_numbers_are_not_made_alike(given):
+    with pytest.raises(ValueError, match="of the type bool and "):
+        Perceptron().fit(X, given)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize("are_first", [True, False])
+def test_booleans_in_some_batches_and_numbers_in_others(dtype, are_first):
+    """True is no 1, as in one array and in files."""
+    y = [np.array([True, False, True]), np.array([0, 1, 0], dtype=dtype)]
+    y = y if are_first else y[::-1]
+    kinds = ["booleans", "numbers"] if are_first else ["numbers", "booleans"]
+    text = f"y: some labels are {kinds[0]}, and others are {kinds[1]}; convert them to one type"
+    for classes in (None, [0, 1], [False, True]):
+        for size in (None, 2, 6):
+            with pytest.raises(ValueError, match=text):
+                Perceptron().fit_stream([(X, y[0]), (X, y[1])], classes=classes, block_size=size)
+    text = "y: some labels are (booleans|numbers), and others are (booleans|numbers)"
+    for learn in (Perceptron.partial_fit, Perceptron.predict_then_learn):
+        model = Perceptron()
+        learn(model, X, y[0], classes=[0, 1])
+        before = model.coef_.tobytes()
+        with pytest.raises(ValueError, match=text):
+            learn(model, X, y[1])
+        assert (model.coef_.tobytes(), model.classes_.dtype) == (before, y[0].dtype)
+    model = Perceptron(warm_start=True).fit(X, y[0])
+    with pytest.raises(ValueError, match=text):
+        model.fit(X, y[1])
+
+
 def test_labels_of_batches_are_not_rounded():
     parts = (
         [np.array([BIG + 1, 1]), np.array([2.0, 1.0])],

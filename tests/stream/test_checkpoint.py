@@ -21,7 +21,7 @@ from perceptron_rs import (
     load,
     reproduce,
 )
-from perceptron_rs.io import Source, open_svmlight
+from perceptron_rs.io import Source, open_examples, open_svmlight
 from perceptron_rs.stream import fit
 from perceptron_rs.stream.checkpoint import start_of
 from tests.support import files_of_at_most
@@ -242,6 +242,24 @@ def test_a_data_file_that_was_replaced_is_another_one(tmp_path):
     with pytest.raises(ValueError, match=r"is of a run with another files: .*data"):
         go_on()
     assert run.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "other", "named"),
+    [
+        ({"norm": "l1"}, {"ngrams": (1, 3)}, "norm='l1'.*, now .*ngrams=\\(1, 3\\)"),
+        ({}, {"norm": None, "binary": True}, "now .*binary=True, norm=None"),
+        ({"hash_bits": 9}, {"hash_bits": 8}, "hash_bits=9.*, now .*hash_bits=8"),
+    ],
+)
+def test_the_option_that_changed_is_named(tmp_path, options, other, named):
+    """Not the size of blocks, which follows from it."""
+    data, run = tmp_path / "a.txt", tmp_path / "run"
+    data.write_text("".join(f"{i % 2}\t{'word ' * (1 + i % 3)}{i} more\n" for i in range(60)))
+    model = Perceptron(max_iter=2, tol=None)
+    model.fit_stream(open_examples(data, format="lines", **options), checkpoint=run)
+    with pytest.raises(ValueError, match=f"is of a run with another reading: .*{named}"):
+        model.fit_stream(open_examples(data, format="lines", **other), checkpoint=run, resume=True)
 
 
 def test_seeds_that_were_drawn_are_of_the_run(tmp_path):

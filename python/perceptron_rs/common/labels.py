@@ -123,12 +123,26 @@ def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def of_one_type(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return labels of several parts in one type, that of all of them."""
+    """Return labels of several parts in one type, that of all; ValueError for kinds that are mixed."""
+    for part in parts:
+        _refuse_other_kind(part, parts[0])
     kind = np.result_type(*parts)
     are_mixed = kind.kind == "f" and any(part.dtype.kind in "iu" for part in parts)
     if are_mixed and any(_is_rounded(part.astype(kind)) for part in parts):
         kind = _of_objects(np.concatenate([part.astype(object) for part in parts]), "y").dtype
     return [part.astype(kind, copy=False) for part in parts]
+
+
+def _refuse_other_kind(y: NDArray[Any], others: NDArray[Any]) -> None:
+    """Refuse booleans beside numbers, as in one array: True is no 1."""
+    kinds = y.dtype.kind + others.dtype.kind
+    if kinds[0] != kinds[1] and "b" in kinds and set(kinds) <= set("biuf") and len(y) and len(others):
+        found, known = ("booleans" if kind == "b" else "numbers" for kind in kinds)
+        raise ArgumentError(
+            f"some labels are {known}, and others are {found}",
+            "convert them to one type",
+            place="y: ",
+        )
 
 
 def _one_dimension(y: ArrayLike) -> NDArray[Any]:
@@ -142,8 +156,10 @@ def _one_dimension(y: ArrayLike) -> NDArray[Any]:
         if y.ndim == 0:  # a sparse matrix, or no array at all: scikit-learn says it
             y = given
         if isinstance(given, list | tuple):
-            # NumPy makes the string "nan" of a NaN beside strings, and floats of integers beside floats.
+            # NumPy makes the string "nan" of a NaN beside strings, floats of integers beside floats, and 1 of
+            # a True beside numbers.
             is_made = y.dtype.kind == "U" and not all(isinstance(label, str) for label in given)
+            is_made |= y.dtype.kind in "iuf" and not {bool, np.bool_}.isdisjoint(map(type, given))
             if y.ndim == 1 and (is_made or _is_rounded(y)):
                 y = np.fromiter(given, dtype=object, count=len(given))
     if n_dimensions(y) != 1:
@@ -374,6 +390,7 @@ def encode(
         return y.words_for(classes)
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
         _refuse_unknown(y, classes, remedy, cause)
+    _refuse_other_kind(y, classes)
     if y.dtype.kind != classes.dtype.kind and _is_beyond_floats(classes):
         y, classes = y.astype(object), classes.astype(object)
     if len(classes) == 2:

@@ -44,13 +44,7 @@ Bad: TypeAlias = Callable[[ValueError, str, int], None]
 
 _NO_ROWS = np.zeros((0, 0))
 #: What does not change the examples that are read.
-_OF_NO_MATTER: dict[str, Any] = {
-    "threads": None,
-    "max_ratio": None,
-    "classes": None,
-    "ngrams_of": None,
-    "given": frozenset(),
-}
+_OF_NO_MATTER = ("threads", "max_ratio", "classes", "ngrams_of", "given")
 
 
 class ExampleFiles:
@@ -424,8 +418,18 @@ class ExampleFiles:
             is_shifted=None if self._asks_base else False,
             files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
             again=not self.is_read_once,
-            reading=f"{replace(self.reading, **_OF_NO_MATTER)}{self.holdout}",
+            reading=self._how(),
             name=self.name,
+        )
+
+    def _how(self) -> str:
+        """Return how they are read: what is not as usual, so that errors show what has changed."""
+        told = vars(self.reading) | {"holdout": self.holdout}
+        usual = vars(Reading()) | {"holdout": None}
+        return ", ".join(
+            f"{name}={value!r}"
+            for name, value in told.items()
+            if name not in _OF_NO_MATTER and value != usual[name]
         )
 
     def opened(self) -> Source:

@@ -338,13 +338,13 @@ class Blocks(Feeder):
         of = {
             "learner": name_of(model) or type(model).__name__,
             "shuffle": self.options.shuffle,
-            "block_size": self.stream.size,
             "parameters": {name: value for name, value in parameters.items() if name not in _NOT_OF_RUN},
             "arithmetic_version": ARITHMETIC_VERSION,
             "files": stamps(source.files),
             "reading": source.reading,
             "n_features": facts.n_features,
             "classes": classes_to_json(facts.classes),
+            "block_size": self.stream.size,  # which follows from what stands before it
             "many labels": facts.is_multilabel,
             "start": start_of(state, None if encoder is None else encoder.vocabulary_),
             "seed": settings.seed,
