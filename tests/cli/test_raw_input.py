@@ -156,3 +156,21 @@ def test_dictionaries_for_columns_without_names(call, tmp_path):
 
 def test_the_stop_words_are_those_of_scikit_learn():
     assert set(ENGLISH) == ENGLISH_STOP_WORDS
+
+
+def test_keys_that_were_dropped_are_no_features_later(call, tmp_path):
+    path, model = tmp_path / "a.jsonl", tmp_path / "m"
+    path.write_text('{"y": 1, "w": 9, "a": 1}\n{"y": 0, "w": 1, "b": 1}\n')
+    told = ("--target", "y", "--drop", "w", "--hash-bits", 6)
+    assert call("train", path, *told, "--model", model, "--quiet").status == 0
+    found = load_predictor(model).decision_function([{"w": 9, "a": 1}, {"a": 1}])
+    assert found[0] == found[1]
+    for command, *more in (("margin",), ("separable",), ("parity", "--epochs", 1)):
+        for without in (("--target", "y", "--hash-bits", 6), told):
+            answer = call(command, path, *without, *more, "--json")
+            assert answer.status == 0
+    bare = tmp_path / "b.jsonl"
+    bare.write_text('{"y": 1, "a": 1}\n{"y": 0, "b": 1}\n')
+    dropped = call("margin", path, *told, "--json").json
+    assert dropped == call("margin", bare, "--target", "y", "--hash-bits", 6, "--json").json
+    assert call("predict", model, bare).out == call("predict", model, path).out == "1\n0\n"

@@ -41,6 +41,11 @@ CASES = {
         "".join(f'{{"kind": {y}, "w": {1 + i % 2}, "a": {a}, "b": {b}}}\n' for y, a, b, _, i in ROWS),
         ".jsonl",
     ),
+    "dropped keys": (
+        ("--target", "kind", "--drop", "id,w"),
+        "".join(f'{{"kind": {y}, "w": {i}, "id": "n{i}", "a": {a}, "b": {b}}}\n' for y, a, b, _, i in ROWS),
+        ".jsonl",
+    ),
     "held out": (("--holdout", "0.2", *NAMED), table(), ".csv"),
 }
 

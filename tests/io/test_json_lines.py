@@ -173,3 +173,22 @@ def test_weights_of_tables(tmp_path):
     assert streamed.coef_.tobytes() == fitted.coef_.tobytes()
     with pytest.raises(ValueError, match="has no column 'v' for sample_weight"):
         open_examples(tmp_path / "a.csv", sample_weight="v")
+
+
+def test_dropped_keys_are_no_features(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"kind": 1, "id": "q", "a": 2}\n{"kind": 0, "id": null, "a": -1, "b": {"id": 1}}\n')
+    source = open_examples(file, target="kind", drop=["id"], hash_bits=8)
+    (batch,) = source.batches()
+    expected = FeatureHasher(1 << 8).transform([{"a": 2}, {"a": -1, "b^id": 1}])
+    assert (expected != batch.X).nnz == 0
+    for example in ('{"kind": 1, "a": 2}', '{"kind": 1, "x": {"id": 1}}'):
+        file.write_text(example)
+        with pytest.raises(
+            ValueError, match=r"a.jsonl, line 1: has no key 'id' for drop; name keys that are"
+        ):
+            list(open_examples(file, target="kind", drop=["id"], hash_bits=8).batches())
+    # River's: beside its keys, or among its features.
+    file.write_text('{"x": {"a": 1, "b": 2}, "y": 1, "id": 3}')
+    (batch,) = open_examples(file, drop=["id", "b"], hash_bits=8).batches()
+    assert (FeatureHasher(1 << 8).transform([{"a": 1}]) != batch.X).nnz == 0

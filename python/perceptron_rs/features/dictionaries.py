@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,20 @@ _WITHIN = "^"
 
 
 def divided(
-    example: Mapping[str, Any], target: str | None = None, sample_weight: str | None = None
+    example: Mapping[str, Any],
+    target: str | None = None,
+    sample_weight: str | None = None,
+    drop: Collection[str] = (),
+    *,
+    needs_drop: bool = False,
 ) -> tuple[dict[str, Any], Any, Any]:
     """Return the features of an example, its label and its weight; None for what is not there.
 
     Label and weight have these keys. Without a target, they are where Vowpal Wabbit or river have them.
+    What has a key of ``drop`` is no feature; ``needs_drop`` if each of these must be there.
     """
-    features, label, weight = dict(example), None, None
+    features = {key: value for key, value in example.items() if key not in drop}
+    label = weight = None
     inner: Any = features.get("x")
     if target is not None:
         label = features.pop(target, None)
@@ -46,7 +53,16 @@ def divided(
                 "rename it, or name the key of the label with {target}, beside which all are features",
                 key=reserved,
             )
-    return features, label, weight if sample_weight is None else _weight(features, sample_weight)
+    if sample_weight is not None:
+        weight = _weight(features, sample_weight)
+    lacking = [key for key in drop if key not in example and key not in features] if needs_drop else []
+    if lacking:
+        raise ArgumentError(
+            "has no key {key!r} for {drop}",
+            "name keys that are in each line, or write null for this one",
+            key=lacking[0],
+        )
+    return {key: value for key, value in features.items() if key not in drop}, label, weight
 
 
 def _weight(found: dict[str, Any], key: str) -> Any:

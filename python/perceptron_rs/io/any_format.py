@@ -58,7 +58,7 @@ def open_examples(
     columns : list of str, default=None
         Names of the columns of a table that are features; None: all but the target.
     drop : list of str, default=()
-        Names of columns of a table that are no features.
+        Names of columns of a table, or keys of JSON lines, that are no features.
     delimiter : str, default=None
         Character between two cells of CSV; None: a comma, or a tab in TSV.
     header : bool, default=None

@@ -104,6 +104,8 @@ class _ObjectLines:
             target=reading.target or reading.usual_target,
             sample_weight=reading.sample_weight or reading.usual_weight,
             needs_weight=reading.sample_weight is not None,
+            drop=reading.drop,
+            needs_drop="drop" in reading.given,
             with_labels=reading.with_labels and reading.labels is None,
         )
 

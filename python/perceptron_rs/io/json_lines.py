@@ -30,6 +30,10 @@ class JsonLines:
         weight are where Vowpal Wabbit or river have them.
     needs_weight : bool, default=False
         Whether each example must have the key of the weight.
+    drop : tuple of str, default=()
+        Keys that are no features.
+    needs_drop : bool, default=False
+        Whether each example must have them: one that is misspelt would drop nothing.
     with_labels : bool
         Whether there must be labels. If not, those that are there are left out of the features.
     """
@@ -42,11 +46,13 @@ class JsonLines:
         target: str | None = None,
         sample_weight: str | None = None,
         needs_weight: bool = False,
+        drop: tuple[str, ...] = (),
+        needs_drop: bool = False,
         with_labels: bool = True,
     ) -> None:
         self._name, self._hash_bits = name, hash_bits
         self._target, self._weight, self._with_labels = target, sample_weight, with_labels
-        self._needs_weight = needs_weight
+        self._needs_weight, self._drop, self._needs_drop = needs_weight, drop, needs_drop
 
     def part(self, first: int, text: bytes) -> Batch:
         """Return the examples in whole lines, the first of which has this number; empty lines are none."""
@@ -75,7 +81,9 @@ class JsonLines:
         found = json.loads(line, object_pairs_hook=_object, parse_constant=_no_number)
         if not isinstance(found, dict):
             raise ValueError(f"must be an object such as {{...}}, one a line, got {_shown(found)}")
-        features, label, weight = divided(found, self._target, self._weight)
+        features, label, weight = divided(
+            found, self._target, self._weight, self._drop, needs_drop=self._needs_drop
+        )
         if self._needs_weight and weight is None:
             raise ArgumentError(
                 "has no weight {key!r}",

@@ -80,7 +80,10 @@ class FileOptions:
     drop: tuple[str, ...] = field(
         default=(),
         metadata=allowed(
-            parsed(kinds.names, "NAME,..."), "columns of a table that are no features", default="none"
+            parsed(kinds.names, "NAME,..."),
+            "columns of a table, or keys of JSON lines, that are no features",
+            default="none",
+            of_model=_AS_TRAINED,
         ),
     )
     #: None: by the format.

@@ -64,7 +64,7 @@ _FORMATS_OF = {
     "target": (*TABLES, "jsonl"),
     "sample_weight": (*TABLES, "jsonl"),
     "columns": TABLES,
-    "drop": TABLES,
+    "drop": (*TABLES, "jsonl"),
     "delimiter": TEXT_TABLES,
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
@@ -192,8 +192,8 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
             known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
             raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
-    of_table = reading.columns is not None or reading.drop  # of a model: an option was looked at already
-    if of_table and form not in TABLES:
+    # Of a model: options were looked at already.
+    if any(getattr(reading, name) and form not in _FORMATS_OF[name] for name in ("columns", "drop")):
         raise OptionsError(
             f"the columns of the model were chosen from a table, and {{name}} is {form}",
             "name a table",

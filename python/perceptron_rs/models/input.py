@@ -146,7 +146,7 @@ class Input:
     header : bool or None
         Whether the first line held names; None: it had to.
     drop : tuple of str
-        Columns that were no features, of a table whose columns have no names to keep.
+        Columns that were no features, of a table whose columns have no names to keep; keys of JSON lines.
     sample_weight : str or None
         The key of the weights of examples, which is no feature of JSON lines.
     """

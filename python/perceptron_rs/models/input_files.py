@@ -43,8 +43,10 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
         delimiter=how.delimiter or how.usual_delimiter,
         header=how.header,
         sample_weight=how.sample_weight or how.usual_weight if files.form == "jsonl" else None,
-        # Columns are chosen by their names, if they have some.
-        drop=how.drop if data.names is None and how.columns is None and not how.hash_bits else (),
+        # Columns of a table are chosen by their names, if they have some.
+        drop=how.drop
+        if files.form == "jsonl" or (data.names is None and how.columns is None and not how.hash_bits)
+        else (),
         text=how.text() if files.form == "lines" else None,
         words=words,
     )

@@ -83,7 +83,7 @@ def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
         )
     try:
         if how.columns is None:
-            return flattened(divided(example, how.target, how.sample_weight)[0])
+            return flattened(divided(example, how.target, how.sample_weight, how.drop)[0])
         known = {name: example[name] for name in how.columns if name in example}
         found = flattened({name: value for name, value in known.items() if not _is_missing(value)})
         for name, value in found.items():
