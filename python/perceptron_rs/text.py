@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from perceptron_rs.compression import MAX_RATIO, PACKINGS, PathLike, Unpacked, first_bytes, n_lines, unpacked
 
-__all__ = ["check_utf8", "open_text"]
+__all__ = ["check_utf8", "line_text", "open_text"]
 
 _BUFFER = 1 << 17
 _MARKS = {
@@ -170,3 +170,14 @@ class _Text(io.RawIOBase):
         if not self.closed:
             self.source.close()
         super().close()
+
+
+def line_text(line: bytes, name: str, number: int) -> str:
+    """Return a line without its end; ValueError if it holds the line ends of old Macintosh computers."""
+    text = line.decode("utf-8").rstrip("\r")
+    if "\r" in text:
+        raise ValueError(
+            f"{name}: line {number} has a carriage return within it; end each line with a line feed, for "
+            f"instance by tr '\\r' '\\n', or replace it by a blank"
+        )
+    return text

@@ -190,7 +190,8 @@ def test_labels(tmp_path, monkeypatch, cells, expected):
         ("x;label\n1;a\n", "has one column, 'x;label'; if ';' separates its columns, pass .*delimiter.*';'"),
         ("x\tlabel\n1\ta\n", r"if '\\t' separates its columns, pass .*delimiter.*'\\t'"),
         ('x,label\n"1,5",a\n', "write a point for a decimal comma"),
-        ('x,label\n"1,234",a\n', "nothing between thousands"),
+        ('x,label\n"1,234",a\n', "nothing between thousands$"),
+        ('x,label\n"1;2",a\n', "if ';' separates the columns, pass"),
         ("x,y,label\n1,5;2,a\n", "column 'y' holds '5;2', .*if ';' separates the columns, pass .*delimiter"),
         (
             'x,label\n1,a\n2,"b\n3,c\n',
@@ -415,3 +416,15 @@ def test_hashed_columns_are_those_of_scikit_learn(tmp_path):
     found = sp.vstack([batch.X for batch in source.batches()])
     assert (found != expected).nnz == 0
     assert Perceptron().fit_stream(source).n_features_in_ == 32
+
+
+def test_what_separates_the_columns_is_not_suggested(tmp_path):
+    for delimiter, cell in ((",", "1,000"), (";", "1;2"), ("\t", "1\t2")):
+        path = tmp_path / "a.csv"
+        path.write_text(f'x{delimiter}label\n"{cell}"{delimiter}a\n1{delimiter}b\n')
+        with pytest.raises(ValueError, match="which is not a number") as caught:
+            list(open_csv(path, target="label", delimiter=delimiter).batches())
+        assert "delimiter=" not in str(caught.value)
+        path.write_text(f'x|label\n"{cell}"|a\n1|b\n')
+        with pytest.raises(ValueError, match="delimiter="):
+            list(open_csv(path, target="label", delimiter="|").batches())

@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_lines
+from perceptron_rs.io.conll import ConllParser
 from perceptron_rs.io.raw_text import RawText
 
 LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]
@@ -88,3 +89,16 @@ def test_what_python_alone_reads_as_a_number_is_no_class(text):
     lines = RawText("a", 4, is_labelled=None, kind="i", classes=np.array([2, 10]))
     with pytest.raises(ValueError, match="none of the model's classes"):
         lines.part(1, text.encode())
+
+
+def test_line_ends_of_carriage_returns_alone_say_what_to_do(tmp_path):
+    path = tmp_path / "a.txt"
+    text = "line 1 has a carriage return within it; end each line with a line feed"
+    path.write_bytes(b"1\tone two\r0\tthree\r")
+    with pytest.raises(ValueError, match=f"a.txt: {text}"):
+        list(open_lines(path).batches())
+    path.write_bytes(b"the\tD\rwhale\tN\r\rno\tX\r")
+    with pytest.raises(ValueError, match=f"a.txt: {text}"):
+        ConllParser(str(path)).read(path.read_bytes())
+    path.write_bytes(b"1\tone two\r\n0\tthree\r\r\n")
+    assert [len(batch.y) for batch in open_lines(path).batches()] == [2]

@@ -47,7 +47,7 @@ def is_missing(column: object) -> Any:
     return arrow("compute").equal(_trimmed(column), "")
 
 
-def as_numbers(column: Any, name: str) -> Any:
+def as_numbers(column: Any, name: str, delimiter: str) -> Any:
     """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
     pc, double = arrow("compute"), arrow().float64()
     trimmed = _trimmed(column)
@@ -58,11 +58,11 @@ def as_numbers(column: Any, name: str) -> Any:
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
-            raise _no_number(row, column[row].as_py(), name) from None
+            raise _no_number(row, column[row].as_py(), name, delimiter) from None
         found = trimmed.cast(double)
     row = first_row(pc.invert(pc.is_finite(found)))
     if row is not None:
-        raise _no_number(row, column[row].as_py(), name)
+        raise _no_number(row, column[row].as_py(), name, delimiter)
     return found
 
 
@@ -76,7 +76,7 @@ def is_number(cell: str) -> bool:
     return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
 
 
-def _no_number(row: int, cell: str, name: str) -> CellError:
+def _no_number(row: int, cell: str, name: str, delimiter: str) -> CellError:
     """Say what is wrong with a cell."""
     text = f"column {name!r} holds {cell!r:.60}, which is not a number"
     if is_number(cell):
@@ -84,17 +84,16 @@ def _no_number(row: int, cell: str, name: str) -> CellError:
     if cell.strip(_BLANKS) in _ODD:
         return CellError(row, text, "if it stands for a missing value, pass {missing}", {"missing": [cell]})
     for other in ";\t|":
-        if other in cell:
+        if other in cell and other != delimiter:  # which was in quotes
             return CellError(
                 row, text, f"if {other!r} separates the columns, pass {{delimiter}}", {"delimiter": other}
             )
     if re.match(_OF_COMMA, cell.strip(_BLANKS)):
-        return CellError(
-            row,
-            f"{text}: write a point for a decimal comma, and nothing between thousands",
-            "if the comma separates columns, pass {delimiter}",
-            {"delimiter": ","},
-        )
+        text = f"{text}: write a point for a decimal comma, and nothing between thousands"
+        if delimiter == ",":
+            return CellError(row, text)
+        remedy = "if the comma separates columns, pass {delimiter}"
+        return CellError(row, text, remedy, {"delimiter": ","})
     return CellError(
         row,
         text,

@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from perceptron_rs.text import line_text
+
 __all__ = ["ConllParser", "Sentence", "TokenLayout"]
 
 _DOCSTART = "-DOCSTART-"
@@ -95,7 +97,7 @@ class ConllParser:
         done = []
         for line in text.removesuffix(b"\n").split(b"\n"):
             self.number += 1
-            words = line.rstrip(b"\r").decode("utf-8")
+            words = line_text(line, self._name, self.number)
             if words.strip():
                 self._add(words)
             elif self._sentence.tokens or self._sentence.lines:

@@ -222,7 +222,7 @@ class CsvText:
         for name in numbers:
             place = table.schema.get_field_index(name)
             column = single(table.column(place))
-            table = table.set_column(place, name, as_numbers(column, name))
+            table = table.set_column(place, name, as_numbers(column, name, self.delimiter))
         return table
 
     def _read(self, text: bytes, kinds: dict[str, bool]) -> Any:

@@ -18,6 +18,7 @@ from perceptron_rs.features.text import HashedText, Words, hashed_rows, normaliz
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading, check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
+from perceptron_rs.text import line_text
 
 if TYPE_CHECKING:
     from perceptron_rs.io.cells import LabelKind
@@ -157,7 +158,7 @@ class RawText:
         """Return the examples in whole lines, the first of which has this number."""
         labels, texts = [], []
         for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
-            label, tab, words = line.decode("utf-8").rstrip("\r").partition("\t")
+            label, tab, words = line_text(line, self._name, number).partition("\t")
             has_label = self._is_labelled
             if has_label is None:
                 has_label = self._has_label(number, label, tab)
