@@ -132,7 +132,7 @@ def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkey
 @pytest.mark.parametrize(
     ("option", "formats", "data", "form"),
     [
-        (("--target", "a"), "csv, tsv, parquet and jsonl", "x.svm", "svmlight"),
+        (("--target", "a"), "csv, tsv, parquet, jsonl and safetensors", "x.svm", "svmlight"),
         (("--header",), "csv and tsv", "x.parquet", "parquet"),
         (("--zero-based", "no"), "svmlight", "x.csv", "csv"),
         (("--hash-bits", 3), "csv, tsv, parquet, lines and jsonl", "x.svm", "svmlight"),

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -82,7 +83,7 @@ def test_probabilities(call, refused, tmp_path):
     assert "--scores" in text
 
 
-@pytest.mark.parametrize("name", ["a.svm", "a.npy", "a.csv"])
+@pytest.mark.parametrize("name", ["a.svm", "a.npy", "a.csv", "a.safetensors"])
 def test_predict_imports_little(tmp_path, call, name):
     file, labels = tmp_path / name, tmp_path / "y.npy"
     np.save(labels, TWO)
@@ -92,6 +93,9 @@ def test_predict_imports_little(tmp_path, call, name):
     elif name.endswith("npy"):
         np.save(file, A)
         own = ("--labels", labels)
+    elif name.endswith("safetensors"):
+        save_file({"X": A, "y": np.array(TWO)}, file)
+        own = ("--target", "y")
     else:
         rows = [",".join([*map(str, row), str(label)]) for row, label in zip(A.tolist(), TWO, strict=True)]
         file.write_text("\n".join(["a,b,c,d,y", *rows]))

@@ -93,7 +93,11 @@ def test_several_files_are_as_one(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "text"),
     [
-        ("a.svm", {"target": "y"}, "target is for csv, tsv, parquet and jsonl, and .*a.svm is svmlight"),
+        (
+            "a.svm",
+            {"target": "y"},
+            "target is for csv, tsv, parquet, jsonl and safetensors, and .*a.svm is svmlight",
+        ),
         ("a.csv", {"zero_based": True}, "zero_based is for svmlight, and .*a.csv is csv"),
         ("a.csv", {"delimiter": ";;"}, "delimiter must be one character of ASCII"),
         ("a.txt", {"format": "text"}, "format must be one of .* got 'text'"),

@@ -25,8 +25,8 @@ DATA = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv, .tsv, .jsonl or .ndjson
 (JSON lines), also compressed as .gz, .bz2 or .xz; .npz (as written by scipy.sparse.save_npz; or with arrays
-X, or data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet. Raw text needs
---text."""
+X, or data, indices, indptr and shape; labels in y or --labels); .npy with --labels; .parquet; .safetensors
+(the labels in the tensor --target, or with --labels). Raw text needs --text."""
 TOKENS = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. It holds one token per line, with columns separated by tabs (or by blanks, if the first line has no

@@ -48,15 +48,16 @@ def open_examples(
     path : str, path-like, or list of them
         Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
         bzip2 or xz may have compressed text.
-    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"}, default=None
+    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", "safetensors"} or None
         The format; None: what the suffix says.
     target : str, default=None
-        Name of the column of labels in a table, or of their key in JSON lines. None: the last column; the
-        keys of Vowpal Wabbit or river, see :doc:`/guide/files`.
+        Name of the column of labels in a table, of their key in JSON lines, or of their tensor. None: the
+        last column; the keys of Vowpal Wabbit or river, see :doc:`/guide/files`; of tensors ``labels``.
     sample_weight : str, default=None
-        Name of the column, or of the key, of the weights of the examples.
+        Name of the column, of the key, or of the tensor, of the weights of the examples.
     columns : list of str, default=None
-        Names of the columns of a table that are features; None: all but the target.
+        Names of the columns of a table that are features; None: all but the target. Or the name of the
+        tensor of features; None: the only one of two dimensions.
     drop : list of str, default=()
         Names of columns of a table, or keys of JSON lines, that are no features.
     delimiter : str, default=None

@@ -15,7 +15,7 @@ from perceptron_rs.common.rows.storage import refuse_type
 from perceptron_rs.compression import unpacked
 from perceptron_rs.io.lines import is_pipe, name_of
 
-__all__ = ["load_npy", "read_npy", "read_npz"]
+__all__ = ["load_npy", "matrix_of", "read_npy", "read_npz"]
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -40,7 +40,7 @@ def read_npy(file: object) -> NDArray[Any]:
     X = load_npy(_whole(file) if is_pipe(file) else file)
     if not isinstance(X, np.ndarray):
         raise ValueError(f"{name}: is not a .npy file but an archive; rename it to .npz")
-    return _matrix(X, name)
+    return matrix_of(X, name)
 
 
 @_of_plain_types()
@@ -68,7 +68,7 @@ def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
         if y is not None and y.ndim != 1:
             raise ValueError(f"{name}: y must have one dimension, but has the shape {y.shape}")
         if "X" in names:
-            return _matrix(archive["X"], name), y
+            return matrix_of(archive["X"], name), y
         if {"format", "shape", "data"} <= names:
             if isinstance(place, io.BytesIO):
                 place.seek(0)
@@ -102,7 +102,8 @@ def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
     return matrix
 
 
-def _matrix(X: NDArray[Any], path: str) -> NDArray[Any]:
+def matrix_of(X: NDArray[Any], path: str) -> NDArray[Any]:
+    """Return an array of examples; raise an error that names the file, unless it is a matrix of numbers."""
     if X.ndim != 2:
         raise ValueError(f"{path}: X must have two dimensions, examples and features, got shape {X.shape}")
     refuse_type(X.dtype, "X")

@@ -140,7 +140,7 @@ def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
                 "labels must be whole numbers or strings, so round or bin a regression target first",
                 place=place,
             )
-        if np.abs(y).max(initial=0.0) < _EXACT:
+        if float(np.abs(y).max(initial=0.0)) < _EXACT:  # in float16 that would be infinite
             return y.astype(np.int64)
     if y.dtype.kind not in "biufU":
         raise ArgumentError(f"labels must be numbers or strings, got the type {y.dtype}", place=place)

@@ -16,7 +16,7 @@ import numpy as np
 from perceptron_rs.compression import MAX_RATIO, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
-from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, wrong_width
+from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, read_tensors, wrong_width
 from perceptron_rs.io.label_lists import all_labels, as_matrix, labels_in, tidy_labels
 from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.reading import (
@@ -149,6 +149,8 @@ class ExampleFiles:
             from perceptron_rs.io.arrays import read_npy, read_npz
 
             return Examples(read_npy(file)) if form == "npy" else Examples(*read_npz(file))
+        if form == "safetensors":
+            return read_tensors(file, reading)
         if form == "parquet":
             from perceptron_rs.io.tables import parquet_table
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.compression import MAX_RATIO
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.io.lines import names_of
+from perceptron_rs.io.lines import is_read_once, name_of, names_of
 from perceptron_rs.io.reading import Reading
 
-__all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "wrong_width"]
+__all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "read_tensors", "wrong_width"]
 
 
 #: What the parser says of a list of labels.
@@ -171,6 +171,48 @@ def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
                 names = tuple(feature.name for feature in layout.features)
                 yield Examples(X, y, weights, hashed=(names, layout.texts(part.schema)))
             rows += part.num_rows
+
+
+def read_tensors(file: Any, reading: Reading) -> Examples:
+    """Return the examples of a safetensors file, mapped: options name its tensors."""
+    from perceptron_rs.io.arrays import matrix_of
+    from perceptron_rs.io.tensors import mapped_tensor
+
+    name, chosen = name_of(file), reading.columns or reading.usual_tensor
+    if is_read_once([file]):
+        raise OptionsError(
+            "{name}: tensors are mapped into memory, which a pipe cannot be", "write it to a file", name=name
+        )
+    if chosen is not None and len(chosen) != 1:
+        raise OptionsError(
+            "{columns} must name one tensor of a safetensors file, got {names}", names=", ".join(chosen)
+        )
+    if reading.labels is not None and reading.target is not None:
+        raise OptionsError("{labels} and {target} both say the labels", "leave one of them out")
+    target = None
+    if reading.with_labels and reading.labels is None:
+        target = reading.target or reading.usual_target
+        if target is None:
+            raise ArgumentError(
+                "which tensor holds the labels must be said",
+                "name it as {target}, or pass them with {labels}",
+                place=f"{name}: ",
+                settings={"target": "NAME", "labels": "FILE.npy"},
+            )
+    X = matrix_of(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
+    found: dict[str, Any] = {}
+    for option, tensor in (("target", target), ("sample_weight", reading.sample_weight)):
+        if tensor is None:
+            continue
+        values = found[option] = np.array(mapped_tensor(file, tensor, option))
+        if values.shape != (len(X),):
+            raise ArgumentError(
+                f"the tensor {{tensor!r:.80}} has the shape {values.shape}, but there are {len(X)} examples",
+                f"name another one as {{{option}}}",
+                place=f"{name}: ",
+                tensor=tensor,
+            )
+    return Examples(X, found.get("target"), found.get("sample_weight"))
 
 
 def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:

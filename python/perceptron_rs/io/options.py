@@ -54,8 +54,8 @@ class FileOptions:
         default=None,
         metadata=allowed(
             parsed(str, "NAME"),
-            "column that holds the labels in CSV and Parquet, or their key in JSON lines",
-            default="the last column; where vw or river have them",
+            "column that holds the labels in CSV and Parquet, their key in JSON lines, or their tensor",
+            default="the last column; where vw or river have them; none",
             of_model=_AS_TRAINED,
         ),
     )
@@ -63,7 +63,7 @@ class FileOptions:
         default=None,
         metadata=allowed(
             parsed(str, "NAME"),
-            "column of a table, or key of JSON lines, that holds the weights of the examples",
+            "column of a table, key of JSON lines, or tensor that holds the weights of the examples",
             default="none",
         ),
     )
@@ -72,8 +72,8 @@ class FileOptions:
         default=None,
         metadata=allowed(
             parsed(kinds.names, "NAME,..."),
-            "columns of a table that are features",
-            default="all",
+            "columns of a table that are features, or the tensor of them",
+            default="all; the only one of two dimensions",
             of_model="those of the training",
         ),
     )

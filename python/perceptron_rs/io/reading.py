@@ -49,8 +49,11 @@ SUFFIXES = {
     ".npz": "npz",
     ".npy": "npy",
     ".parquet": "parquet",
+    ".safetensors": "safetensors",
 }
-Format: TypeAlias = Literal["svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet"]
+Format: TypeAlias = Literal[
+    "svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", "safetensors"
+]
 TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
@@ -61,9 +64,9 @@ HASHED = ("lines", "jsonl")
 OF_TEXT = ("ngrams", "lowercase", "analyzer", "stop_words", "binary", "norm")
 #: The formats that an option is about.
 _FORMATS_OF = {
-    "target": (*TABLES, "jsonl"),
-    "sample_weight": (*TABLES, "jsonl"),
-    "columns": TABLES,
+    "target": (*TABLES, "jsonl", "safetensors"),
+    "sample_weight": (*TABLES, "jsonl", "safetensors"),
+    "columns": (*TABLES, "safetensors"),
     "drop": (*TABLES, "jsonl"),
     "delimiter": TEXT_TABLES,
     "header": TEXT_TABLES,
@@ -89,6 +92,7 @@ class Reading(FileOptions):
     usual: str | None = None  # the format of what has no suffix: that of the training
     usual_target: str | None = None  # the column of the labels, if no option names it, as in the training
     usual_weight: str | None = None  # the key of the weights, as in the training: it is no feature
+    usual_tensor: tuple[str, ...] | None = None  # its name, if no option says it, as in the training
     usual_delimiter: str | None = None  # of tables in the usual format
     texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
     tf_idf: bool = False  # whether counts of n-grams are weighed before they are normalized, by ``scale``
@@ -193,7 +197,10 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
             raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
     # Of a model: options were looked at already.
-    if any(getattr(reading, name) and form not in _FORMATS_OF[name] for name in ("columns", "drop")):
+    of_model = (("columns", TABLES), ("drop", _FORMATS_OF["drop"]))
+    if any(
+        getattr(reading, name) and name not in reading.given and form not in known for name, known in of_model
+    ):
         raise OptionsError(
             f"the columns of the model were chosen from a table, and {{name}} is {form}",
             "name a table",

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import type_of
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.lines import name_of
 from perceptron_rs.io.source import (
     Batch,
     PathLike,
@@ -28,7 +30,7 @@ from perceptron_rs.io.source import (
     refuse_pipe,
 )
 
-__all__ = ["load_safetensors", "open_safetensors"]
+__all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]
 
 _PREFIX = 8
 #: Little-endian on every machine.
@@ -81,19 +83,32 @@ def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[Any]:
     ...     Perceptron().fit(mapped, y).coef_
     array([[3. , 3.5]])
     """
+    return mapped_tensor(path, tensor, "tensor")
+
+
+def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[Any]:
+    """Return a tensor that an argument names, mapped; errors name the argument."""
     refuse_pipe(path, "tensors are mapped into memory, and read")
-    name = os.fspath(path)
-    entries, start = _header(name)
+    name = name_of(os.fspath(path))
+    entries, start = _header(path, name)
     if tensor is None:
         matrices = [key for key, entry in entries.items() if len(entry["shape"]) == 2]
         if len(matrices) != 1:
-            raise ValueError(
-                f"{name}: has {len(matrices)} tensors of two dimensions; name one as tensor; it has "
-                f"{_shown(entries)}"
+            raise ArgumentError(
+                f"has {len(matrices)} tensors of two dimensions",
+                f"name one as {{{option}}}; it has {{names}}",
+                place=f"{name}: ",
+                names=_shown(entries),
             )
         tensor = matrices[0]
     if tensor not in entries:
-        raise ValueError(f"{name}: has no tensor {tensor!r:.80}; it has {_shown(entries)}")
+        raise ArgumentError(
+            "has no tensor {tensor_name!r:.80}",
+            f"it has {{names}}; name one as {{{option}}}",
+            place=f"{name}: ",
+            tensor_name=tensor,
+            names=_shown(entries),
+        )
     entry = entries[tensor]
     shape, kind = tuple(entry["shape"]), _type(name, tensor, entry["dtype"])
     if prod(shape) == 0:
@@ -225,16 +240,16 @@ def _read_rows(again: Callable[[], Source], first: int, last: int) -> Batch:
     return between(first, last)
 
 
-def _header(name: str) -> tuple[dict[str, Any], int]:
+def _header(path: PathLike, name: str) -> tuple[dict[str, Any], int]:
     """Return type, shape and place of each tensor, and where the places begin; the library checks them."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(name, framework="numpy"):
+        with safe_open(path, framework="numpy"):
             pass
     except SafetensorError as error:
         raise ValueError(f"{name}: is no safetensors file, or was cut: {str(error)[:200]}") from None
-    with Path(name).open("rb") as file:
+    with Path(path).open("rb") as file:
         length = int.from_bytes(file.read(_PREFIX), "little")
         entries = json.loads(file.read(length))
     entries.pop("__metadata__", None)

@@ -130,7 +130,7 @@ class Input:
     hash_bits : int or None
         The columns are hashed to 2 ** hash_bits.
     columns : tuple of str or None
-        The columns of a table that were hashed.
+        The columns of a table that were hashed, or the name of the tensor of examples.
     texts : tuple of str or None
         Those of them that hold strings.
     scale : Scale, Idf or None
@@ -140,7 +140,7 @@ class Input:
     missing : tuple of str
         Cells of a table that stand for a missing value.
     target : str or None
-        The column of a table that held the labels; None: the last.
+        The column of a table, or the tensor, that held the labels; None: the last column.
     delimiter : str or None
         What separated the columns; None: what its format says.
     header : bool or None

@@ -30,7 +30,8 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
     if data.names is not None:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     keep_base(model, files.zero_based)
-    columns, texts = data.hashed or (how.columns, how.texts)
+    chosen = how.columns or how.usual_tensor if files.form == "safetensors" else how.columns
+    columns, texts = data.hashed or (chosen, how.texts)
     found = Input(
         files.form,
         how.hash_bits,
@@ -72,6 +73,8 @@ def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
         return found
     same = ("scale", "texts", "missing", "header", "columns")
     found |= {name: getattr(kept, name) for name in same}
+    if kept.format == "safetensors":  # later files may have another one, where names are of columns
+        found |= {"columns": None, "usual_tensor": kept.columns}
     if kept.text is not None:
         found |= {name: getattr(kept.text, name) for name in OF_TEXT}
         found["tf_idf"] = kept.scale is not None and kept.scale.kind == KIND

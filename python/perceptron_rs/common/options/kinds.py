@@ -56,7 +56,7 @@ __all__ = [
 Parser: TypeAlias = "argparse._ActionsContainer"
 
 #: Of examples.
-FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet")
+FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", "safetensors")
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"
