@@ -205,8 +205,10 @@ def test_labels_of_another_type_than_the_classes(n):
 
     where = np.random.default_rng(2).integers(0, 2, n)
     for classes in (np.array([-1, 0, 1]), np.array([-1, 0, 1], dtype=np.float16)):
-        for dtype in (np.uint8, np.uint64, np.bool_, np.float16, np.float64):
+        for dtype in (np.uint8, np.uint64, np.float16, np.float64):
             np.testing.assert_array_equal(encode(where.astype(dtype), classes), where + 1)
+        with pytest.raises(ValueError, match="some labels are numbers, and others are booleans"):
+            encode(where.astype(np.bool_), classes)  # as where they stand in one array
     for classes in (2**53 + np.arange(2), 2**53 + np.arange(5)):  # float64 cannot hold all of these
         np.testing.assert_array_equal(encode(classes[where].astype(np.uint64), classes), where)
         with pytest.raises(ValueError, match="not in classes_"):
