@@ -177,7 +177,7 @@ def line_text(line: bytes, name: str, number: int) -> str:
     text = line.decode("utf-8").rstrip("\r")
     if "\r" in text:
         raise ValueError(
-            f"{name}: line {number} has a carriage return within it; end each line with a line feed, for "
-            f"instance by tr '\\r' '\\n', or replace it by a blank"
+            f"{name}: line {number} has a carriage return within; end lines by line feeds, as by "
+            "tr '\\r' '\\n'"
         )
     return text

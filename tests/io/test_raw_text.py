@@ -93,7 +93,7 @@ def test_what_python_alone_reads_as_a_number_is_no_class(text):
 
 def test_line_ends_of_carriage_returns_alone_say_what_to_do(tmp_path):
     path = tmp_path / "a.txt"
-    text = "line 1 has a carriage return within it; end each line with a line feed"
+    text = "line 1 has a carriage return within; end lines by line feeds"
     path.write_bytes(b"1\tone two\r0\tthree\r")
     with pytest.raises(ValueError, match=f"a.txt: {text}"):
         list(open_lines(path).batches())

@@ -123,10 +123,6 @@ class ConllParser:
         )
 
     def _add(self, line: str) -> None:
-        if "\r" in line:
-            raise ValueError(
-                f"{self._name}: line {self.number} has a carriage return within; end lines by line feeds"
-            )
         token = line.split("\t") if self.layout.tabs else _BLANKS.split(line.strip(_AROUND))
         is_token = not self._is_other(token)
         if is_token:
