@@ -7,6 +7,7 @@ or `MatrixLike`, which is anything: of what would be nearer, its libraries have 
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,8 +26,10 @@ __all__ = [
     "in_full",
     "is_convertible",
     "is_csr",
+    "is_missing",
     "is_of_columns",
     "n_dimensions",
+    "records_of",
     "shape_of",
     "values_of",
 ]
@@ -115,5 +118,37 @@ def in_full(given: MatrixLike) -> Any:
 
 def values_of(given: MatrixLike) -> list[Any] | None:
     """Return the values of an array of Arrow, whose iterator gives no values of Python; else None."""
-    found: list[Any] | None = given.to_pylist() if hasattr(given, "to_pylist") else None
+    found: list[Any] | None = given.to_pylist() if hasattr(type(given), "to_pylist") else None
     return found
+
+
+def records_of(given: MatrixLike) -> list[dict[str, Any]] | None:
+    """Return the rows of a data frame, or of a table of Arrow, as dictionaries; None of anything else.
+
+    Raises
+    ------
+    ValueError
+        If two columns have one name, of which a dictionary would have the last alone.
+    """
+    kind = type(given)  # asked of the type, as in `column_names`
+    if hasattr(kind, "to_dicts"):  # of polars
+        to_records = "to_dicts"
+    elif hasattr(kind, "to_dict") and hasattr(kind, "columns"):  # of pandas
+        to_records = "to_dict"
+    elif hasattr(kind, "to_pylist") and hasattr(kind, "column_names"):  # of Arrow
+        to_records = "to_pylist"
+    else:
+        return None
+    names = column_names(given) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
+    convert = getattr(given, to_records)
+    return list(convert("records") if to_records == "to_dict" else convert())
+
+
+def is_missing(value: object) -> bool:
+    """Whether it stands for nothing: None, NaN, and what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, Number) and value != value

@@ -23,7 +23,7 @@ OBJECTS = [
     {"n": 2, "s": "x"},
     {"s": "y", "flag": True},
 ]
-ROWS = [{"a": 1.5, "s": "x"}, {"a": 2.5, "s": "z"}, {"s": "x"}, {"a": 0.5, "s": "7"}]
+ROWS = [{"a": 1.5, "s": "x"}, {"a": 2.5, "s": "z"}, {"a": None, "s": "x"}, {"a": 0.5, "s": "7"}]
 NUMBERS = np.array([[1.5, 2.0], [2.5, -1.0], [3.0, 4.0], [0.5, 7.0]])
 
 
@@ -102,7 +102,66 @@ def test_rows_of_a_hashed_table(call, tmp_path):
     with pytest.raises(
         ValueError, match=r"example 1 of X: 's' held text in the training, got 3\.0; convert it by str"
     ):
-        predictor.predict([{"s": "x"}, {"s": 3}])
+        predictor.predict([{"a": 1, "s": "x"}, {"a": 1, "s": 3}])
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        ([{"a": 1, "s": "x"}, {"a": 1}], "example 1 of X: it lacks the column 's'; give it None where"),
+        (pd.DataFrame({"a": [1.0]}), "example 0 of X: it lacks the column 's'"),
+        (pd.DataFrame([[1.0, "x"]]), "example 0 of X: it lacks the column 'a'"),
+        (pd.DataFrame([[1, "x", 2]], columns=["a", "s", "a"]), "two columns are called 'a'"),
+        (pa.table([[1.0], ["x"], [2.0]], names=["a", "s", "a"]), "two columns are called 'a'"),
+    ],
+)
+def test_columns_of_a_hashed_table_that_are_not_there(call, tmp_path, X, said):
+    (tmp_path / "a.csv").write_text("a,s,y\n1.5,x,p\n2.5,z,n\n")
+    assert (
+        call("train", tmp_path / "a.csv", "--hash-bits", 8, "--model", tmp_path / "m", "--quiet").status == 0
+    )
+    with pytest.raises(ValueError, match=said):
+        load_predictor(tmp_path / "m").predict(X)
+
+
+@pytest.mark.parametrize("name", ["column_names", "to_dicts", "to_pylist", "tolist", "toarray", "format"])
+def test_columns_called_as_methods_of_other_libraries(call, tmp_path, name):
+    rows = [{name: a, "s": s} for a, s in [(1.5, "x"), (2.5, "z"), (0.5, "7")]]
+    (tmp_path / "a.csv").write_text(
+        f"{name},s,y\n" + "".join(f"{row[name]},{row['s']},{i % 2}\n" for i, row in enumerate(rows))
+    )
+    assert (
+        call("train", tmp_path / "a.csv", "--hash-bits", 8, "--model", tmp_path / "m", "--quiet").status == 0
+    )
+    predictor = load_predictor(tmp_path / "m")
+    expected = predictor.predict(rows).tolist(), predictor.decision_function(rows).tolist()
+    for frame in (pd.DataFrame(rows), pl.DataFrame(rows), pa.Table.from_pylist(rows)):
+        same(predictor, frame, expected)
+
+    numbers = pd.DataFrame({name: [1.5, 2.5, 0.5], "b": [1.0, 0.0, 2.0]})
+    numbers.assign(y=[0, 1, 0]).to_csv(tmp_path / "b.csv", index=False)
+    assert call("train", tmp_path / "b.csv", "--model", tmp_path / "n", "--quiet").status == 0
+    predictor = load_predictor(tmp_path / "n")
+    same(
+        predictor,
+        numbers,
+        (
+            predictor.predict(numbers.to_numpy()).tolist(),
+            predictor.decision_function(numbers.to_numpy()).tolist(),
+        ),
+    )
+    with pytest.raises(ValueError, match="X must have the columns of the fit in order"):
+        predictor.predict(numbers[["b", name]])
+
+
+def test_the_index_of_a_data_frame_is_no_feature(call, tmp_path):
+    data = tmp_path / "a.jsonl"
+    data.write_text("".join(json.dumps({**x, "y": y}) + "\n" for x, y in zip(OBJECTS, LABELS, strict=False)))
+    assert call("train", data, "--target", "y", "--model", tmp_path / "m", "--quiet").status == 0
+    frame = pd.DataFrame({"n": [1.5, 2.0], "s": ["x", "z"]}, index=[7.5, 8.5])
+    predictor = load_predictor(tmp_path / "m")
+    expected = predictor.predict(frame).tolist(), predictor.decision_function(frame).tolist()
+    same(predictor, pa.Table.from_pandas(frame), expected)
 
 
 @pytest.mark.parametrize("kind", ["standard", "minmax", "maxabs"])

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, shape_of
+from perceptron_rs.array_likes import ArrayLike, is_missing, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import is_masked, without_index
@@ -28,7 +28,6 @@ __all__ = [
     "constant",
     "indicator",
     "is_indicator",
-    "is_missing",
     "lists_of_labels",
     "packed",
     "positives",
@@ -139,13 +138,6 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
     if odd:
         raise _not_binary(odd, name)
     return y.astype(np.float64)
-
-
-def is_missing(label: object) -> bool:
-    """Whether it stands for nothing: None, NaN, and what pandas has for them."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float | np.floating | Decimal) and label != label
 
 
 def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, n_dimensions, shape_of
+from perceptron_rs.array_likes import ArrayLike, is_missing, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
-from perceptron_rs.common.label_sets import LabelSets, is_indicator, is_missing, lists_of_labels
+from perceptron_rs.common.label_sets import LabelSets, is_indicator, lists_of_labels
 from perceptron_rs.common.planes import check_classes, learns_many
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.errors import ArgumentError

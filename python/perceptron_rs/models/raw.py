@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from perceptron_rs.array_likes import is_missing, records_of, values_of
 from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.errors import located
 from perceptron_rs.features.dictionaries import divided, flattened, hashed_dictionaries
 from perceptron_rs.features.idf import Idf
@@ -40,12 +42,12 @@ def columns_of(how: Input, X: Any) -> Any:
 
 def _records(X: Any) -> list[Any] | None:
     """Return X as a list of texts or dictionaries; None if it is a matrix of numbers."""
-    if hasattr(X, "to_dicts"):  # a data frame of Polars
-        return list(X.to_dicts())
-    if hasattr(X, "to_dict") and hasattr(X, "columns"):  # of pandas
-        return list(X.to_dict("records"))
-    if hasattr(X, "to_pylist"):  # of Arrow
-        return list(X.to_pylist())
+    X = without_index(X)
+    records = records_of(X)
+    if records is not None:
+        return records
+    if (values := values_of(X)) is not None:
+        return values
     if isinstance(X, list | tuple):
         return list(X) if any(isinstance(x, str | bytes | Mapping) for x in X) else None
     to_list = getattr(X, "tolist", None) or getattr(X, "to_list", None)  # of NumPy and pandas; of Polars
@@ -84,8 +86,11 @@ def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
     try:
         if how.columns is None:
             return flattened(divided(example, how.target, how.sample_weight, how.drop)[0])
-        known = {name: example[name] for name in how.columns if name in example}
-        found = flattened({name: value for name, value in known.items() if not _is_missing(value)})
+        lacking = next((name for name in how.columns if name not in example), None)
+        if lacking is not None:
+            raise ValueError(f"it lacks the column {lacking!r}; give it None where its value is missing")
+        known = {name: example[name] for name in how.columns}
+        found = flattened({name: value for name, value in known.items() if not is_missing(value)})
         for name, value in found.items():
             was_text = name in (how.texts or ())
             if isinstance(value, str) != was_text:
@@ -96,8 +101,3 @@ def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
         return found
     except (TypeError, ValueError) as error:
         raise located(error, f"example {number} of X: ") from None
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a cell of a table is empty: None, NaN, and what pandas has for them."""
-    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
