@@ -3,10 +3,12 @@
 import copy
 import gc
 import weakref
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.estimators.passes import KINDS, NUMBER, X, begun, by_runs, one_by_one
 from tests.learners import PASSES
 from tests.support import contents
@@ -236,3 +238,31 @@ def test_attributes_of_the_class_are_seen():
     model = one_by_one(begun(Wide, NUMBER), X, NUMBER)
     other = one_by_one(begun(Perceptron, NUMBER, margin_threshold=5.0), X, NUMBER)
     assert model.coef_.tobytes() == other.coef_.tobytes()
+
+
+def test_parameters_that_are_properties_count():
+    class Parted(Perceptron):
+        n_partitions = property(lambda self: 2, lambda self, value: None)
+
+    rows, y = np.arange(40.0).reshape(20, 2) % 7, np.arange(20) % 2
+    model, other = (
+        Parted(max_iter=3, tol=None).fit(rows, y),
+        Perceptron(n_partitions=2, max_iter=3, tol=None).fit(rows, y),
+    )
+    assert model.coef_.tobytes() == other.coef_.tobytes()
+    assert model.coef_.tobytes() != Perceptron(max_iter=3, tol=None).fit(rows, y).coef_.tobytes()
+    with pytest.raises(ValueError, match="n_partitions=2 is not available with partial_fit"):
+        model.partial_fit(rows, y)
+
+
+def test_a_subclass_that_is_a_dataclass():
+    @dataclass(eq=False)
+    class Named(Perceptron):
+        title: str = ""
+
+    model = Named(title="a", max_iter=3, tol=None).fit(X, NUMBER)
+    assert clone(model).get_params() == {**Perceptron(max_iter=3, tol=None).get_params(), "title": "a"}
+    assert model.coef_.tobytes() == Perceptron(max_iter=3, tol=None).fit(X, NUMBER).coef_.tobytes()
+    model.partial_fit(X, NUMBER)
+    with pytest.raises(ValueError, match="step='pa1'"):
+        Named(step="pa1", eta0=2).fit(X, NUMBER)

@@ -145,7 +145,7 @@ class InMemory(Feeder):
             labels[others],
             None if self.sample is None else self.sample[others],
             None if model._is_one_decision() else self.positive,
-            str(vars(model).get("tie", "mistake")),
+            str(getattr(model, "tie", "mistake")),
         )
         self.scores = held_out.scores
         self.weighed = self.weighed.without(others, len(labels))
@@ -159,10 +159,11 @@ class InMemory(Feeder):
 
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
         """Learn in one run, or in partitions on threads."""
-        model, engine = self.model, self.engine
+        model: Any = self.model  # not each has partitions
+        engine = self.engine
         watch = observer if observer is not None and observer.is_needed else None
         with self.record(state):
-            number = 1 if self.is_pass else vars(model).get("n_partitions", 1)
+            number = 1 if self.is_pass else getattr(model, "n_partitions", 1)
             is_one = type(number) is int and number == 1  # the usual case, at once
             ends = None if is_one else self.bounds(number)
             if ends is None or len(ends) == 2:
@@ -170,7 +171,7 @@ class InMemory(Feeder):
             assert isinstance(settings, Linear | Chain)
             alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
             parts = [self.part(begin, end) for begin, end in pairwise(ends.tolist())]
-            rounds = in_threads(engine, parts, alone, str(vars(model)["mixing"]), n_threads(model))
+            rounds = in_threads(engine, parts, alone, str(model.mixing), n_threads(model))
             return follow(Mixed(model._arrays(state), rounds), settings, schedule, watch, self.held_out)
 
     def record(self, state: Any) -> AbstractContextManager[None]:

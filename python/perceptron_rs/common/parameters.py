@@ -62,7 +62,7 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     if for_partial_fit:
         refuse_early_stopping(estimator.early_stopping)
     if for_partial_fit:
-        refuse_partitions(vars(estimator).get("n_partitions", 1))
+        refuse_partitions(getattr(estimator, "n_partitions", 1))
     check_exclusions(estimator)
     if for_partial_fit:
         refuse_balanced(estimator.class_weight)

@@ -127,8 +127,9 @@ def allowed(
 
 
 def group_of(kind: type) -> type:
-    """Return the dataclass that declares the parameters of an estimator."""
-    return next(base for base in kind.__mro__ if isinstance(vars(base).get("__dataclass_fields__"), dict))
+    """Return the dataclass that declares the parameters of an estimator; a subclass may be one of others."""
+    groups = (base for base in kind.__mro__ if isinstance(vars(base).get("__dataclass_fields__"), dict))
+    return next(group for group in groups if all("values" in part.metadata for part in fields(group)))
 
 
 @cache
