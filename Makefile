@@ -203,7 +203,7 @@ miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
 		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib --test core -- \
-		arith:: rows:: order:: text:: fuzzed:: instruction_sets:: model:: --skip rows::entries
+		arith:: rows:: order:: text:: fuzzed:: instruction_sets:: model:: --skip rows::columns::lists
 
 WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
 tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
