@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.float_mode import standard
@@ -9,13 +10,21 @@ from perceptron_rs.reference.kernel import start_budget, start_kernel
 from perceptron_rs.reference.linear.model import Model, start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
-from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Sequences, Settings
+from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
 from perceptron_rs.state import State
 
 if TYPE_CHECKING:
     from perceptron_rs.engines import Run
 
 __all__ = ["start"]
+
+#: Of learners of which no pass learns in place.
+_OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Run]] = {
+    Budget: start_budget,
+    Chain: start_chain,
+    Kernel: start_kernel,
+    Network: start_network,
+}
 
 
 @standard()
@@ -28,19 +37,7 @@ def start(data: Data, model: Model, settings: Settings) -> Run:
         raise TypeError(f"model must be a Model of this engine, got {type(model).__name__}")
     if type(settings) is Linear:
         return start_linear(data, model, settings)
-    return OfArrays(_start_arrays(data, model.state(), settings), model.learner)
-
-
-def _start_arrays(data: Data, state: State, settings: Settings) -> Run:
-    """Begin a run of a learner of which no pass learns in place."""
-    if isinstance(settings, Chain) and isinstance(data, Sequences):
-        return start_chain(data, state, settings)
-    if isinstance(settings, Network):
-        return start_network(data, state, settings)
-    if isinstance(settings, Budget):
-        return start_budget(data, state, settings)
-    assert isinstance(settings, Kernel)
-    return start_kernel(data, state, settings)
+    return OfArrays(_OF_ARRAYS[type(settings)](data, model.state(), settings), model.learner)
 
 
 class OfArrays:

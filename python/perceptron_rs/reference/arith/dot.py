@@ -25,18 +25,12 @@ LANES = 8
 
 def row_dot(column: NDArray[Any], x: NDArray[np.float64], w: NDArray[np.float64]) -> float:
     """Dot product of one row with ``w``: columns increase, and x[i] stands in column[i]."""
-    return _of_products(column, x * w[column])
+    return float(_of_products(1, column % LANES, x * w[column])[0])
 
 
 def row_square(column: NDArray[Any], x: NDArray[np.float64]) -> float:
     """Dot product of one row with itself."""
-    return _of_products(column, x * x)
-
-
-def _of_products(column: NDArray[Any], products: NDArray[np.float64]) -> float:
-    lanes = np.zeros(LANES)
-    np.add.at(lanes, column % LANES, products)  # one entry after the other
-    return float(_tree(lanes[np.newaxis])[0])
+    return float(_of_products(1, column % LANES, x * x)[0])
 
 
 def dot(x: NDArray[Any], w: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -76,9 +70,12 @@ def sparse_dot(
     -------
     float64 array of shape (n,)
     """
+    return _of_products(n, line * LANES + column % LANES, widen(x) * w[column])
+
+
+def _of_products(n: int, lane: NDArray[Any], products: NDArray[np.float64]) -> NDArray[np.float64]:
     lanes = np.zeros(n * LANES)
-    # add.at takes the entries one after the other, as they are stored.
-    np.add.at(lanes, line * LANES + column % LANES, widen(x) * w[column])
+    np.add.at(lanes, lane, products)  # one after the other
     return _tree(lanes.reshape(n, LANES))
 
 

@@ -53,7 +53,7 @@ class Averaged(Learner):
 
     def answer(self, plane: Plane) -> tuple[Any, ...]:
         """Return the averages of w and b."""
-        return mean(plane.w, self.u.w, np.int64(plane.t)), mean(plane.b, self.u.b, np.int64(plane.t))
+        return mean(plane.w, self.u.w, plane.t), mean(plane.b, self.u.b, plane.t)
 
     @classmethod
     def arrays(cls, learners: Sequence[Averaged], last: State) -> State:
@@ -61,22 +61,18 @@ class Averaged(Learner):
         return last | weights([learner.u for learner in learners], "_u")
 
     @staticmethod
-    def predictor(arrays: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the averages."""
-        return average(arrays)
+    @standard()
+    def predictor(state: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the averaged weights (K, d) and intercepts (K,)."""
+        coef = mean(state["coef"], state["coef_u"], state["seen"][:, np.newaxis])
+        return coef, mean(state["intercept"], state["intercept_u"], state["seen"])
 
 
-@standard()
-def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Averaged weights (K, d) and intercepts (K,) of a state of the averaged perceptron."""
-    seen = state["seen"]
-    return mean(state["coef"], state["coef_u"], seen[:, np.newaxis]), mean(
-        state["intercept"], state["intercept_u"], seen
-    )
+average = Averaged.predictor
 
 
 def mean(w: Any, u: Any, T: Any) -> NDArray[np.float64]:
     """Return ``((T + 1) w - u) / (T + 1)``, each operation rounded; T broadcasts against w and u."""
-    terms = (T + 1).astype(np.float64)
+    terms = np.float64(T + 1)
     average: NDArray[np.float64] = (terms * w - u) / terms
     return average

@@ -5,6 +5,7 @@ No array is written to after it has been given out, so what others hold never ch
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,10 +137,8 @@ class Model:
 
     def copy(self, *, told: bool = True) -> Model:
         """Return another one that learns on its own."""
-        if self.learner in _OF_ARRAYS:
-            return self  # it never changes
-        model = Model(self.learner, 0, 0)
-        model.numbers, model.due, model.told = self.numbers, self.due, self.told if told else None
+        model = copy.copy(self)
+        model.told = self.told if told else None
         return model
 
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:

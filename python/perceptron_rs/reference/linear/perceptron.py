@@ -130,9 +130,9 @@ class Learner:
         return last
 
     @staticmethod
-    def predictor(arrays: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predictor(state: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the weights and intercepts that predict, of the arrays of a model."""
-        return arrays["coef"], arrays["intercept"]
+        return state["coef"], state["intercept"]
 
 
 def weights(planes: Sequence[Plane], suffix: str = "") -> State:

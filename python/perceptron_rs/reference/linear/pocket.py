@@ -117,7 +117,7 @@ class Pocket(Learner):
 
     def consider_average(self, x: Any, u: Plane) -> None:
         """Do the same with the average; FloatingPointError if it is not finite."""
-        T = np.int64(self.t - self.start)
+        T = self.t - self.start
         average = Plane(mean(self.plane.w, u.w, T), float(mean(self.plane.b, u.b, T)), u.fit_intercept)
         if not (u.is_finite() and average.is_finite()):
             raise FloatingPointError
