@@ -21,6 +21,8 @@ def test_columns_and_signs_are_those_of_scikit_learn(n_columns):
 
 def test_hashes_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
-    texts = [rng.bytes(size) for size in (*range(20), 255, 256, 257, 258, 259, 260, 5000)]
-    found = murmur3(texts).astype(np.uint32)
-    assert found.tolist() == [int(murmurhash3_32(text, seed=0, positive=True)) for text in texts]
+    lengths = [*range(20), 255, 256, 257, 258, 259, 260, 5000, 4 << 12, (4 << 12) + 3, 20_000]
+    few, many = [rng.bytes(size) for size in lengths], [rng.bytes(size) for size in lengths * 20]
+    for texts in (few, many, few[::-1], few[:1], []):
+        found = murmur3(texts)
+        assert found.tolist() == [murmurhash3_32(text, seed=0, positive=True) for text in texts]

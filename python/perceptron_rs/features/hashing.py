@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["hashed", "murmur3"]
+__all__ = ["hashed", "murmur3", "murmur3_of_parts"]
 
-_MASK = 0xFFFFFFFF
 _SIGN = 1 << 31
-#: Longer names, in words of 4 bytes, are hashed one by one.
-_MOST_WORDS = 64
+#: So few texts are faster one by one.
+_FEW = 16
+#: After so many words, all are hashed one by one: a sort by numbers of 16 bits is fast.
+_LONG = 1 << 12
+#: The bytes behind the last word that are hashed, by their number.
+_TAILS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
 
 
 def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the column of each name, and whether its sign is positive."""
-    h = murmur3([name.encode("utf-8") for name in names])
+    h = murmur3([name.encode("utf-8") for name in names]).astype(np.int64)
     is_positive = h < _SIGN
     size = np.where(is_positive, h, (1 << 32) - h)
     # The hasher's way around the one number that has no absolute value.
@@ -27,54 +29,53 @@ def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDA
     return (size % n_columns).astype(np.int32), is_positive
 
 
-def murmur3(texts: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return MurmurHash3 of 32 bits, with the seed 0, of each text.
-
-    A. Appleby, "MurmurHash3", 2011. All texts are hashed side by side, one word of each at a time.
-    """
+def murmur3(texts: Sequence[bytes]) -> NDArray[np.uint32]:
+    """Return MurmurHash3 of 32 bits, with the seed 0, of each text."""
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    starts = np.cumsum(lengths) - lengths
-    # A text and what is behind it up to a whole word: bytes of the next one, which are masked.
-    joined = np.frombuffer(b"".join(texts) + bytes(4), dtype=np.uint8).astype(np.uint64)
-    h: NDArray[Any] = np.zeros(len(texts), dtype=np.uint64)
-    words = lengths // 4
-    is_long = words > _MOST_WORDS
-    for number in np.flatnonzero(is_long).tolist():
-        text, h_of_text = texts[number], 0
-        for (word,) in struct.iter_unpack("<I", text[: len(text) // 4 * 4]):
-            h_of_text = _with_word(h_of_text, word)
-        h[number] = h_of_text
-    words[is_long] = 0
-    for k in range(int(words.max(initial=0))):
-        some = np.flatnonzero(words > k)
-        h[some] = _with_word(h[some], _word(joined, starts[some] + 4 * k))
-    rest = (lengths % 4).astype(np.uint64)
-    last = _word(joined, starts + lengths // 4 * 4) & ((np.uint64(1) << (8 * rest)) - np.uint64(1))
-    h ^= _scrambled(last)  # of no bytes 0
-    h ^= lengths.astype(np.uint64)
-    h ^= h >> 16
-    h = (h * 0x85EBCA6B) & _MASK
-    h ^= h >> 13
-    h = (h * 0xC2B2AE35) & _MASK
-    h ^= h >> 16
-    return h.astype(np.int64)
+    joined = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    return murmur3_of_parts(joined, np.cumsum(lengths) - lengths, lengths)
 
 
-def _word(joined: NDArray[Any], at: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the four bytes from each place on, little-endian."""
-    found: NDArray[Any] = joined[at]
-    for byte in (1, 2, 3):
-        found = found | (joined[at + byte] << (8 * byte))
+def murmur3_of_parts(
+    text: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Return the hash of each part of a text, which may overlap.
+
+    A. Appleby, "MurmurHash3", 2011. All are hashed side by side, one word of four bytes of each at a time;
+    where few are as long, they end one by one.
+    """
+    padded = np.append(text, np.zeros(4, dtype=np.uint8)).astype(np.uint32)
+    at: NDArray[Any] = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
+    order = np.argsort(-np.minimum(lengths >> 2, _LONG).astype(np.int16), kind="stable")
+    starts, lengths = starts[order], lengths[order]
+    words = lengths >> 2
+    longer = len(words) - np.cumsum(np.bincount(np.minimum(words, _LONG), minlength=1))
+    together = longer[longer >= _FEW].tolist()
+    hashes = np.zeros(len(words), dtype=np.uint32)
+    for k, n in enumerate(together):
+        h = hashes[:n]
+        h ^= _mixed(at[starts[:n] + 4 * k])
+        h[:] = (h << 13 | h >> 19) * np.uint32(5) + np.uint32(0xE6546B64)
+    ends = starts + 4 * words
+    for i in np.flatnonzero(words > len(together)).tolist():
+        number = int(hashes[i])
+        for word in _mixed(at[starts[i] + 4 * len(together) : ends[i] : 4].copy()).tolist():
+            number ^= word
+            number = ((number << 13 | number >> 19) * 5 + 0xE6546B64) & 0xFFFFFFFF
+        hashes[i] = number
+    hashes ^= _mixed(at[ends] & _TAILS[lengths & 3])
+    hashes ^= lengths.astype(np.uint32)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        hashes ^= hashes >> shift
+        hashes *= np.uint32(factor)
+    hashes ^= hashes >> 16
+    found = np.empty(len(order), dtype=np.uint32)
+    found[order] = hashes
     return found
 
 
-def _scrambled(word: Any) -> Any:
-    word = (word * 0xCC9E2D51) & _MASK
-    word = ((word << 15) | (word >> 17)) & _MASK
-    return (word * 0x1B873593) & _MASK
-
-
-def _with_word(h: Any, word: Any) -> Any:
-    h = h ^ _scrambled(word)
-    h = ((h << 13) | (h >> 19)) & _MASK
-    return (h * 5 + 0xE6546B64) & _MASK
+def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    words *= np.uint32(0xCC9E2D51)
+    turned: NDArray[Any] = words << 15 | words >> 17
+    turned *= np.uint32(0x1B873593)
+    return turned

@@ -1,8 +1,7 @@
 """Texts as columns, as scikit-learn's ``HashingVectorizer`` makes them: n-grams are hashed, with a sign.
 
 All n-grams of many texts are hashed at once, in NumPy: they are parts of one buffer of UTF-8. Columns, signs
-and values are those of scikit-learn, to the last bit; tests compare them. The hash is MurmurHash3 (32 bits,
-seed 0).
+and values are those of scikit-learn, to the last bit; tests compare them.
 """
 
 from __future__ import annotations
@@ -17,17 +16,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.features.hashing import murmur3
+from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
 
 __all__ = ["HashedText", "KeptWords", "Rows", "Words", "hashed_rows", "normalized"]
 
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
-#: Longer n-grams are hashed one by one: a hash takes a step for every four bytes.
-_LONG = 1 << 12
 _WHITE = re.compile(r"\s\s+")
 _ASCII_WORDS = np.array([chr(code).isalnum() or chr(code) == "_" for code in range(128)])
-_TAILS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
 _WIDEST_STOP_WORD = 16
 
 
@@ -208,46 +204,6 @@ def _are_stop_words(text: NDArray[np.uint8], starts: Any, ends: Any) -> NDArray[
     return found
 
 
-def _hashes(grams: _Grams) -> NDArray[np.int32]:
-    """Return MurmurHash3 of each n-gram."""
-    lengths = grams.ends - grams.starts
-    padded = np.append(grams.text, np.zeros(4, dtype=np.uint8)).astype(np.uint32)
-    at: NDArray[Any] = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
-    blocks = lengths >> 2
-    is_long = blocks > _LONG
-    order = np.argsort(-np.minimum(blocks, _LONG).astype(np.int16), kind="stable")
-    starts, sizes = grams.starts[order], lengths[order]
-    blocks = np.minimum(sizes >> 2, _LONG)
-    active = len(blocks) - np.cumsum(np.bincount(blocks, minlength=1))
-    hashes = np.zeros(len(order), dtype=np.uint32)
-    for j, n in enumerate(active[:-1].tolist()):
-        h = hashes[:n]
-        h ^= _mixed(at[starts[:n] + 4 * j])
-        h[:] = (h << 13 | h >> 19) * np.uint32(5) + np.uint32(0xE6546B64)
-    tail = at[np.minimum(starts + 4 * blocks, len(at) - 1)] & _TAILS[sizes & 3]
-    hashes ^= _mixed(tail)
-    hashes ^= sizes.astype(np.uint32)
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
-        hashes ^= hashes >> shift
-        hashes *= np.uint32(factor)
-    hashes ^= hashes >> 16
-    found = np.empty(len(order), dtype=np.uint32)
-    found[order] = hashes
-    answer = found.view(np.int32)
-    if is_long.any():
-        places = np.flatnonzero(is_long)
-        texts = [grams.text[grams.starts[i] : grams.ends[i]].tobytes() for i in places.tolist()]
-        answer[places] = murmur3(texts).astype(np.uint32).view(np.int32)
-    return answer
-
-
-def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    words *= np.uint32(0xCC9E2D51)
-    turned: NDArray[Any] = words << 15 | words >> 17
-    turned *= np.uint32(0x1B873593)
-    return turned
-
-
 def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:
     found = np.abs(hashes.astype(np.int64))
     # What scikit-learn makes of the number whose absolute value 32 bits do not hold.
@@ -261,7 +217,7 @@ def hashed_rows(
     """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`."""
     data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
     for grams in options.grams(texts):
-        hashes = _hashes(grams)
+        hashes = murmur3_of_parts(grams.text, grams.starts, grams.ends - grams.starts).view(np.int32)
         if words is not None:
             words.add(grams, hashes)
         keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
