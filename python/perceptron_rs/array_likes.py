@@ -108,7 +108,8 @@ def is_convertible(given: MatrixLike) -> bool:
 
 def is_csr(given: MatrixLike) -> bool:
     """Whether it is a CSR matrix, of SciPy or like one."""
-    return getattr(given, "format", None) == "csr"
+    found = getattr(given, "format", None)  # of a data frame, perhaps a column
+    return isinstance(found, str) and found == "csr"
 
 
 def in_full(given: MatrixLike) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from tests.estimators.passes import KINDS, NUMBER, X, begun, by_runs, one_by_one
@@ -266,3 +267,27 @@ def test_a_subclass_that_is_a_dataclass():
     model.partial_fit(X, NUMBER)
     with pytest.raises(ValueError, match="step='pa1'"):
         Named(step="pa1", eta0=2).fit(X, NUMBER)
+
+
+@pytest.mark.parametrize("learner", PASSES)
+def test_what_is_set_after_a_pass_counts(learner):
+    model = learner(track_mistakes=True).fit(X, NUMBER).partial_fit(X, NUMBER)
+    mistakes, coef = model.n_mistakes_, model.coef_.tobytes()
+    model.n_iter_ = 7
+    assert (model.n_iter_, model.n_mistakes_, model.coef_.tobytes()) == (7, mistakes, coef)
+    assert copy.deepcopy(model).n_iter_ == 7
+    del model.mistakes_per_example_
+    assert not hasattr(model, "mistakes_per_example_")
+    with pytest.raises(AttributeError):
+        del model.mistakes_per_example_
+    again = learner(track_mistakes=True).fit(X, NUMBER).partial_fit(X, NUMBER).partial_fit(X, NUMBER)
+    model.partial_fit(X, NUMBER)
+    assert (model.n_iter_, model.n_mistakes_) == (1, again.n_mistakes_)
+    assert model.coef_.tobytes() == again.coef_.tobytes()
+
+
+def test_a_frame_with_a_column_called_format_is_no_csr_matrix():
+    model = begun(Perceptron, NUMBER)
+    frame = pd.DataFrame(X, columns=["format", *map(str, range(1, X.shape[1]))])
+    with pytest.raises(TypeError, match="X must be an array or a CSR matrix with check_input=False"):
+        model.partial_fit(frame, NUMBER, check_input=False)

@@ -52,13 +52,20 @@ class CallAttribute:
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
 
     def __set__(self, estimator: BaseEstimator, value: object) -> None:
-        estimator.__dict__[self.name] = value
+        self._attributes(estimator)[self.name] = value
 
     def __delete__(self, estimator: BaseEstimator) -> None:
         try:
-            del estimator.__dict__[self.name]
+            del self._attributes(estimator)[self.name]
         except KeyError:
             raise AttributeError(self.name) from None
+
+    def _attributes(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """Return the attributes to change, with a model that has nothing to tell: it would speak louder."""
+        known = estimator.__dict__
+        if "_model" in known and known["_model"].told is not None:
+            object.__setattr__(estimator, "__dict__", type(known)(own_attributes(estimator)))
+        return estimator.__dict__
 
 
 def own_attributes(estimator: BaseEstimator) -> dict[str, Any]:
