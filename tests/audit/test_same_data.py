@@ -33,7 +33,6 @@ TWO = (Y == "ham").astype(np.int64)
         (TWO, TWO.astype(np.int8)),
         (TWO, TWO.astype(np.uint64)),
         (TWO, TWO.astype(np.float32)),
-        (TWO, TWO == 1),
     ],
 )
 def test_equal_labels_of_another_type(y, again, tmp_path):
@@ -43,6 +42,15 @@ def test_equal_labels_of_another_type(y, again, tmp_path):
         assert reproduce(saved(model, tmp_path), X, again)
     model = SequencePerceptron(max_iter=2, audit=True).fit(X, y, lengths=[13] * 100)
     assert reproduce(model, X, again, lengths=[13] * 100)
+
+
+def test_booleans_are_no_labels_of_a_model_of_numbers():
+    for model, lengths in (
+        (Perceptron(**SHORT).fit(X, TWO), {}),
+        (SequencePerceptron(max_iter=2, audit=True).fit(X, TWO, lengths=[13] * 100), {"lengths": [13] * 100}),
+    ):
+        with pytest.raises(ValueError, match="some labels are numbers, and others are booleans"):
+            reproduce(model, X, TWO == 1, **lengths)
 
 
 @pytest.mark.parametrize("form", [list, tuple, np.array])
