@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
-from perceptron_rs import load, load_predictor
+from perceptron_rs import Perceptron, load, load_predictor
 from perceptron_rs.features.stop_words import ENGLISH
 
 from .test_predictor import output_of
@@ -162,6 +162,11 @@ def test_the_index_of_a_data_frame_is_no_feature(call, tmp_path):
     predictor = load_predictor(tmp_path / "m")
     expected = predictor.predict(frame).tolist(), predictor.decision_function(frame).tolist()
     same(predictor, pa.Table.from_pandas(frame), expected)
+    numbers = pd.DataFrame(NUMBERS, columns=["a", "b"], index=[7.5, 8.5, 9.5, 1.5])
+    Perceptron().fit(numbers, [0, 1, 0, 1]).save(tmp_path / "n")
+    predictor = load_predictor(tmp_path / "n")
+    expected = predictor.predict(numbers).tolist(), predictor.decision_function(numbers).tolist()
+    same(predictor, pa.Table.from_pandas(numbers), expected)
 
 
 @pytest.mark.parametrize("kind", ["standard", "minmax", "maxabs"])

@@ -173,7 +173,7 @@ def _named(predictor: Any, X: Any) -> NDArray[Any]:
 
 def _column_names(X: MatrixLike) -> list[str] | None:
     """Return the names of the columns of a data frame, if all are strings."""
-    names = column_names(X)
+    names = column_names(without_index(X))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
