@@ -264,3 +264,13 @@ def test_columns_that_no_token_has_stay_in_weights_that_are_mixed(averaged):
         *[state["emission_indptr"][-1]] * 3,
     ]
     assert more.predict(wide, lengths=lengths).tolist() == few.predict(rows, lengths=lengths).tolist()
+
+
+def test_an_attribute_that_cannot_be_hashed_is_named():
+    """Lone surrogates have no UTF-8; names that are not hashed may have them."""
+    bad = [[["w=\ud800x"], ["b"]]]
+    assert SequencePerceptron().fit(bad, [["A", "B"]]).predict(bad) == [["A", "B"]]
+    model = SequencePerceptron(hash_columns=16).fit([[["a"], ["b"]]], [["A", "B"]])
+    for call in (lambda: model.predict(bad), lambda: model.fit(bad, [["A", "B"]])):
+        with pytest.raises(ValueError, match=r"^X holds an attribute that is not valid Unicode: .*\\ud800"):
+            call()

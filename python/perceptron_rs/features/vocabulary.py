@@ -42,7 +42,10 @@ class Vocabulary:
         A token may name a column twice.
         """
         if self.is_hashed:
-            return collect(tokens, lambda names: hashed(names, self.n_columns)[0])
+            try:
+                return collect(tokens, lambda names: hashed(names, self.n_columns)[0])
+            except UnicodeEncodeError as error:
+                raise ValueError(f"X holds an attribute that is not valid Unicode: {error}") from None
         columns, values, ends = collect(tokens, lambda names: map(self.names.get, names, repeat(-1)))
         known = columns >= 0
         if not known.all():
