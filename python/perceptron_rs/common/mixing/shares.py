@@ -501,16 +501,15 @@ def _from_csr(state: State, name: str) -> Entries:
     """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
     found = []
     for u in ("", "_u"):
-        if f"{name}_data{u}" in state:
-            indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
-            rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-            found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
+        indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
+        rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
     places = _union(*(Entries(own, values, None) for own, values in found))
     vectors = []
     for own, values in found:
         vectors.append(np.zeros(len(places)))
         vectors[-1][np.searchsorted(places, own)] = values
-    return Entries(places, vectors[0], vectors[1] if len(vectors) > 1 else None)
+    return Entries(places, vectors[0], vectors[1])
 
 
 def _to_csr(numbers: Entries, name: str, rows: int) -> State:
