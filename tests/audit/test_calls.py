@@ -119,6 +119,15 @@ def test_fits_that_go_on(learner, audit, tmp_path):
         assert reproduce(model, np.vstack([X, X[::-1], X[:9]]), np.concatenate([Y, Y[::-1], Y[:9]]))
 
 
+def test_examples_without_a_digest_may_be_those_of_another_fit():
+    """A fit without digests, and one that goes on with them: the examples of both are given once."""
+    model = Perceptron(**(SHORT | {"audit": False}), warm_start=True).fit(X, Y)
+    model.set_params(audit=True).fit(X, Y)
+    assert [digest is None for _, digest in model._calls[-1].digests.blocks] == [True, False]
+    answer = reproduce(model, X, Y)
+    assert answer, answer.message
+
+
 def test_a_call_that_knew_fewer_parameters_is_one_by_itself():
     """As of a file that was written before the learner had all of them."""
     model = Perceptron(audit=True).partial_fit(X[:600], Y[:600], classes=CLASSES)

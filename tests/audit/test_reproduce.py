@@ -22,7 +22,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.models.container import pack, unpack
 
-from .problems import CLASSES, LEARNERS, NAMES, X, Y, fitted, refused, saved
+from .problems import CLASSES, LEARNERS, NAMES, SHORT, X, Y, fitted, refused, saved
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
@@ -136,6 +136,20 @@ def test_every_other_parameter_is_compared(learner):
             refused(reproduce(model, X[:60], Y[:60]), "parameters", text)
         model.set_params(**{name: value})
     assert reproduce(model, X[:60], Y[:60])
+
+
+@pytest.mark.parametrize("engine", [None, "rust"])
+def test_a_run_has_the_threads_of_the_model_and_its_engine_unless_one_is_named(engine, monkeypatch):
+    model = Perceptron(**SHORT, n_jobs=2, engine="reference").fit(X[:60], Y[:60])
+    fit, made = Perceptron.fit, []
+
+    def noted(self, *given, **more):
+        made.append((self.n_jobs, self.engine))
+        return fit(self, *given, **more)
+
+    monkeypatch.setattr(Perceptron, "fit", noted)
+    assert reproduce(model, X[:60], Y[:60], engine=engine)
+    assert made == [(2, engine or "reference")]
 
 
 @pytest.mark.parametrize(

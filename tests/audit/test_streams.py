@@ -118,6 +118,16 @@ def test_text_and_its_cache(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["cache", "data.svm"]
 
 
+def test_text_without_the_last_columns_is_as_wide_as_the_model(tmp_path):
+    """Text tells no number of columns: those that no example has are in the model all the same."""
+    path = tmp_path / "data.svm"
+    dump_svmlight_file(X, (Y == "ham").astype(int), str(path), zero_based=False)
+    model = fitted(LEARNERS[1], open_svmlight(path, n_features=9))
+    assert model.coef_.shape == (1, 9)
+    answer = reproduce(model, open_svmlight(path))
+    assert answer, answer.message
+
+
 def test_weights_of_examples():
     model = fitted(LEARNERS[1], (X, Y, WEIGHT), block_size=70)
     assert reproduce(model, X, Y, WEIGHT)
