@@ -1,15 +1,20 @@
 """``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
 
 import json
+from dataclasses import fields
+from inspect import signature
 
 import numpy as np
 import pytest
 
-from perceptron_rs import load
+from perceptron_rs import Perceptron, load
+from perceptron_rs.common.options.groups import options as options_of
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.models import describe
+from perceptron_rs.stream import fit
+from perceptron_rs.stream.options import StreamOptions
 
 from .support import process, svmlight
 
@@ -68,6 +73,24 @@ def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, options
     assert [record["calls"][0]["method"] for record in records] == ["fit_stream", "fit"]
     again = call("reproduce", streamed, path)
     assert again.out.endswith("reproduced equal to the last bit\n"), again
+
+
+def test_options_are_the_arguments_of_fit_stream_and_have_their_defaults():
+    """`--shuffle` is an option of the learner, which says the order of blocks, too."""
+    arguments = signature(Perceptron.fit_stream).parameters
+    expected = {name: arguments[name].default for name in arguments.keys() - {"self", "source", "shuffle"}}
+    assert {field.name: field.default for field in fields(StreamOptions)} == expected | {"stream": False}
+
+
+def test_help_says_what_is_done_without_an_option():
+    """The size of blocks as it is found then; of files, that there are none, goes without saying."""
+    said = {option.parameter: option.help for option in options_of(StreamOptions)}
+    ends = {
+        "block_size": f" (as many as take about {fit._BYTES >> 20} MB; with --shuffle, {fit._USUAL})",
+        "checkpoint_every": f" ({signature(Perceptron.fit_stream).parameters['checkpoint_every'].default:g})",
+    }
+    assert {name for name, text in said.items() if text.endswith(")")} == ends.keys()
+    assert all(said[name].endswith(end) for name, end in ends.items())
 
 
 def test_the_deviations_of_blocks(call, tmp_path, data):

@@ -67,9 +67,7 @@ class StreamOptions:
     )
     checkpoint_every: float = field(
         default=60.0,
-        metadata=allowed(
-            parsed(kinds.AMOUNT, "SECONDS"), "time between two of them", default="60", needs=_CHECKPOINT
-        ),
+        metadata=allowed(parsed(kinds.AMOUNT, "SECONDS"), "time between two of them", needs=_CHECKPOINT),
     )
     resume: bool = field(
         default=False,
