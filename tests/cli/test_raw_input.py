@@ -202,6 +202,7 @@ def test_sparse_columns_to_scale(call, tmp_path, kind):
         ([{"a": 1}], "X must hold texts"),
         (["a", "\ud800"], "X holds a text that is not valid Unicode"),
         ([[1.0, 2.0]], "X has 2 features"),
+        ([], r"one example or more, got the shape \(0,\)$"),
     ],
 )
 def test_other_things_than_texts(call, tmp_path, X, said):

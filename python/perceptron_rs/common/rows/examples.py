@@ -137,7 +137,7 @@ def examples_of_numbers(
         if len(X.shape) != 2 or min(X.shape) == 0:
             raise ValueError(
                 f"X must have two dimensions, examples by features, and one example or more, got the shape "
-                f"{X.shape}; one example is a list in a list, [x]"
+                f"{X.shape}" + ("" if X.shape[:1] == (0,) else "; one example is a list in a list, [x]")
             )
         known = feature_names(predictor)
         if known is not None and names is not None and names != known.tolist():
