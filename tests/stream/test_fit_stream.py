@@ -201,6 +201,7 @@ def test_ctrl_c_keeps_what_was_learnt_if_asked():
         ({"track_mistakes": True}, "set track_mistakes=False"),
         ({"added_feature": 1.0}, "added_feature=1.0"),
         ({"max_mistakes_per_example": 2}, "set max_mistakes_per_example=None"),
+        ({"n_partitions": 2}, "n_partitions=2 is not available with fit_stream: a stream is read from its"),
     ],
 )
 def test_what_needs_all_examples_is_refused(parameters, text):
