@@ -314,6 +314,16 @@ def test_sequences_of_attributes(client, options):
     assert [report.rows for report in model.partition_report_] == [7, 0, 18, 15]
 
 
+def test_sequences_of_one_tag(client):
+    """There is nothing to tell apart, which taggers take as they are."""
+    tokens = [[["a"], ["b"]], [["c"]], [["b"]]]
+    tags = [["x"] * len(sequence) for sequence in tokens]
+    blocks = [Batch(tokens[:2], tags[:2]), Batch(tokens[2:], tags[2:])]
+    model = on_dask.SequencePerceptron(client=client, max_iter=2).fit(blocks)
+    assert weights(model) == weights(clone(model.to_local()).fit(tokens, tags))
+    assert model.predict(tokens) == tags
+
+
 def test_sequences_in_files(client, tmp_path):
     rng = np.random.default_rng(4)
     lengths = rng.integers(1, 5, 20)
