@@ -324,6 +324,20 @@ def test_sequences_of_one_tag(client):
     assert model.predict(tokens) == tags
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+def test_sequences_of_rows(client, form):
+    rng = np.random.default_rng(6)
+    rows, y = rng.integers(0, 2, (30, 5)).astype(np.float64), rng.integers(0, 3, 30)
+    ends, lengths = (0, 12, 12, 30), np.full(10, 3)
+    parts = [slice(a, b) for a, b in itertools.pairwise(ends)]
+    blocks = [
+        Batch(form(rows[part]), y[part], None, lengths[part.start // 3 : part.stop // 3]) for part in parts
+    ]
+    model = on_dask.SequencePerceptron(client=client, max_iter=3).fit(blocks)
+    assert model.to_local().n_partitions == (4, 0, 6)
+    assert weights(model) == weights(clone(model.to_local()).fit(rows, y, lengths=lengths))
+
+
 def test_sequences_in_files(client, tmp_path):
     rng = np.random.default_rng(4)
     lengths = rng.integers(1, 5, 20)
@@ -380,6 +394,11 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([Batch(X, Y, None, [len(Y)])], None), "lengths are for a SequencePerceptron"),
         ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),
         ({"class_weight": dict.fromkeys(range(9), 0)}, ([X], [Y > 1]), "leave no example of positive weight"),
+        (
+            {"class_weight": dict.fromkeys(range(3), 0), "multi_class": "joint"},
+            ([X], [Y]),
+            "leave no example of positive weight",
+        ),
         ({}, ([Batch(X, Y), Batch(X, Y[1:])], None), "partition 1: inconsistent numbers of samples"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
