@@ -227,7 +227,7 @@ def explained(error: Exception) -> Exception:
     changed = re.search(r"PartitionChangedError: partition (\d+) was read again", text)
     if changed is not None:
         return PartitionChangedError(int(changed[1]))
-    told = re.findall(r"^(?:ValueError|TypeError): (.*)$", text, re.MULTILINE)
+    told = re.findall(r"^(?:ValueError|TypeError|perceptron_rs\.errors\.\w+): (.*)$", text, re.MULTILINE)
     if told:
         return ValueError(told[-1])  # those before are what it was raised from
     died = re.search(r"Task (\d+) in stage", text)
