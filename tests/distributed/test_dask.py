@@ -394,6 +394,17 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([Batch(X, Y, None, [len(Y)])], None), "lengths are for a SequencePerceptron"),
         ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),
         ({"class_weight": dict.fromkeys(range(9), 0)}, ([X], [Y > 1]), "leave no example of positive weight"),
+        # Neither weighs nothing alone.
+        (
+            {"class_weight": {0: 0, 1: 1}},
+            ([Batch(X, Y > 1, 1.0 * (Y <= 1))] * 2, None),
+            "leave no example of positive weight",
+        ),
+        (
+            {"class_weight": {0: 0, 1: 1, 2: 1}, "multi_class": "joint"},
+            ([Batch(X, Y, 1.0 * (Y == 0))] * 2, None),
+            "leave no example of positive weight",
+        ),
         (
             {"class_weight": dict.fromkeys(range(3), 0), "multi_class": "joint"},
             ([X], [Y]),

@@ -68,9 +68,14 @@ class LinearPartitions(Partitions):
     def weigh(self) -> None:
         """Find the weights of the classes; refuse those that leave nothing to learn."""
         super().weigh()
-        planes = self.weighed.planes
-        of_classes = planes[:, 1] if self.model._is_one_decision() else planes
-        if not of_classes.any() or all(fact.weightless for fact in self.facts if fact.examples):
+        # Of examples whose own weight is not 0.
+        counts, planes = self.counts, self.weighed.planes
+        if self.model._is_one_decision():
+            planes = planes[:, 1]
+        elif not self.multilabel:
+            held = counts[-len(planes) :]  # two classes have one plane, that of the second
+            counts = np.column_stack([counts.sum() - held, held])
+        if not ((counts > 0) & (planes > 0)).any():
             raise nothing_to_learn()
 
     def learn(

@@ -67,7 +67,6 @@ class PartitionFacts(NamedTuple):
     digest: str
     attributes: tuple[str, ...] | None
     uses: NDArray[np.int64] | None  # tokens with each of the attributes
-    weightless: bool  # whether all examples have weight 0
     is_multilabel: bool
 
 
@@ -148,7 +147,6 @@ def facts_of(parsed: Parsed) -> PartitionFacts:
         digest=sha256(repr(told).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
-        weightless=parsed.weights is not None and not parsed.weights.any(),
         is_multilabel=is_multilabel,
     )
 
