@@ -123,6 +123,7 @@ def interrupted_at(number, work, within):
         return step
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 wants to be asked before a trace is set
     sys.settrace(trace)
     try:
         work()
