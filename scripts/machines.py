@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from perceptron_rs import _core
-from perceptron_rs.golden import fits
+from perceptron_rs.testing.golden import fits
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "docs" / "machines.csv"

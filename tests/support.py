@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
 from perceptron_rs.settings import Data, Linear, Sequences, Settings
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
-from perceptron_rs.common.driver import Schedule, follow, noted_calls
+from perceptron_rs.common.training.driver import Schedule, follow, noted_calls
 from perceptron_rs.settings import Epoch
 
 

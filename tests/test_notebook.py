@@ -21,8 +21,8 @@ from perceptron_rs import (
     sklearn_base,
     trace,
 )
+from perceptron_rs.common.notebook import table
 from perceptron_rs.datasets import lecture
-from perceptron_rs.notebook import table
 
 X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
 

@@ -19,7 +19,7 @@ from perceptron_rs import (
     SequencePerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.common.driver import noted_calls
+from perceptron_rs.common.training.driver import noted_calls
 from tests.support import contents
 
 PACKAGE = Path(perceptron_rs.__file__).parent
@@ -54,7 +54,7 @@ def callers():
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_of_a_call_stands_in_one_place(step):
-    assert callers()[step] - OTHERS - STEPS[step] <= {"common/train.py"}
+    assert callers()[step] - OTHERS - STEPS[step] <= {"common/training/train.py"}
 
 
 @pytest.mark.parametrize("kind", [Perceptron, VotedPerceptron, KernelPerceptron, MultilayerPerceptron])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from perceptron_rs._core import ARITHMETIC_VERSION as ARITHMETIC_VERSION
-    from perceptron_rs.common.prediction import Predictor as Predictor
-    from perceptron_rs.common.progress import EpochRecord as EpochRecord
+    from perceptron_rs.common.prediction.predictor import Predictor as Predictor
+    from perceptron_rs.common.training.progress import EpochRecord as EpochRecord
     from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron as BudgetedKernelPerceptron
     from perceptron_rs.kernel.perceptron import KernelPerceptron as KernelPerceptron
     from perceptron_rs.learners import load as load
@@ -62,8 +62,8 @@ else:
         {
             **CLASSES,
             "_core": ["ARITHMETIC_VERSION", "__version__"],
-            "common.progress": ["EpochRecord"],
-            "common.prediction": ["Predictor"],
+            "common.training.progress": ["EpochRecord"],
+            "common.prediction.predictor": ["Predictor"],
             "learners": ["load", "load_predictor"],
             "margins.joint": ["JointMargin", "joint_margin"],
             "margins.kernel": ["kernel_matrix"],

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.models.reader import read, read_predictor
 from perceptron_rs.registry import LEARNERS

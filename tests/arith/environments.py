@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.settings import Budget, Chain, Kernel, KernelSpec, Sequences
 from tests.support import learn, run_of
 

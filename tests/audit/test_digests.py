@@ -18,7 +18,7 @@ from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, k
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models import describe
-from perceptron_rs.parity import _forms
+from perceptron_rs.testing.parity import _forms
 
 rng = np.random.default_rng(5)
 X = rng.integers(-2, 3, (2 * BLOCK + 300, 6))

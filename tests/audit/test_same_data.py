@@ -17,7 +17,7 @@ from perceptron_rs import (
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
-from perceptron_rs.parity import ways
+from perceptron_rs.testing.parity import ways
 
 from .problems import LEARNERS, SHORT, TAGGED, WEIGHT, X, Y, fitted, refused, rng, saved
 
@@ -110,7 +110,7 @@ def test_the_other_engine_is_a_witness(engine, monkeypatch):
     model = fitted(Perceptron(**SHORT, engine=engine), X[:200], Y[:200])
     asked = []
     monkeypatch.setattr(
-        "perceptron_rs.common.train.get_engine", lambda name: asked.append(name) or get_engine(name)
+        "perceptron_rs.common.training.train.get_engine", lambda name: asked.append(name) or get_engine(name)
     )
     for witness in ("rust", "reference", None):
         assert reproduce(model, X[:200], Y[:200], engine=witness)

@@ -31,7 +31,7 @@ def text_of_cases():
 
 def test_json_and_the_reference(call, monkeypatch):
     few = {"perceptron": LEARNERS["perceptron"]}
-    monkeypatch.setattr("perceptron_rs.golden.LEARNERS", few)
+    monkeypatch.setattr("perceptron_rs.testing.golden.LEARNERS", few)
     found = call("digests", "--engine", "reference", "--json").json
     assert (found["engine"], found["instruction_set"]) == ("reference", None)
     assert [fit["examples"] for fit in found["fits"]] == ["real", "bytes", "counts"]

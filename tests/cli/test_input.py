@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from perceptron_rs import AveragedPerceptron, Perceptron, load
-from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.models import describe
 
 from .support import X, Y, svmlight

@@ -6,9 +6,9 @@ import gzip
 
 import pytest
 
-from perceptron_rs import compression
 from perceptron_rs.cli.options import parser
-from perceptron_rs.io import svmlight
+from perceptron_rs.io.svmlight import files as svmlight
+from perceptron_rs.io.text import compression
 
 TEXTS = {
     "svm": b"1 1:1\n0 2:1\n" * 8_000,

@@ -12,7 +12,7 @@ from sklearn.feature_extraction import FeatureHasher
 from perceptron_rs import Perceptron, PocketPerceptron, load
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
-from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.text.lines import text_blocks
 
 from .support import X, Y, command, environment, svmlight
 

@@ -7,9 +7,9 @@ import pytest
 from sklearn.feature_extraction import FeatureHasher
 
 from perceptron_rs import Perceptron, _core, digest
-from perceptron_rs import parity as all_ways
 from perceptron_rs.cli.commands import parity
 from perceptron_rs.io.examples import Examples
+from perceptron_rs.testing import parity as all_ways
 from tests.support import BASELINE
 
 from .support import X, Y

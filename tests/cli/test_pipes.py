@@ -12,9 +12,10 @@ import time
 import numpy as np
 import pytest
 
-from perceptron_rs import compression, digest, load
+from perceptron_rs import digest, load
 from perceptron_rs.cli import modelfile
-from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.text import compression
+from perceptron_rs.io.text.lines import text_blocks
 
 from .support import X, Y, command, environment, svmlight
 

@@ -13,7 +13,7 @@ import pytest
 
 from perceptron_rs import Perceptron
 from perceptron_rs.cli import modelfile
-from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
 from .support import X, Y, command, environment

@@ -9,8 +9,8 @@ import pytest
 
 from perceptron_rs import EpochRecord
 from perceptron_rs.cli import progress
-from perceptron_rs.io import lines as lines_of
-from perceptron_rs.io.lines import text_blocks
+from perceptron_rs.io.text import lines as lines_of
+from perceptron_rs.io.text.lines import text_blocks
 
 
 def record(epoch, mistakes, seconds, n_examples=1000):

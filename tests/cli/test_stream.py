@@ -10,8 +10,8 @@ import pytest
 from perceptron_rs import Perceptron, load
 from perceptron_rs.common.options.groups import options as options_of
 from perceptron_rs.io.files import ExampleFiles
-from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.models import describe
 from perceptron_rs.stream import fit
 from perceptron_rs.stream.options import StreamOptions

@@ -21,7 +21,7 @@ from perceptron_rs import (
     SequencePerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.common.labels import joined_labels, label_array
+from perceptron_rs.common.targets.labels import joined_labels, label_array
 from perceptron_rs.io import Source
 
 BIG = 2**53

@@ -30,7 +30,7 @@ from perceptron_rs import (
     mistake_bounds,
     reproduce,
 )
-from perceptron_rs.common.early_stopping import split
+from perceptron_rs.common.training.early_stopping import split
 from perceptron_rs.engines import get_engine
 from perceptron_rs.testing import assert_parity
 
@@ -203,7 +203,7 @@ def test_validation_part_is_one_for_all_labels(learner, engine_name, monkeypatch
     visited = np.flatnonzero(weights)
     drawn_once = part(np.zeros((60, 1), dtype=np.uint32), visited, 0.1, 7)
     assert len(drawn_once) == -(-len(visited) // 10)
-    monkeypatch.setattr("perceptron_rs.common.feeders.split", lambda *_: drawn_once)
+    monkeypatch.setattr("perceptron_rs.common.training.feeders.split", lambda *_: drawn_once)
     assert many.validation_scores_.shape == (many.n_iter_, 3)
     for k, y in enumerate(Y.T):
         own = alone(learner, options, X, y, weights)

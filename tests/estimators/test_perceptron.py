@@ -185,7 +185,7 @@ LABELS = {
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", LABELS)
 def test_labels_of_every_type(name, classes, n):
-    from perceptron_rs.common.labels import encode, encode_new, label_array
+    from perceptron_rs.common.targets.labels import encode, encode_new, label_array
 
     rng = np.random.default_rng(1)
     labels = LABELS[name][:classes][rng.integers(0, classes, n)]
@@ -201,7 +201,7 @@ def test_labels_of_every_type(name, classes, n):
 
 @pytest.mark.parametrize("n", [30, 3000])
 def test_labels_of_another_type_than_the_classes(n):
-    from perceptron_rs.common.labels import encode
+    from perceptron_rs.common.targets.labels import encode
 
     where = np.random.default_rng(2).integers(0, 2, n)
     for classes in (np.array([-1, 0, 1]), np.array([-1, 0, 1], dtype=np.float16)):

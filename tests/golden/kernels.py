@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows, whole
 
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Kernel, KernelSpec

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import ENGINES, Engine, get_engine
-from perceptron_rs.golden import examples, fitted
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
 from perceptron_rs.state import State
+from perceptron_rs.testing.golden import examples, fitted
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
@@ -81,7 +81,7 @@ FIT_POCKET = """\
   swap_plane, swap_epoch, swap_t, swap_errors, swap_average: what was put there, plane after plane
 """
 DIGESTS = """
-The fits of perceptron_rs.golden, which `perceptrons digests` prints.
+The fits of perceptron_rs.testing.golden, which `perceptrons digests` prints.
   digest   of the model that this learner has learnt from these examples
 """
 SEQUENCES = """

@@ -13,7 +13,8 @@ STEPS = """
 import os, resource, sys
 from pathlib import Path
 import pyarrow, pyarrow.csv, pyarrow.parquet
-from perceptron_rs.io import files, formats, layout, reading, tables
+from perceptron_rs.io import files, formats, reading
+from perceptron_rs.io.tables import layout, tables
 
 for extra in map(int, sys.argv[2:]):
     child = os.fork()

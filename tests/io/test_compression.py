@@ -8,9 +8,10 @@ import io
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, SequencePerceptron, compression
+from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
+from perceptron_rs.io.text import compression
 
 LINES = 40_000
 TEXTS = {

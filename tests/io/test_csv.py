@@ -17,10 +17,10 @@ from sklearn.feature_extraction import FeatureHasher
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_csv
-from perceptron_rs.io.delimited import Records
 from perceptron_rs.io.files import ExampleFiles
-from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.tables.delimited import Records
+from perceptron_rs.io.text.lines import text_blocks
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SIZES = (1, 7, 64, 1 << 20)
@@ -336,7 +336,7 @@ def test_where_records_end():
 
 
 def test_a_quote_that_is_never_closed_ends_early(tmp_path, monkeypatch):
-    from perceptron_rs.io import delimited
+    from perceptron_rs.io.tables import delimited
 
     monkeypatch.setattr(delimited, "_LONGEST", 1000)
     path = tmp_path / "a.csv"

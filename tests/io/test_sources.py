@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest
 from perceptron_rs.io import load_svmlight, open_arrays, open_svmlight
-from perceptron_rs.io import svmlight as module
+from perceptron_rs.io.svmlight import files as module
 
 rng = np.random.default_rng(8)
 X = sp.random(80, 30, 0.2, "csr", random_state=3)

@@ -13,11 +13,12 @@ import threading
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, SequencePerceptron, compression
+from perceptron_rs import Perceptron, SequencePerceptron
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
+from perceptron_rs.io.text import compression
+from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.models.comparison import digest
-from perceptron_rs.text import open_text
 
 TEXTS = {
     "svm": "# é\n1 1:1\n0 2:1 # ß\n" * 3,

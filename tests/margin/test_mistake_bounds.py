@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, max_margin, mistake_bounds
-from perceptron_rs.margins.bounds import down, norm_squared, novikoff, up
+from perceptron_rs.margins.exact.bounds import down, norm_squared, novikoff, up
 
 from .oracle import truth
 

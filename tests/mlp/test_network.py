@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support import run_of
 
 from perceptron_rs import _core, reference
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.reference.order import splitmix64, state_of_epoch
 from perceptron_rs.settings import Data, Network
 

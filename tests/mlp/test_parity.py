@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from perceptron_rs import MultilayerPerceptron
-from perceptron_rs.parity import ways
 from perceptron_rs.testing import assert_parity
+from perceptron_rs.testing.parity import ways
 
 PARAMETERS = {
     "hidden_layer_sizes": st.sampled_from([(), (1,), (4,), (9, 3), (17,)]),

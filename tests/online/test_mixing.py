@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.learners import PARTITIONED
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
-from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.mixing import (
     Mixed,
     add_shares,
@@ -25,6 +24,7 @@ from perceptron_rs.common.mixing import (
     share_of_pass,
 )
 from perceptron_rs.common.mixing.shares import Sum, weighted_mean
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import below, get_engine
 from perceptron_rs.settings import Data, Epoch, Linear
 

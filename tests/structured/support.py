@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.common.driver import Schedule, follow
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.settings import Chain, Sequences
 from tests.support import run_of
 

@@ -19,7 +19,7 @@ from perceptron_rs import (
     VotedPerceptron,
     trace,
 )
-from perceptron_rs.common.driver import noted_calls
+from perceptron_rs.common.training.driver import noted_calls
 from perceptron_rs.teaching.trace import Trace
 
 AND = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, -1, -1, 1])

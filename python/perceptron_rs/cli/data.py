@@ -21,11 +21,11 @@ from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
-from perceptron_rs.io.lines import is_read_once
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
+from perceptron_rs.io.text.lines import is_read_once
+from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.models.input_files import known_of
-from perceptron_rs.paths import paths_of
 
 __all__ = [
     "Files",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.io.lines import names_of, watched
+from perceptron_rs.io.text.lines import names_of, watched
 
 if TYPE_CHECKING:
     from perceptron_rs import EpochRecord

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from perceptron_rs.cli.modelfile import load_model, load_predictor
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.conll import Sentence
-from perceptron_rs.io.lines import check_files, names_of
+from perceptron_rs.io.text.lines import check_files, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source

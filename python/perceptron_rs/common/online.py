@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.options.groups import MistakeParameters
 from perceptron_rs.common.parameters import are_valid, check_parameters, validated
-from perceptron_rs.common.prediction import MistakeClassifier
-from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.train import Feeder, Trainable, train
+from perceptron_rs.common.prediction.predictor import MistakeClassifier
+from perceptron_rs.common.prediction.scoring import Scoring
+from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.errors import ArgumentError
 
 __all__ = ["OnlineClassifier"]

@@ -11,7 +11,7 @@ from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.audit import RECORD
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
-from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.fitted import check_is_fitted

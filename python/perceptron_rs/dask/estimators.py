@@ -13,9 +13,9 @@ from dask.base import is_dask_collection
 from distributed import Client, default_client
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, shape_of
-from perceptron_rs.common.label_sets import indicator
-from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.targets.label_sets import indicator
+from perceptron_rs.common.targets.labels import label_array
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
 from perceptron_rs.dask.cluster import DaskCluster
 from perceptron_rs.distributed.estimators import ClusterLearner

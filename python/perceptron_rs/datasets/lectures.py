@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.notebook import table
 from perceptron_rs.linear.averaged import AveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.notebook import table
 from perceptron_rs.teaching.trace import Trace, trace
 
 __all__ = ["LECTURES", "Lecture", "lecture"]

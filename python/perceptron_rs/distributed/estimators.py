@@ -6,7 +6,7 @@ import os
 from typing import Any, ClassVar, Self
 
 from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.train import Trainable, train
+from perceptron_rs.common.training.train import Trainable, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions

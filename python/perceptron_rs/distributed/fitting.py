@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit import RECORD
-from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.label_sets import assert_columns, warn_of_constant
-from perceptron_rs.common.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.common.mixing import Mixed
-from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import CallWeights
+from perceptron_rs.common.targets.label_sets import assert_columns, warn_of_constant
+from perceptron_rs.common.targets.labels import encode_again, encode_new, joined_labels
+from perceptron_rs.common.targets.weights import CallWeights
+from perceptron_rs.common.training.driver import Report, Schedule, follow
+from perceptron_rs.common.training.progress import Observer
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_to_json

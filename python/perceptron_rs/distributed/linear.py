@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.driver import Report, Schedule
-from perceptron_rs.common.label_sets import indicator, is_indicator
-from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.weights import nothing_to_learn, refuse_odd_weights, sample_weights
+from perceptron_rs.common.targets.label_sets import indicator, is_indicator
+from perceptron_rs.common.targets.labels import label_array
+from perceptron_rs.common.targets.weights import nothing_to_learn, refuse_odd_weights, sample_weights
+from perceptron_rs.common.training.driver import Report, Schedule
+from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import get_engine

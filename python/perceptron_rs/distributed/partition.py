@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import Digests, StoredRows
-from perceptron_rs.common.label_sets import LabelSets
-from perceptron_rs.common.labels import encode
 from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.common.weights import count_classes
+from perceptron_rs.common.targets.label_sets import LabelSets
+from perceptron_rs.common.targets.labels import encode
+from perceptron_rs.common.targets.weights import count_classes
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine

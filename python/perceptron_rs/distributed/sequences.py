@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import examples
+from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, PartitionFacts
 from perceptron_rs.engines import get_engine

@@ -8,11 +8,11 @@ from typing import Literal
 
 from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.common.options.kinds import FORMATS
-from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import Format, check_bits, check_delimiter, check_names, reading_of
 from perceptron_rs.io.source import PathLike, Source, paths_of
+from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
 
 __all__ = ["open_examples"]
 
@@ -121,7 +121,7 @@ def open_examples(
     >>> model.classes_
     array([-1,  1])
     """
-    from perceptron_rs.io.svmlight import check_options
+    from perceptron_rs.io.svmlight.files import check_options
 
     check_options(n_features, zero_based, "ignore")
     for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):

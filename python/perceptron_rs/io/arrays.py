@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import refuse_type
-from perceptron_rs.compression import unpacked
-from perceptron_rs.io.lines import is_pipe, name_of
+from perceptron_rs.io.text.compression import unpacked
+from perceptron_rs.io.text.lines import is_pipe, name_of
 
 __all__ = ["load_npy", "matrix_of", "read_npy", "read_npz"]
 

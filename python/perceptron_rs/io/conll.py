@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from perceptron_rs.text import line_text
+from perceptron_rs.io.text.decoding import line_text
 
 __all__ = ["ConllParser", "Sentence", "TokenLayout"]
 

@@ -175,7 +175,7 @@ def _shown(names: tuple[str, ...] | None) -> str:
 def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     """Return the examples of several files as those of one; they have the same columns."""
     first = parts[0]
-    from perceptron_rs.common.labels import joined_labels  # which imports scikit-learn
+    from perceptron_rs.common.targets.labels import joined_labels  # which imports scikit-learn
 
     y = None if first.y is None else joined_labels([part.labels for part in parts])
     if any(part.weights is not None for part in parts):

@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from perceptron_rs.compression import MAX_RATIO, unpacked
 from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, read_tensors, wrong_width
-from perceptron_rs.io.label_lists import all_labels, as_matrix, labels_in, tidy_labels
-from perceptron_rs.io.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 from perceptron_rs.io.reading import (
     BITS,
     HASHED,
@@ -29,11 +26,14 @@ from perceptron_rs.io.reading import (
     format_of,
 )
 from perceptron_rs.io.source import Batch, Source
-from perceptron_rs.text import check_utf8, open_text
+from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, labels_in, tidy_labels
+from perceptron_rs.io.text.compression import MAX_RATIO, unpacked
+from perceptron_rs.io.text.decoding import check_utf8, open_text
+from perceptron_rs.io.text.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
 
 if TYPE_CHECKING:
-    from perceptron_rs.io.delimited import Records
-    from perceptron_rs.io.layout import Layout
+    from perceptron_rs.io.tables.delimited import Records
+    from perceptron_rs.io.tables.layout import Layout
 
 __all__ = ["Bad", "Check", "ExampleFiles"]
 
@@ -152,7 +152,7 @@ class ExampleFiles:
         if form == "safetensors":
             return read_tensors(file, reading)
         if form == "parquet":
-            from perceptron_rs.io.tables import parquet_table
+            from perceptron_rs.io.tables.tables import parquet_table
 
             found = file
             if is_read_once([file]):
@@ -160,7 +160,7 @@ class ExampleFiles:
                     found = opened.read()
             return next(of_tables(name, reading, [parquet_table(found)]))
         if form in TEXT_TABLES:
-            from perceptron_rs.io.columns import room_for_arrow
+            from perceptron_rs.io.tables.columns import room_for_arrow
 
             table = TableLines(name, form, reading)
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
@@ -189,7 +189,7 @@ class ExampleFiles:
         """Return the labels of examples as ``fit`` takes them."""
         if not self.reading.multilabel:
             return data.labels
-        from perceptron_rs.common.label_sets import LabelSets
+        from perceptron_rs.common.targets.label_sets import LabelSets
 
         return replace(LabelSets.of_indicator(data.labels), classes=np.array(self.reading.list_labels))
 
@@ -212,7 +212,7 @@ class ExampleFiles:
             from perceptron_rs.io.raw_text import kind_of_files
 
             return replace(reading, label_kind=kind_of_files(self.files, reading.max_ratio))
-        from perceptron_rs.io.tables import CsvLines, kinds_of
+        from perceptron_rs.io.tables.tables import CsvLines, kinds_of
 
         def records(file: object, lines: CsvLines) -> Iterator[bytes]:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.text.records)
@@ -280,8 +280,8 @@ class ExampleFiles:
 
     def _tables(self, file: Any, check: Check | None) -> Iterator[Examples]:
         """Give the examples of a Parquet file, some at a time."""
-        from perceptron_rs.io.columns import room_for_arrow
-        from perceptron_rs.io.tables import ParquetFile
+        from perceptron_rs.io.tables.columns import room_for_arrow
+        from perceptron_rs.io.tables.tables import ParquetFile
 
         with about(name_of(file)), room_for_arrow():
             for part in of_tables(name_of(file), self.reading, ParquetFile(file)):
@@ -462,7 +462,7 @@ class ExampleFiles:
     def _layout(self, file: Any) -> Layout | None:
         """Return which columns of a table are what; None if no line of it is there."""
         if self.form == "parquet":
-            from perceptron_rs.io.tables import ParquetFile
+            from perceptron_rs.io.tables.tables import ParquetFile
 
             return ParquetFile(file).layout(name_of(file), self.reading)
         table = TableLines(name_of(file), self.form, self.reading)

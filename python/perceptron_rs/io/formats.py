@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.compression import MAX_RATIO
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.io.lines import is_read_once, name_of, names_of
 from perceptron_rs.io.reading import Reading
+from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.text.lines import is_read_once, name_of, names_of
 
 __all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "read_tensors", "wrong_width"]
 
@@ -42,7 +42,7 @@ class _SvmlightLines:
     """Reads lines of svmlight text; unless an option says it, the first tells whether they have labels."""
 
     def __init__(self, name: str, reading: Reading) -> None:
-        from perceptron_rs.io.svmlight_text import SvmlightText
+        from perceptron_rs.io.svmlight.lines import SvmlightText
 
         self._name, self._reading = name, reading
         base = None if isinstance(reading.zero_based, str) else reading.zero_based
@@ -120,9 +120,9 @@ class TableLines:
     """
 
     def __init__(self, name: str, form: str, reading: Reading) -> None:
-        from perceptron_rs.io.delimited import CsvText
-        from perceptron_rs.io.layout import layout_of
-        from perceptron_rs.io.tables import CsvLines
+        from perceptron_rs.io.tables.delimited import CsvText
+        from perceptron_rs.io.tables.layout import layout_of
+        from perceptron_rs.io.tables.tables import CsvLines
 
         text = CsvText(name, reading.separator(form), header=reading.header, missing=reading.missing)
         self._reading, self.records = reading, text.records
@@ -155,7 +155,7 @@ class TableLines:
 
 def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
     """Give the examples of a Parquet file: of some rows at a time, or of tables that have been read."""
-    from perceptron_rs.io.layout import layout_of, located
+    from perceptron_rs.io.tables.layout import layout_of, located
 
     is_read = isinstance(tables, list)
     schema = tables[0].schema if is_read else tables.schema
@@ -217,7 +217,7 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
 
 def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
     """Return the examples of whole files of svmlight text, on several threads."""
-    from perceptron_rs.io.svmlight import load_with_base
+    from perceptron_rs.io.svmlight.files import load_with_base
 
     def load(features: int | None) -> tuple[Any, NDArray[Any], bool]:
         return load_with_base(

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.common.rows.sparse import CsrArrays
-from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
-from perceptron_rs.io.lines import text_blocks
 from perceptron_rs.io.reading import Reading, check_bits
 from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
-from perceptron_rs.text import line_text
+from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.text.decoding import line_text
+from perceptron_rs.io.text.lines import text_blocks
 
 if TYPE_CHECKING:
-    from perceptron_rs.io.cells import LabelKind
+    from perceptron_rs.io.tables.cells import LabelKind
 
 __all__ = ["RawText", "kind_of_files", "kind_of_labels", "open_lines"]
 
@@ -230,7 +230,7 @@ def _number(label: str) -> int | float | None:
     """Return a label as a number, to the last digit; None if it is none."""
     if _is_integer(label):
         return int(label)
-    from perceptron_rs.io.cells import is_number
+    from perceptron_rs.io.tables.cells import is_number
 
     found = float(label) if is_number(label) else math.inf
     return found if abs(found) < 2.0**53 else None

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.compression import SUFFIXES as PACKED
 from perceptron_rs.errors import ArgumentError, OptionsError
-from perceptron_rs.io.lines import is_read_once, name_of, names_of
 from perceptron_rs.io.options import FileOptions
+from perceptron_rs.io.text.compression import SUFFIXES as PACKED
+from perceptron_rs.io.text.lines import is_read_once, name_of, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.features.text import HashedText
-    from perceptron_rs.io.cells import LabelKind
+    from perceptron_rs.io.tables.cells import LabelKind
 
 __all__ = [
     "BITS",

@@ -9,11 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from perceptron_rs.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout
-from perceptron_rs.io.lines import name_of, text_blocks, whole_lines
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
-from perceptron_rs.text import open_text
+from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.text.decoding import open_text
+from perceptron_rs.io.text.lines import name_of, text_blocks, whole_lines
 
 __all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, has_shape, n_dimensions
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.compression import unpacked
 from perceptron_rs.io.arrays import load_npy, read_npz
-from perceptron_rs.paths import PathLike, paths_of
+from perceptron_rs.io.text.compression import unpacked
+from perceptron_rs.io.text.paths import PathLike, paths_of
 
 __all__ = [
     "Batch",
@@ -317,8 +317,8 @@ def open_arrays(
     if y is None:
         raise ValueError("y must hold class labels, got None")
     if isinstance(y, list | tuple):
-        from perceptron_rs.common.label_sets import is_indicator
-        from perceptron_rs.common.labels import label_array  # imports scikit-learn
+        from perceptron_rs.common.targets.label_sets import is_indicator
+        from perceptron_rs.common.targets.labels import label_array  # imports scikit-learn
 
         y = np.asarray(y) if is_indicator(y) else label_array(None, y, None)
     elif is_sparse(y):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import type_of
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.lines import name_of
 from perceptron_rs.io.source import (
     Batch,
     PathLike,
@@ -29,6 +28,7 @@ from perceptron_rs.io.source import (
     paths_of,
     refuse_pipe,
 )
+from perceptron_rs.io.text.lines import name_of
 
 __all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]
 

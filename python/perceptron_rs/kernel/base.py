@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.early_stopping import selected
-from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import shared_settings, validated
-from perceptron_rs.common.planes import joint_update
-from perceptron_rs.common.prediction import LearntAttribute
+from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
+from perceptron_rs.common.targets.planes import joint_update
+from perceptron_rs.common.targets.weights import CallWeights
 from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.train import Feeder, train
-from perceptron_rs.common.weights import CallWeights
+from perceptron_rs.common.training.early_stopping import selected
+from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.common.training.train import Feeder, train
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.parameters import KernelLearnerParameters

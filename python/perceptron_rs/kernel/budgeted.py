@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
-from perceptron_rs.common.planes import is_joint, n_planes
 from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.targets.planes import is_joint, n_planes
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner

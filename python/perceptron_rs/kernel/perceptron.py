@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.prediction import LearntAttribute
+from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.kernel.base import KernelLearner

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.common.kernel_array import spec_of
-from perceptron_rs.common.planes import check_classes, is_joint
-from perceptron_rs.common.prediction import MistakeClassifier
+from perceptron_rs.common.prediction.predictor import MistakeClassifier
+from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.targets.planes import check_classes, is_joint
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.vote_shares import VoteShares
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import State
 
 __all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of", "stored", "survival_counts"]

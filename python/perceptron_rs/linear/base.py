@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.last_call import OF_PASS, CallAttribute
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import are_accepted, shared_settings, validated
-from perceptron_rs.common.planes import check_classes, joint_update, positive_labels
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.targets.planes import check_classes, joint_update, positive_labels
+from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.train import Feeder, train
-from perceptron_rs.common.weights import start_value
+from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.common.training.train import Feeder, train
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed import PackedModel

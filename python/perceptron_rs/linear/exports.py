@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from perceptron_rs.common.parameters import is_aggressive
-from perceptron_rs.common.planes import is_multilabel
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.common.schema import schema_of
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 if TYPE_CHECKING:

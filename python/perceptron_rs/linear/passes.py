@@ -16,12 +16,12 @@ from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.options.groups import group_of
 from perceptron_rs.common.parameters import are_accepted
-from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
-from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.targets.planes import is_multilabel
+from perceptron_rs.common.targets.weights import sample_weights
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import Turn, turns
-from perceptron_rs.common.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner

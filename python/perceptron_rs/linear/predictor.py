@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction
 from perceptron_rs.common.columns import COLUMNS, unpacked
-from perceptron_rs.common.planes import assert_finite_weights, assert_same_planes, check_classes
-from perceptron_rs.common.prediction import MistakeClassifier
+from perceptron_rs.common.prediction.predictor import MistakeClassifier
+from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.targets.planes import assert_finite_weights, assert_same_planes, check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.common.vote_shares import VoteShares
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.models.description import base_of, input_of

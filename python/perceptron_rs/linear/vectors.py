@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, within
+from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.common.sampling import draw_vectors
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.state import zeros
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.train import Feeder
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.linear.base import LinearLearner

@@ -14,17 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.fixed_parameters import keep_fixed_parameters
-from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.owner import Fitted
+from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.selection import matrix_of, select_rows
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.scoring import Scoring
+from perceptron_rs.common.targets.labels import encode_new, label_array
 from perceptron_rs.common.turns import learning
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.bounds import down, norm_squared
+from perceptron_rs.margins.exact.bounds import down, norm_squared
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.kernel import check_kernel, gram, kernel_result, scaled
 from perceptron_rs.margins.maximum import solve

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.bounds import down, novikoff, up, up_root
+from perceptron_rs.margins.exact.bounds import down, novikoff, up, up_root
 from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.problem import Problem, read

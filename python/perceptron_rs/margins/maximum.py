@@ -7,7 +7,7 @@ from typing import Any
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.bounds import novikoff
+from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.kernel import Space, check_kernel, gram, kernel_result
 from perceptron_rs.margins.parameters import MAX_STEPS
 from perceptron_rs.margins.problem import Problem, check_options, read

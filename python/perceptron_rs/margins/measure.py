@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName
-from perceptron_rs.common.labels import encode
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.targets.labels import encode
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.problem import read

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.bounds import most_updates, norm_squared, novikoff, up_root
+from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novikoff, up_root
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, Solver
-from perceptron_rs.common.labels import encode_new, label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
+from perceptron_rs.common.targets.labels import encode_new, label_array
 from perceptron_rs.common.threads import thread_count
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.errors import ArgumentError

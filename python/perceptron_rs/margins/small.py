@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.margins.bounds import down, novikoff, up_root
+from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
 from perceptron_rs.margins.exact.numbers import ExactMatrix
 from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
 from perceptron_rs.margins.kernel import Space, whole_weights

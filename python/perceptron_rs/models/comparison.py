@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.schema import SchemaMixin, StoredExamples, schema_of
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.description import BASE, INPUT, input_of

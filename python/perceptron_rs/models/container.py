@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
+from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.memory import probe_memory
 from perceptron_rs.models.files import open_regular
 from perceptron_rs.models.values import Tensors, decode, encode
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.fitted import feature_names

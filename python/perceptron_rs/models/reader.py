@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.common.planes import keep_label_matrix, learns_many
 from perceptron_rs.common.schema import is_count, schema_of
+from perceptron_rs.common.targets.planes import keep_label_matrix, learns_many
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_from_json

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
-from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.schema import name_of
+from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.feeders import InMemory
 from perceptron_rs.common.parameters import (
     check_values,
     refuse_balanced,
@@ -18,13 +17,14 @@ from perceptron_rs.common.parameters import (
     shared_settings,
     validated,
 )
+from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.scoring import Scoring
-from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.targets.weights import CallWeights, start_value
 from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.train import Feeder, Trainable, train
-from perceptron_rs.common.weights import CallWeights, start_value
+from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
+from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.exporting import Exported, ExportedNetwork

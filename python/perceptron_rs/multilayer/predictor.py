@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Activation
-from perceptron_rs.common.planes import check_classes
-from perceptron_rs.common.prediction import Classifier
+from perceptron_rs.common.prediction.predictor import Classifier
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.targets.planes import check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import State, get_engine

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,

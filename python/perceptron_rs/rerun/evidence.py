@@ -12,8 +12,8 @@ from typing import Any
 
 from perceptron_rs import _core
 from perceptron_rs.audit.environment import environment
+from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.training_record import read_record
-from perceptron_rs.paths import PathLike
 from perceptron_rs.rerun.reproduction import Reproduction
 
 __all__ = ["Evidence"]

@@ -22,12 +22,12 @@ from sklearn.utils import _safe_indexing
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
-from perceptron_rs.common.label_sets import LabelSets, bits
-from perceptron_rs.common.labels import encode, label_array, target_of
-from perceptron_rs.common.planes import is_multilabel, label_matrix
 from perceptron_rs.common.rows.examples import as_array, examples, read
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.weights import sample_weights
+from perceptron_rs.common.targets.label_sets import LabelSets, bits
+from perceptron_rs.common.targets.labels import encode, label_array, target_of
+from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
+from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.fitted import feature_names

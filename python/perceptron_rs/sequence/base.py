@@ -16,10 +16,10 @@ from perceptron_rs.common.parameters import (
     refuse_partitions,
     shared_settings,
 )
-from perceptron_rs.common.prediction import LearntAttribute
-from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import start_value
+from perceptron_rs.common.prediction.predictor import LearntAttribute
+from perceptron_rs.common.targets.weights import start_value
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, dtype_kind, has_length, n_dimensions, values_of
-from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
+from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.engines import get_engine
 from perceptron_rs.fitted import check_is_fitted
 

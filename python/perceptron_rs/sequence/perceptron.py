@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.labels import label_array
 from perceptron_rs.common.parameters import validated
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.train import train
+from perceptron_rs.common.targets.labels import label_array
+from perceptron_rs.common.training.train import train
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Decoding
-from perceptron_rs.common.planes import check_classes
-from perceptron_rs.common.prediction import Predictor
+from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.schema import History, Schema
+from perceptron_rs.common.targets.planes import check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import State, get_engine

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.progress import Learnable, Observer
+from perceptron_rs.common.training.progress import Learnable, Observer
 from perceptron_rs.engines import State
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.common.driver import Schedule, follow
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import check_values, draw_seed, validated
-from perceptron_rs.common.prediction import LearntAttribute
+from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
+from perceptron_rs.common.targets.weights import start_value
+from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.common.turns import computed, consistent, learning
-from perceptron_rs.common.weights import start_value
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import AnswerList, materialize

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StringType, StructField
 from pyspark.sql.types import StructType as Schema
 
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron

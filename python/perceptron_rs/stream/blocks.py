@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 from perceptron_rs._core import crc32
 from perceptron_rs.array_likes import has_columns
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.label_sets import indicator, is_indicator, warn_of_constant
-from perceptron_rs.common.labels import (
+from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.common.rows.storage import checked_by, holds_numbers
+from perceptron_rs.common.targets.label_sets import indicator, is_indicator, warn_of_constant
+from perceptron_rs.common.targets.labels import (
     classes_like,
     encode,
     encode_new,
@@ -27,11 +30,8 @@ from perceptron_rs.common.labels import (
     label_array,
     of_one_type,
 )
-from perceptron_rs.common.rows.examples import refuse_odd
-from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
-from perceptron_rs.common.rows.storage import checked_by, holds_numbers
+from perceptron_rs.common.targets.weights import infinite_weight, refuse_odd_weights
 from perceptron_rs.common.turns import within_turns
-from perceptron_rs.common.weights import infinite_weight, refuse_odd_weights
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, equally_weighted, stamps

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
-from perceptron_rs.common.driver import Watch
+from perceptron_rs.common.training.driver import Watch
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.container import pack, unpack

@@ -12,15 +12,15 @@ import numpy as np
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import StreamRecord
-from perceptron_rs.common.driver import Report, Schedule, follow
-from perceptron_rs.common.labels import classes_like, encode_new, label_array, refuse_other_order
-from perceptron_rs.common.planes import learns_many
-from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import assert_width, read
 from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.sklearn_callbacks import FitTask
-from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import CallWeights
+from perceptron_rs.common.targets.labels import classes_like, encode_new, label_array, refuse_other_order
+from perceptron_rs.common.targets.planes import learns_many
+from perceptron_rs.common.targets.weights import CallWeights
+from perceptron_rs.common.training.driver import Report, Schedule, follow
+from perceptron_rs.common.training.progress import Observer
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps

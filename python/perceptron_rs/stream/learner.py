@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Self
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.train import Feeder, Trainable, train
+from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.sklearn_base import fit_context

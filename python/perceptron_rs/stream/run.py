@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from perceptron_rs.common.label_sets import positives
-from perceptron_rs.common.labels import encode
 from perceptron_rs.common.rows.examples import ValidatedRows, read
-from perceptron_rs.common.weights import nothing_to_learn, unvisited
+from perceptron_rs.common.targets.label_sets import positives
+from perceptron_rs.common.targets.labels import encode
+from perceptron_rs.common.targets.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings

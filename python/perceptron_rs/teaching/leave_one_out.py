@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.labels import label_array
+from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 
 __all__ = ["LeaveOneOut", "leave_one_out"]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.labels import label_array
-from perceptron_rs.common.weights import sample_weights
+from perceptron_rs.common.targets.labels import label_array
+from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.margins.problem import two_classes
 
 __all__ = ["hinge_loss", "perceptron_loss"]

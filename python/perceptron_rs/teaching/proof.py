@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.notebook import table
 from perceptron_rs.margins.maximum import max_margin
-from perceptron_rs.notebook import table
 from perceptron_rs.teaching.trace import Trace
 
 __all__ = ["Proof", "proof"]

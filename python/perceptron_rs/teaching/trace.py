@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.driver import DriveCall, noted_calls
+from perceptron_rs.common.notebook import table as table_of
+from perceptron_rs.common.training.driver import DriveCall, noted_calls
 from perceptron_rs.engines import get_engine
-from perceptron_rs.notebook import table as table_of
 from perceptron_rs.settings import Linear
 
 __all__ = ["Step", "Trace", "trace"]

@@ -1,4 +1,4 @@
-"""``perceptrons digests``: the digest of every fit of `perceptron_rs.golden`, to compare two machines."""
+"""``perceptrons digests``: the digest of every fit of `testing.golden`, to compare two machines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print what computes, and a line for each fit."""
     from perceptron_rs.audit.environment import environment
-    from perceptron_rs.golden import fits
+    from perceptron_rs.testing.golden import fits
 
     about = environment(arguments.engine)
     if arguments.json:

@@ -9,7 +9,7 @@ from pathlib import Path
 from perceptron_rs.cli.commands.reproduce import again
 from perceptron_rs.cli.status import CommandError, Status
 from perceptron_rs.errors import about
-from perceptron_rs.io.lines import is_read_once, names_of
+from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.models.files import write_whole
 from perceptron_rs.rerun.evidence import Evidence
 

@@ -18,8 +18,8 @@ from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.words import text_of
-from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.summary import label_text
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.input_files import OF_FILES
 

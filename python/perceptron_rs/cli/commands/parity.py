@@ -23,7 +23,7 @@ def run(arguments: Namespace) -> int:
     """Print a line for each way; return 1 at the first that differs."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from perceptron_rs.parity import ways
+    from perceptron_rs.testing.parity import ways
 
     chosen(arguments)  # a wrong choice is said before anything is read
     data = examples(arguments).whole()

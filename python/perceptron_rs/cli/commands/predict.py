@@ -16,8 +16,8 @@ from perceptron_rs.array_likes import in_full
 from perceptron_rs.cli.data import examples, lines_of
 from perceptron_rs.cli.modelfile import learner_of, load_predictor
 from perceptron_rs.cli.status import CommandError, Status
-from perceptron_rs.common.planes import is_multilabel
 from perceptron_rs.common.summary import plain
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 

@@ -22,7 +22,7 @@ from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
-from perceptron_rs.io.lines import is_read_once, names_of
+from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.models.description import input_of
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from perceptron_rs.cli.figures import show, table
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column
-from perceptron_rs.io.lines import names_of
 from perceptron_rs.io.sentences import batched
+from perceptron_rs.io.text.lines import names_of
 from perceptron_rs.metrics import (
     Parts,
     Scheme,

@@ -28,7 +28,7 @@ from perceptron_rs.cli.tagging import (
 )
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.conll import Sentence
-from perceptron_rs.io.lines import is_read_once, names_of
+from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["run"]

@@ -22,7 +22,7 @@ from perceptron_rs.cli.progress import progress, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.cli.words import say
-from perceptron_rs.common.predictor import hyperplanes
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.summary import plain
 from perceptron_rs.features.idf import IdfFit

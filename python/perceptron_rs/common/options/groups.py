@@ -19,7 +19,7 @@ from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, V
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-    from perceptron_rs.common.progress import Callback
+    from perceptron_rs.common.training.progress import Callback
 else:  # they take long to import; `typing.get_type_hints` finds these
     RandomState = Callback = Any
 

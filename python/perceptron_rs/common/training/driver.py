@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.best import Best
+from perceptron_rs.common.training.best_epochs import Best
 from perceptron_rs.engines import Engine, Run
 from perceptron_rs.settings import Data, Epoch, Linear, Settings
 from perceptron_rs.state import State

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.label_sets import positives
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import rows_of, select_rows
+from perceptron_rs.common.targets.label_sets import positives
 from perceptron_rs.engines import Engine, State
 from perceptron_rs.errors import ArgumentError
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Tie
 from perceptron_rs.common.columns import unpacked
-from perceptron_rs.common.planes import is_joint, is_multilabel, label_matrix
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.common.schema import Array, SchemaMixin
+from perceptron_rs.common.targets.planes import is_joint, is_multilabel, label_matrix
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.planes import is_joint, is_multilabel
-from perceptron_rs.common.prediction import MistakeClassifier
+from perceptron_rs.common.prediction.predictor import MistakeClassifier
+from perceptron_rs.common.targets.planes import is_joint, is_multilabel
 from perceptron_rs.common.turns import consistent
 
 __all__ = ["VoteShares"]

@@ -6,7 +6,15 @@ import codecs
 import io
 from typing import IO, Any
 
-from perceptron_rs.compression import MAX_RATIO, PACKINGS, PathLike, Unpacked, first_bytes, n_lines, unpacked
+from perceptron_rs.io.text.compression import (
+    MAX_RATIO,
+    PACKINGS,
+    PathLike,
+    Unpacked,
+    first_bytes,
+    n_lines,
+    unpacked,
+)
 
 __all__ = ["check_utf8", "line_text", "open_text"]
 

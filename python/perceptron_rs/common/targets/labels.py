@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, is_missing, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
-from perceptron_rs.common.label_sets import LabelSets, is_indicator, lists_of_labels
-from perceptron_rs.common.planes import check_classes, learns_many
 from perceptron_rs.common.rows.storage import is_masked, without_index
+from perceptron_rs.common.targets.label_sets import LabelSets, is_indicator, lists_of_labels
+from perceptron_rs.common.targets.planes import check_classes, learns_many
 from perceptron_rs.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
 from perceptron_rs.common.rows.sparse import CsrArrays
-from perceptron_rs.io.label_lists import CutLists, as_matrix
+from perceptron_rs.io.svmlight.label_lists import CutLists, as_matrix
 
 __all__ = ["SvmlightText"]
 

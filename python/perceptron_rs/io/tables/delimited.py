@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.cells import as_numbers, is_missing, is_value
-from perceptron_rs.io.columns import CellError, arrow, shown, single
+from perceptron_rs.io.tables.cells import as_numbers, is_missing, is_value
+from perceptron_rs.io.tables.columns import CellError, arrow, shown, single
 
 __all__ = ["HOW_TO_SAY", "CsvText", "Records"]
 

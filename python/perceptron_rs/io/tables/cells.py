@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.io.columns import CellError, arrow, first_row
+from perceptron_rs.io.tables.columns import CellError, arrow, first_row
 
 __all__ = [
     "CellKinds",

@@ -15,9 +15,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.planes import is_joint
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.storage import STORED, to_stored
+from perceptron_rs.common.targets.planes import is_joint
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt_arrays
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from perceptron_rs.compression import MAX_RATIO, n_lines
-from perceptron_rs.text import open_text
+from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
+from perceptron_rs.io.text.decoding import open_text
 
 if TYPE_CHECKING:  # importing it takes longer than reading a small file
-    from perceptron_rs.io.delimited import Records
+    from perceptron_rs.io.tables.delimited import Records
 
 __all__ = [
     "BLOCK",

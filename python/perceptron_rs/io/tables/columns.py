@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.memory import probe_memory
 
 __all__ = [
     "CellError",

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
-from perceptron_rs.common.driver import Report, Schedule, drive, follow
-from perceptron_rs.common.early_stopping import Validation, selected, split
-from perceptron_rs.common.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
-from perceptron_rs.common.labels import (
+from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
+from perceptron_rs.common.rows.examples import as_array, examples, unchecked
+from perceptron_rs.common.rows.selection import rows_of, slice_rows
+from perceptron_rs.common.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
+from perceptron_rs.common.targets.labels import (
     classes_like,
     encode,
     encode_again,
@@ -24,15 +25,14 @@ from perceptron_rs.common.labels import (
     refuse_other_order,
     target_of,
 )
-from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
-from perceptron_rs.common.planes import learns_many
-from perceptron_rs.common.progress import Observer
-from perceptron_rs.common.rows.examples import as_array, examples, unchecked
-from perceptron_rs.common.rows.selection import rows_of, slice_rows
-from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.targets.planes import learns_many
+from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.train import Feeder
-from perceptron_rs.common.weights import sample_weights
+from perceptron_rs.common.training.driver import Report, Schedule, drive, follow
+from perceptron_rs.common.training.early_stopping import Validation, selected, split
+from perceptron_rs.common.training.progress import Observer
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
+from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 

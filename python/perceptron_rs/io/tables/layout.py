@@ -14,8 +14,10 @@ from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.dictionaries import hashed_dictionaries
-from perceptron_rs.io.cells import LabelKind, as_labels
-from perceptron_rs.io.columns import (
+from perceptron_rs.io.reading import Reading, check_names, check_weight
+from perceptron_rs.io.source import Batch, Source
+from perceptron_rs.io.tables.cells import LabelKind, as_labels
+from perceptron_rs.io.tables.columns import (
     CellError,
     arrow,
     column_of,
@@ -29,9 +31,7 @@ from perceptron_rs.io.columns import (
     shown,
     single,
 )
-from perceptron_rs.io.delimited import HOW_TO_SAY, CsvText
-from perceptron_rs.io.reading import Reading, check_names, check_weight
-from perceptron_rs.io.source import Batch, Source
+from perceptron_rs.io.tables.delimited import HOW_TO_SAY, CsvText
 
 __all__ = ["Layout", "layout_of", "located", "refuse_unnamed"]
 

@@ -15,18 +15,30 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import Method, begin_record, note_end
-from perceptron_rs.common.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
-from perceptron_rs.common.label_sets import LabelSets
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed, is_aggressive
-from perceptron_rs.common.planes import is_joint, is_multilabel, keep_label_matrix, n_planes, positive_labels
-from perceptron_rs.common.progress import Observer
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.targets.label_sets import LabelSets
+from perceptron_rs.common.targets.planes import (
+    is_joint,
+    is_multilabel,
+    keep_label_matrix,
+    n_planes,
+    positive_labels,
+)
+from perceptron_rs.common.targets.weights import (
+    CallWeights,
+    class_counts,
+    class_weights,
+    label_weights,
+    unvisited,
+)
+from perceptron_rs.common.training.driver import HeldOut, Report, Schedule
+from perceptron_rs.common.training.progress import Observer
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
-from perceptron_rs.common.weights import CallWeights, class_counts, class_weights, label_weights, unvisited
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard

@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import read_svmlight, read_svmlight_part
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.threads import thread_count
-from perceptron_rs.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.label_lists import CutLists
-from perceptron_rs.io.lines import BLOCK, name_of, whole_lines
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.source import (
     Batch,
@@ -30,8 +27,11 @@ from perceptron_rs.io.source import (
     joined,
     paths_of,
 )
+from perceptron_rs.io.svmlight.label_lists import CutLists
+from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio, n_lines
+from perceptron_rs.io.text.decoding import open_text
+from perceptron_rs.io.text.lines import BLOCK, name_of, whole_lines
 from perceptron_rs.io.threads import in_order
-from perceptron_rs.text import open_text
 
 __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
 

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from perceptron_rs.compression import MAX_RATIO, check_ratio
-from perceptron_rs.io.cells import CellKinds, LabelKind
-from perceptron_rs.io.columns import arrow, room_for_arrow
-from perceptron_rs.io.delimited import CsvText
-from perceptron_rs.io.layout import Layout, layout_of, located
 from perceptron_rs.io.reading import Reading, check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
+from perceptron_rs.io.tables.cells import CellKinds, LabelKind
+from perceptron_rs.io.tables.columns import arrow, room_for_arrow
+from perceptron_rs.io.tables.delimited import CsvText
+from perceptron_rs.io.tables.layout import Layout, layout_of, located
+from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.threads import in_order
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.parity import ways
+from perceptron_rs.testing.parity import ways
 
 __all__ = ["assert_parity"]
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.label_sets import LabelSets, bits
-from perceptron_rs.common.labels import target_of
-from perceptron_rs.common.planes import is_multilabel
+from perceptron_rs.common.targets.label_sets import LabelSets, bits
+from perceptron_rs.common.targets.labels import target_of
+from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.sklearn_base import ClassifierMixin
 
 __all__ = ["Scoring"]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, dtype_kind
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.label_sets import bits
 from perceptron_rs.common.rows.storage import is_masked
 from perceptron_rs.common.sparse_weights import dense
+from perceptron_rs.common.targets.label_sets import bits
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.state import Floats
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.sklearn_callbacks import FitTask
+from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.engines import Run, State
 from perceptron_rs.float_mode import foreign, standard
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.train import Trainable
+    from perceptron_rs.common.training.train import Trainable
 
 __all__ = ["Callback", "EpochRecord", "Learnable", "Observer"]
 

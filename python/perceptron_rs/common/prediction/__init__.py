@@ -1,0 +1,1 @@
+"""What predicts: models without their training, hyperplanes, accuracies, and the shares of a vote."""

@@ -1,0 +1,1 @@
+"""What comes with the rows: labels, how classes become planes, and weights of examples and classes."""

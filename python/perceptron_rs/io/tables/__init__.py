@@ -1,0 +1,1 @@
+"""Tables: CSV, Parquet and Arrow, their columns, and which of them are labels and features."""

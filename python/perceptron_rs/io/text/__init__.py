@@ -1,0 +1,1 @@
+"""From names of files to whole lines of text: patterns and folders, compression, encodings."""
