@@ -90,6 +90,12 @@ def examples(tmp_path):
     return path, X, y
 
 
+def learner_of(arguments):
+    model = learning.learner(arguments)
+    learning.weigh_classes(model, LABELS)
+    return model
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(("options", "parameters"), CASES, ids=lambda value: str(value))
 def test_options_are_parameters(learner, options, parameters):
@@ -100,12 +106,12 @@ def test_options_are_parameters(learner, options, parameters):
         parameters = {}  # they are those of the reader
     if not set(parameters) <= set(kind().get_params()):
         with pytest.raises(UsageError, match=rf"the learner {learner} has no option --|no effect without"):
-            learning.learner(parse(argv), LABELS)
+            learner_of(parse(argv))
     elif (learner, *options[:2]) in {("kernel", "--prediction", "longest"), ("perceptron", "--alpha", 2)}:
         with pytest.raises(UsageError, match=r"invalid choice: 'longest'|has no effect without --penalty"):
-            learning.learner(parse(argv), LABELS)
+            learner_of(parse(argv))
     else:
-        found = learning.learner(parse(argv), LABELS)
+        found = learner_of(parse(argv))
         assert found.get_params() == kind(**parameters).get_params()
 
 
@@ -188,13 +194,13 @@ def test_wrong_usage(call, options, expected):
     assert answer.out == ""
 
 
-def test_what_the_estimator_refuses(refused, tmp_path, examples):
-    line = refused(
-        "train", examples[0], "--model", tmp_path / "m", "--multi-class", "joint", "--margin-threshold", 1
-    )
+def test_parameters_that_exclude_each_other(call, tmp_path):
+    """Before DATA, which does not exist, is opened."""
+    options = ("--multi-class", "joint", "--margin-threshold", 1)
+    answer = call("train", "no.svm", "--model", tmp_path / "m", *options)
     said = "--margin-threshold 1.0 is not available with --multi-class joint; set --margin-threshold 0"
     said += " or --multi-class ovr"
-    assert line == said
+    assert (answer.status, answer.err) == (2, f"perceptrons: error: {said}\n")
 
 
 def test_names_of_scikit_learn(call):

@@ -82,7 +82,10 @@ def test_names_in_the_model_and_none_in_the_data(call, tmp_path, text_file):
 def test_bad_models(refused, tmp_path, text_file, command):
     data = [] if command == "inspect" else [text_file]
     path = tmp_path / "bad.model"
-    for content, text in ((b"", "the file is empty"), (b"no model at all", "cannot load")):
+    for content, text in (
+        (b"", "it is empty; the file is truncated or corrupted"),
+        (b"no model at all", "cannot load"),
+    ):
         path.write_bytes(content)
         line = refused(command, path, *data)
         assert str(path) in line

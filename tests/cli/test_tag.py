@@ -83,7 +83,7 @@ def test_every_option_is_a_parameter(call, tagged, tmp_path, options, parameters
 
 def test_what_training_says(call, tagged, tmp_path):
     answer = call("tag-train", tagged, "--model", tmp_path / "m", "--epochs", 9)
-    assert answer.err.startswith("-- epoch 1: ")
+    assert answer.err.startswith("epoch 1: 4 wrong sentences, 9 wrong tokens, ")
     assert answer.out.startswith("data      4 sentences, 12 tokens, 3 tags\n")
     assert "the last without a mistake" in answer.out
     found = call("tag-train", tagged, "--model", tmp_path / "m", "--held-out", 0.25, "--json").json
@@ -256,7 +256,7 @@ def test_models_for_the_other_commands(refused, tagger, model, text_file, tagged
         (b"a\tN\n\xff\tN\n", "line 2: is not UTF-8"),
         (b"", "the file is empty"),
         (b"\n \n", "contains no tokens"),
-        (b"a\nb\n", "has 1 column, but needs two or more"),
+        (b"a\nb\n", "line 1 has 1 columns, but the word, its features and the tag need 2"),
     ],
 )
 def test_bad_files(refused, tmp_path, text, message):
@@ -315,7 +315,9 @@ def test_files_with_more_columns(call, refused, tagger, tmp_path):
         *"xyz"
     ]
     assert perceptron_rs.load(tmp_path / "m").template_["columns"] == 1
-    assert "names column 4" in refused("tag-train", path, "--model", tmp_path / "m", "--columns", 4)
+    assert "the word, its features and the tag need 5" in refused(
+        "tag-train", path, "--model", tmp_path / "m", "--columns", 4
+    )
 
 
 CONLL_U = """\

@@ -150,7 +150,7 @@ def test_names_do_not_change_the_digest(call, files, tmp_path):
         (["--text", "--tf-idf", "--stream"], "--stream"),
         (["--text", "--tf-idf", "--scale", "maxabs"], "--scale cannot"),
         (["--tf-idf", "--format", "svmlight"], "--tf-idf is for text"),
-        (["--keep-words", 3, "--format", "svmlight"], "--keep-words is about text"),
+        (["--keep-words", 3, "--format", "svmlight"], "--keep-words is for text"),
         (["--ngrams", 1, 2, "--format", "svmlight"], "--ngrams is for lines"),
         (["--text", "--ngrams", 2, 1], "--ngrams must be two whole numbers"),
         (["--text", "--stop-words", "english", "--analyzer", "char"], "--stop-words are left out"),

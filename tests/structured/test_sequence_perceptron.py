@@ -220,7 +220,10 @@ BAD_PARAMETERS = [
     ({"update": "early"}, "update='early' needs decode='beam'"),
     ({"beam_width": 0}, "beam_width"),
     ({"decode": "greedy"}, "decode"),
-    ({"hash_columns": 8, "min_count": 2}, "min_count must be 1 with hash_columns"),
+    (
+        {"hash_columns": 8, "min_count": 2},
+        "min_count=2 is not available with hash_columns=8, which keeps no counts",
+    ),
     ({"early_stopping": True, "validation_fraction": 0.95}, "which leaves none to learn from"),
 ]
 

@@ -5,16 +5,12 @@ No library is imported before it is needed, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-import json
 import math
-import operator
-import time
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.status import CommandError, Status, UsageError
+from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.fitted import parameter_names
@@ -29,13 +25,12 @@ __all__ = [
     "audit_key",
     "audited",
     "chosen",
-    "end_of",
-    "finished",
     "given",
     "learner",
     "options_of",
     "others_with",
     "stream_options",
+    "weigh_classes",
 ]
 
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
@@ -75,8 +70,9 @@ def given(arguments: Namespace, options: Sequence[Option], before: object = None
     """
     known = {option.parameter: option for option in options}
     found = {name: value for name, value in vars(arguments).items() if name in known}
-    for option in options:
-        for name, values in option.needs.items() if option.parameter in found else ():
+    for option in [option for option in options if option.parameter in found]:
+        found |= option.sets
+        for name, values in option.needs.items():
             if name not in known:
                 continue
             value = found.get(name, getattr(before, name, known[name].default))
@@ -94,20 +90,24 @@ def _written(option: Option, values: tuple[Any, ...]) -> str:
     return f"{option.flag} {' or '.join(str(value) for value in values if value)}"
 
 
-def learner(arguments: Namespace, y: NDArray[Any] | None, before: Any = None) -> Any:
+def learner(arguments: Namespace, before: Any = None) -> Any:
     """Return an estimator with the parameters that are given; one that goes on keeps the others.
 
-    ``y`` are the labels, if they are known, for the weights of classes.
+    Weights of classes are still as they were written: see `weigh_classes`.
     """
     kind = LEARNERS[arguments.learner].kind
     parameters = chosen(arguments, before)
-    if "class_weight" in parameters:
-        classes = y if before is None else before.classes_  # the data may hold some of them
-        parameters["class_weight"] = _class_weights(parameters["class_weight"], classes)
     if "n_jobs" in parameter_names(kind):
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
     return kind(**parameters) if before is None else before.set_params(**parameters)
+
+
+def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
+    """Read the weights of classes as they were written; ``labels``: of these, None if nobody knows them."""
+    written = vars(model).get("class_weight")
+    if isinstance(written, list):
+        model.class_weight = _class_weights(written, labels)
 
 
 def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
@@ -150,57 +150,12 @@ def stream_options(arguments: Namespace) -> dict[str, Any] | None:
     return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **told}
 
 
-def finished(
-    arguments: Namespace,
-    model: object,
-    times: list[float],
-    signals: list[int],
-    result: dict[str, Any],
-    rows: dict[str, str],
-) -> int:
-    """Write what was learnt, say how it went, and return the exit status.
-
-    Parameters
-    ----------
-    arguments : Namespace
-    model : estimator
-    times : list of float
-        When reading and learning began, and when learning ended.
-    signals : list of int
-        Those that came meanwhile.
-    result, rows : dict
-        What is to be said, as JSON and in words.
-    """
-    from perceptron_rs.cli.modelfile import save_model
-
-    out = Path(arguments.model)
-    save_model(model, out)
-    spent = map(operator.sub, [*times[1:], time.perf_counter()], times)
-    seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size
-    if arguments.json:
-        result |= {"seconds": seconds, "model": arguments.model, "bytes": size, "interrupted": bool(signals)}
-        print(json.dumps(result))
-    else:
-        rows["seconds"] = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
-        rows["model"] = f"{arguments.model}, {size} bytes"
-        print("\n".join(f"{name:10}{text}" for name, text in rows.items()))
-    return 128 + signals[0] if signals else Status.SUCCESS
-
-
-def end_of(model: Any, signals: list[int]) -> str:
-    """Return in words how the epochs ended."""
-    end = "interrupted" if signals else "the last without a mistake" if model.converged_ else "not converged"
-    return f"{model.n_iter_}, {end}"
-
-
-def _class_weights(options: Sequence[str] | None, y: NDArray[Any] | None) -> dict[Any, float] | str | None:
+def _class_weights(options: Sequence[str], y: NDArray[Any] | None) -> dict[Any, float] | str:
     """Return the values of --class-weight as the estimators take them."""
     import numpy as np
 
     from perceptron_rs.common.summary import label_text, plain
 
-    if not options:
-        return None
     if "balanced" in options:
         if len(options) > 1:
             raise CommandError("--class-weight balanced cannot be combined with weights of single classes")

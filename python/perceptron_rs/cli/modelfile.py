@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+from perceptron_rs import learners
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
@@ -51,37 +51,32 @@ def save_model(model: Any, path: Path) -> None:
         model.save(path)
 
 
-def load_model(path: Path, *, sequences: bool | None = False) -> Any:
+def load_model(path: Path, threads: int | None = None, *, sequences: bool | None = False) -> Any:
     """Read an estimator from a model file; ``sequences``: whether it must label them, None if it may."""
-    return _checked(path, lambda learners: learners.load(path), sequences)
+    model = _checked(path, learners.load, sequences)
+    if hasattr(model, "n_jobs"):
+        model.n_jobs = threads
+    return model
 
 
 def load_predictor(path: Path, threads: int | None, *, sequences: bool = False) -> Any:
     """Read what predicts of a model file, of the columns that readers of DATA make."""
-    predictor = _checked(path, lambda learners: learners.load_predictor(path, n_jobs=threads), sequences)
+    predictor = _checked(path, partial(learners.load_predictor, n_jobs=threads), sequences)
     predictor._takes_columns = True
     return predictor
 
 
-def _checked(path: Path, load: Callable[[ModuleType], Any], sequences: bool | None) -> Any:
-    if path.is_dir():
-        raise CommandError(f"{path}: is a folder; name a model file in it")
-    with path.open("rb") as file:
-        if path.is_file() and not file.read(1):
-            raise CommandError(f"{path}: the file is empty, so it is not a model")
+def _checked(path: Path, load: Callable[[Path], Any], sequences: bool | None) -> Any:
     with about(path):
-        model = load(import_module("perceptron_rs.learners"))
-    learner = learner_of(model)
-    kind, is_tagger = learner.class_name, learner.data == "sequences"
-    if sequences is False and is_tagger:
-        raise CommandError(
-            f"{path}: holds a {kind}, which labels sequences; use the commands tag and tag-evaluate"
-        )
-    if sequences and not is_tagger:
-        raise CommandError(
-            f"{path}: holds {'an' if kind[0] in 'AEIOU' else 'a'} {kind}, which does not label sequences; "
-            f"use predict and evaluate"
-        )
+        model = load(path)
+    kind = learner_of(model)
+    is_tagger = kind.data == "sequences"
+    if sequences is not None and sequences != is_tagger:
+        article = "an" if kind.class_name[0] in "AEIOU" else "a"
+        what = "does not label sequences; use predict and evaluate"
+        if is_tagger:
+            what = "labels sequences; use the commands tag and tag-evaluate"
+        raise CommandError(f"{path}: holds {article} {kind.class_name}, which {what}")
     return model
 
 

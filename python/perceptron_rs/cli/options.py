@@ -146,11 +146,11 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = (
         "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
     )
-    add(command, "--scale", f"{text}later data alike", kinds.SCALES)
+    add(command, "--scale", f"{text}later data alike", kinds.SCALES, default=argparse.SUPPRESS)
     text = (
         "weigh the n-grams of text the more, the fewer texts have them, as scikit-learn's TfidfTransformer "
     )
-    add(command, "--tf-idf", f"{text}(needs all texts, so not with --stream)")
+    add(command, "--tf-idf", f"{text}(needs all texts, so not with --stream)", default=argparse.SUPPRESS)
     text = (
         "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
     )

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perceptron_rs.common.training.progress import EpochRecord
 from perceptron_rs.io.text.lines import names_of, watched
 
 if TYPE_CHECKING:
-    from perceptron_rs import EpochRecord
+    from perceptron_rs.sequence.progress import SequenceEpoch
 
 __all__ = ["Counts", "ReadingLines", "progress", "reading"]
 
@@ -20,7 +21,7 @@ _LARGE = 1 << 25  # bytes
 
 
 @contextmanager
-def progress(epochs: int, *, quiet: bool) -> Iterator[Callable[[EpochRecord], bool] | None]:
+def progress(epochs: int, *, quiet: bool) -> Iterator[EpochLines | None]:
     """Give the callback that shows how a fit gets on; None if nothing is to be shown."""
     if quiet or sys.stderr is None:
         yield None
@@ -43,20 +44,29 @@ class EpochLines:
         self._before = 0.0  # seconds until the end of the last epoch
         self._examples = self._mistakes = 0
 
-    def __call__(self, record: EpochRecord) -> bool:
+    def __call__(self, record: EpochRecord | SequenceEpoch) -> bool:
         """Show one epoch; the fit goes on."""
+        text = self._of_examples(record) if isinstance(record, EpochRecord) else _of_sequences(record)
+        self._write(f"epoch {record.epoch + 1}: {text}, {record.seconds:.2f} s")
+        return False
+
+    def _of_examples(self, record: EpochRecord) -> str:
         self._examples += record.n_examples
         self._mistakes += record.mistakes
         seconds, self._before = record.seconds - self._before, record.seconds
         learnt = record.n_examples - record.n_before  # in these seconds
         speed = f"{learnt / seconds:,.0f}" if seconds > 0 and learnt else "-"
-        self._write(
-            f"epoch {record.epoch + 1}: {self._examples} examples, "
+        return (
+            f"{self._examples} examples, "
             f"{record.mistakes} mistakes ({_share(record.mistakes, record.n_examples)}), "
-            f"{self._mistakes} in all ({_share(self._mistakes, self._examples)}), "
-            f"{speed} rows/s, {record.seconds:.2f} s"
+            f"{self._mistakes} in all ({_share(self._mistakes, self._examples)}), {speed} rows/s"
         )
-        return False
+
+
+def _of_sequences(record: SequenceEpoch) -> str:
+    score = record.validation_score
+    held_out = "" if score is None else f", accuracy {score:.4f} held out"
+    return f"{record.sequence_errors} wrong sentences, {record.token_errors} wrong tokens{held_out}"
 
 
 class Counts:

@@ -1,69 +1,39 @@
-"""What the commands on sequences share: taggers from files, and sentences as attributes."""
+"""What the commands on sequences share: taggers from files, and DATA as sentences."""
 
 from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.modelfile import load_model, load_predictor
-from perceptron_rs.cli.status import CommandError
+from perceptron_rs.cli.status import CommandError, UsageError
+from perceptron_rs.features import column_attributes
 from perceptron_rs.io.conll import Sentence
+from perceptron_rs.io.sentences import read_sentences, source_of
 from perceptron_rs.io.text.lines import check_files, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = [
-    "attributes",
-    "load_tagger",
-    "positions",
-    "sentences",
-    "sentences_of",
-    "tag_column",
-    "tagged",
-    "tagged_source",
-]
+__all__ = ["TaggedFiles", "load_tagger", "tagged"]
+
+WINDOW = 2  # as of `column_attributes`
 
 
-def load_tagger(path: Path, threads: int | None, *, learns: bool = False) -> Any:
+def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False) -> Any:
     """Read a model that tag-train has written: what predicts of it, or the estimator."""
-    if learns:
-        model = load_model(path, sequences=True)
-        model.n_jobs = threads
-    else:
-        model = load_predictor(path, threads, sequences=True)
+    load = load_model if learns else load_predictor
+    model = load(path, threads, sequences=True)
     if not hasattr(model, "template_"):
         raise CommandError(
             f"{path}: was not written by tag-train, so the attributes to make of the columns are unknown; "
             "use it from Python"
         )
     return model
-
-
-def positions(template: dict[str, Any]) -> list[int]:
-    """Return the numbers, from 1, of a template's columns: the first ones unless it says others."""
-    found: list[int] = template.get("positions") or list(range(1, template["columns"] + 1))
-    return found
-
-
-def tag_column(template: dict[str, Any], told: int | None) -> int | None:
-    """Return the number, from 1, of the column of the tags: as told, else as in training; None: the last."""
-    found: int | None = told or template.get("tag")
-    return found
-
-
-def attributes(sentence: Sentence, template: dict[str, Any]) -> list[list[str]]:
-    """Return the attributes of the tokens of one sentence, made of the template's columns."""
-    from perceptron_rs.features import column_attributes
-
-    tokens = sentence.tokens
-    if len(tokens[0]) > template["columns"] or "positions" in template:
-        numbers = positions(template)
-        tokens = [[token[number - 1] for number in numbers] for token in tokens]
-    return column_attributes(tokens, kind=template["kind"], window=template["window"])
 
 
 def tagged(line: str, tag: str, column: int | None) -> str:
@@ -76,53 +46,113 @@ def tagged(line: str, tag: str, column: int | None) -> str:
     return line + (parts[cells[-1] - 1] if len(cells) > 1 else "\t") + tag
 
 
-def tagged_source(
-    files: Sequence[Any], read: Callable[[], Iterator[Sentence]], template: dict[str, Any], tag: int
-) -> Source:
-    """Return sentences as ``fit_stream`` takes them; ``tag`` is the number of the column of their tags."""
-    from perceptron_rs.io.sentences import source_of
+class TaggedFiles:
+    """DATA as sentences.
 
-    def example(sentence: Sentence) -> tuple[list[list[str]], list[str]]:
-        return attributes(sentence, template), [token[tag - 1] for token in sentence.tokens]
+    Parameters
+    ----------
+    arguments : Namespace
+        The options that name columns.
+    template : dict or None
+        What the attributes of a model are made of; None: that is what the options and the first sentence say.
+    learns : bool, default=False
+        Whether a model is trained on them: there may be other columns between those that it needs.
+    """
 
-    return source_of(
-        read,
-        example,
-        files=tuple(map(Path, files)),
-        reading=f"{template}, tag {tag}",
-        name=names_of(files),
-    )
+    def __init__(
+        self, arguments: Namespace, template: dict[str, Any] | None, *, learns: bool = False
+    ) -> None:
+        self.arguments, self.files, self.name = arguments, arguments.data, names_of(arguments.data)
+        self.template, self._is_new, self._learns = template or {}, template is None, learns
+        told = vars(arguments)
+        #: Numbers of columns, from 1: that of the tag, None if it is the last one; and those of the others.
+        self.column: int | None = told.get("tag_column") or self.template.get("tag")
+        first = range(1, self.template.get("columns", 0) + 1)
+        self._numbers = list(told.get("columns") or self.template.get("positions") or first)
+        self.tag = 0
+        #: Numbers of sentences and tokens, once all were read.
+        self.counts: tuple[int, int] | None = None
 
+    def parts(self, *, with_tag: bool = True, keep_lines: bool = False) -> Iterator[list[Sentence]]:
+        """Give the sentences as soon as their last lines have come."""
+        last, column = max(self._numbers, default=1), self.column
+        least = last if not with_tag else last + 1 if column is None else max(last, column)
+        # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag is.
+        is_exact = not self._learns and column is None and "positions" not in self.template
+        expected = "the model needs, with the tag," if with_tag else "the model reads"
+        if self._is_new:
+            least, expected = max(2, least), "the word, its features and the tag need"
+        check_files(self.files)
+        max_ratio = vars(self.arguments).get("max_ratio")
+        return read_sentences(
+            self.files,
+            least if is_exact else None,
+            expected,
+            least=least,
+            keep_lines=keep_lines,
+            max_ratio=max_ratio,
+        )
 
-def sentences_of(
-    arguments: Namespace, template: dict[str, Any], *, with_tag: bool = True, keep_lines: bool = False
-) -> Iterator[list[Sentence]]:
-    """Give the sentences of DATA, which have the columns that a tagger needs, and perhaps a tag."""
-    last, column = max(positions(template)), tag_column(template, arguments.tag_column)
-    least = last if not with_tag else last + 1 if column is None else max(last, column)
-    # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag is.
-    is_exact = column is None and "positions" not in template
-    expected = "the model needs, with the tag," if with_tag else "the model reads"
-    return sentences(arguments, least if is_exact else None, expected, least=least, keep_lines=keep_lines)
+    def sentences(self) -> Iterator[Sentence]:
+        """Give all sentences, with their tags; the first one tells where that is."""
+        n = n_tokens = 0
+        for sentence in chain.from_iterable(self.parts()):
+            if not self.tag:
+                self._begin(len(sentence.tokens[0]))
+            n, n_tokens = n + 1, n_tokens + len(sentence.tokens)
+            yield sentence
+        if not n:
+            raise CommandError(f"{self.name}: contains no tokens")
+        self.counts = n, n_tokens
 
+    def _begin(self, columns: int) -> None:
+        """Note which columns are what; of a new model, how attributes are made of them.
 
-def sentences(
-    arguments: Namespace,
-    columns: int | None = None,
-    expected: str = "the lines before have",
-    *,
-    least: int = 1,
-    keep_lines: bool = False,
-) -> Iterator[list[Sentence]]:
-    """Give the sentences of DATA as soon as their last lines have come; see `read_sentences`."""
-    from perceptron_rs.io.sentences import read_sentences
+        There are positions only where the columns are not the first ones, and a tag only where it need not be
+        the last one.
+        """
+        self.tag = self.column or columns
+        if not self._learns:
+            return
+        chosen = self._numbers = self._numbers or list(range(1, self.tag))
+        if not chosen:
+            raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
+        if self.tag in chosen:
+            raise UsageError(f"--columns names column {self.tag}, which is that of the tags; leave it out")
+        if self._is_new:
+            told = vars(self.arguments)
+            kind = told.get("template", "words")
+            window = told.get("window", WINDOW) if kind == "words" else 0
+            self.template = {"kind": kind, "window": window, "columns": len(chosen)}
+            self.template |= {} if self.column is None else {"tag": self.column}
+            self.template |= {} if chosen == list(range(1, len(chosen) + 1)) else {"positions": chosen}
 
-    check_files(arguments.data)
-    return read_sentences(
-        arguments.data,
-        columns,
-        expected,
-        least=least,
-        keep_lines=keep_lines,
-        max_ratio=vars(arguments).get("max_ratio"),
-    )
+    def attributes(self, sentence: Sentence) -> list[list[str]]:
+        """Return the attributes of the tokens of one sentence."""
+        tokens = [[token[number - 1] for number in self._numbers] for token in sentence.tokens]
+        return column_attributes(tokens, kind=self.template["kind"], window=self.template["window"])
+
+    def tags(self, sentence: Sentence) -> list[str]:
+        """Return the tags of the tokens of one sentence."""
+        return [token[self.tag - 1] for token in sentence.tokens]
+
+    def encoded(
+        self, sentences: list[Sentence], encode: Callable[[Iterable[list[str]]], Any]
+    ) -> tuple[Any, list[str], list[int]]:
+        """Return rows, tags and lengths of sentences, which are forgotten: attributes take much more room."""
+        y = [tag for sentence in sentences for tag in self.tags(sentence)]
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        sentences.reverse()
+        popped = (sentences.pop() for _ in lengths)
+        return encode(chain.from_iterable(map(self.attributes, popped))), y, lengths
+
+    def source(self) -> Source:
+        """Return the sentences as ``fit_stream`` takes them."""
+        next(self.sentences())  # which tells the columns
+        return source_of(
+            self.sentences,
+            lambda sentence: (self.attributes(sentence), self.tags(sentence)),
+            files=tuple(map(Path, self.files)),
+            reading=f"{self.template}, tag {self.tag}",
+            name=self.name,
+        )

@@ -15,7 +15,7 @@ from sklearn import get_config
 
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.options.groups import group_of
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
@@ -116,7 +116,7 @@ def check_exclusions(estimator: BaseEstimator) -> None:
             set_to = getattr(estimator, other.name)
             if set_to != without and all(getattr(estimator, needed) in some for needed, some in needs):
                 because = parameter.metadata["because"]
-                raise ArgumentError(
+                raise OptionsError(
                     f"{{{other.name}}} is not available with {{{name}}}"
                     + (f", {because}" if because else ""),
                     f"set {{{other.name}}} or {{{name}}}",

@@ -150,6 +150,7 @@ class ConllParser:
                     f"{place} has {len(token)} columns, but {self._expected} {self._least}"
                     f"{_about_comments(token[0])}"
                 )
+            self._expected = "the lines before have"
         if len(token) != layout.columns:
             raise ValueError(
                 f"{place} has {len(token)} columns, but {self._expected} {layout.columns}; "

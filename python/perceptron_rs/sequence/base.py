@@ -246,5 +246,3 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         check_exclusions(self)
         if self.update != "full" and self.decode != "beam":
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
-        if self.hash_columns is not None and self.min_count != 1:
-            raise ValueError(f"min_count must be 1 with hash_columns, got {self.min_count}")

@@ -24,10 +24,17 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("attributes")
     kinds.add_tag_column(group, "column that holds the tag, from 1 (the last)")
     text = "columns that hold the word and further features (all before the tag)"
-    add(group, "--columns N,...", text, kinds.numbers)
+    add(group, "--columns N,...", text, kinds.numbers, default=argparse.SUPPRESS)
     text = "words: features of the word in the first of the columns and of its neighbours; columns: each "
-    add(group, "--template", f"{text}column is one feature (words)", ("words", "columns"))
-    add(group, "--window N", "neighbours on each side that --template words uses (2)", kinds.WINDOW)
+    add(
+        group,
+        "--template",
+        f"{text}column is one feature (words)",
+        ("words", "columns"),
+        default=argparse.SUPPRESS,
+    )
+    text = "neighbours on each side that --template words uses (2)"
+    add(group, "--window N", text, kinds.WINDOW, default=argparse.SUPPRESS)
     learning = command.add_argument_group("learning")
     for option in options(SequencePerceptronParameters):
         option.add_to(group if option.parameter in _OF_FEATURES else learning)

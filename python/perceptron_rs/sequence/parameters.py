@@ -57,7 +57,11 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
     beam_width: int = field(
         default=8,
         metadata=allowed(
-            kinds.POSITIVE, "beam width: keep the N best tags of each token", default="all", name="beam"
+            kinds.POSITIVE,
+            "beam width: keep the N best tags of each token",
+            default="all",
+            name="beam",
+            sets={"decode": "beam"},
         ),
     )
     update: SequenceUpdate = field(
@@ -76,6 +80,7 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
             "hold out this share of the sentences, and keep the epoch that tags them best",
             default="",
             name="held_out",
+            sets={"early_stopping": True},
         ),
     )
     n_iter_no_change: int = field(
@@ -94,6 +99,8 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
         metadata=allowed(
             Range(1, LARGEST, whole=True, none=True),
             "hash features to N columns instead of keeping a vocabulary",
+            excludes={"min_count": 1},
+            because="which keeps no counts",
         ),
     )
     verbose: int = field(default=0, metadata=VERBOSE)

@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> int:
         raise UsageError("--save-every has no effect without --save")
     if (arguments.no_audit or arguments.audit_key is not None) and arguments.save is None:
         raise UsageError("--audit-key and --no-audit are about the model that --save writes; add --save")
-    model = load_model(Path(arguments.model))
+    model = load_model(Path(arguments.model), arguments.threads)
     if not hasattr(model, "predict_then_learn"):
         raise CommandError(
             f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
@@ -69,8 +69,6 @@ class Learning:
         # The readers compare the names, and know how columns are counted; X has neither.
         self.kept = {name: vars(model)[name] for name in OF_FILES if name in vars(model)}
         vars(model).pop("feature_names_in_", None)
-        if hasattr(model, "n_jobs"):
-            model.n_jobs = arguments.threads
         self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples

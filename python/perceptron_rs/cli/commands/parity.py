@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from perceptron_rs.cli.data import examples, weights_of
-from perceptron_rs.cli.learning import chosen, learner
+from perceptron_rs.cli.learning import chosen, learner, weigh_classes
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
 
@@ -32,7 +32,8 @@ def run(arguments: Namespace) -> int:
     if not arguments.json:
         used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"
         print(f"examples: {used}, features: {X.shape[1]}")
-    model = learner(arguments, y)
+    model = learner(arguments)
+    weigh_classes(model, y)
     answers = []
     difference = None
     with warnings.catch_warnings():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator
 from dataclasses import asdict, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +16,9 @@ from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
 from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.cli.status import CommandError, Status, UsageError
-from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column, tagged_source
+from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.models.description import input_of
 
@@ -49,9 +46,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     from perceptron_rs.rerun import reproduce
 
     path = Path(arguments.model)
-    model = load_model(path, sequences=None)
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = arguments.threads
+    model = load_model(path, arguments.threads, sequences=None)
     calls = calls_of(model)
     is_tagger = learner_of(model).data == "sequences"
     if is_read_once(arguments.data) and (_is_streamed(calls) or is_tagger):
@@ -62,7 +57,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     key = _key(arguments, calls)
     if is_tagger and (others := set(reading_of(arguments).given) - {"max_ratio", "threads"}):
         raise UsageError(f"{say(min(others))} is about examples, and {path} labels sequences")
-    if not is_tagger and arguments.tag_column is not None:
+    if not is_tagger and "tag_column" in vars(arguments):
         raise UsageError(f"--tag-column is about tagged sentences, and {path} does not label sequences")
     if is_tagger:
         given = _of_sentences(arguments, load_tagger(path, arguments.threads, learns=True), calls)
@@ -135,24 +130,12 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
 
 
 def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
-
-    def read() -> Iterator[Sentence]:
-        return chain.from_iterable(sentences_of(arguments, model.template_))
-
-    first = next(read(), None)
-    if first is None:
-        raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
-    tag = tag_column(model.template_, arguments.tag_column) or len(first.tokens[0])
-    source = tagged_source(arguments.data, read, model.template_, tag)
+    data = TaggedFiles(arguments, model.template_)
     if _is_streamed(calls):
-        return {"X": source}
-    data = list(read())
-    encoder, n = AttributeEncoder(model.min_count, model.hash_columns), calls[0].rows if calls else len(data)
-    template = model.template_
-    encoder.fit(token for sentence in data[:n] for token in attributes(sentence, template))
-    return {
-        "X": encoder.transform(token for sentence in data for token in attributes(sentence, template)),
-        "y": [token[tag - 1] for sentence in data for token in sentence.tokens],
-        "lengths": [len(sentence.tokens) for sentence in data],
-        "encoder": encoder,
-    }
+        return {"X": data.source()}
+    sentences = list(data.sentences())
+    encoder = AttributeEncoder(model.min_count, model.hash_columns)
+    first = sentences[: calls[0].rows if calls else None]  # which tell the vocabulary
+    encoder.fit(token for sentence in first for token in data.attributes(sentence))
+    X, y, lengths = data.encoded(sentences, encoder.transform)
+    return {"X": X, "y": y, "lengths": lengths, "encoder": encoder}

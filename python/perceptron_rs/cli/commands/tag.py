@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column, tagged
+from perceptron_rs.cli.tagging import TaggedFiles, load_tagger, tagged
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.sentences import batched
 
@@ -21,16 +21,16 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print each line with its tag, and an empty line behind each sentence."""
     model = load_tagger(Path(arguments.model), arguments.threads)
-    column = tag_column(model.template_, arguments.tag_column)
-    for batch in sentences_of(arguments, model.template_, with_tag=False, keep_lines=True):
-        for block in batched(batch):
-            sys.stdout.writelines(_answers(model, block, arguments, column))
+    data = TaggedFiles(arguments, model.template_)
+    for part in data.parts(with_tag=False, keep_lines=True):
+        for block in batched(part):
+            sys.stdout.writelines(_answers(model, data, block, arguments))
         sys.stdout.flush()
     return Status.SUCCESS
 
 
-def _answers(model: Any, block: list[Sentence], arguments: Namespace, column: int | None) -> Iterator[str]:
-    X = [attributes(sentence, model.template_) for sentence in block if sentence.tokens]
+def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
+    X = [data.attributes(sentence) for sentence in block if sentence.tokens]
     found = iter(model.predict(X) if X else ())
     margins = iter(model.predict_margins(X) if X and arguments.scores else ())
     for sentence in block:
@@ -45,7 +45,7 @@ def _answers(model: Any, block: list[Sentence], arguments: Namespace, column: in
             yield "".join("\t".join(cell) + "\n" for cell in cells) + "\n" * bool(tags)
         else:
             for line, is_token in sentence.lines:
-                yield (_line(line, next(cells), column) if is_token else line) + "\n"
+                yield (_line(line, next(cells), data.column) if is_token else line) + "\n"
             yield "\n"
 
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from perceptron_rs.cli.figures import show, table
 from perceptron_rs.cli.status import CommandError
-from perceptron_rs.cli.tagging import attributes, load_tagger, sentences_of, tag_column
+from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.io.sentences import batched
-from perceptron_rs.io.text.lines import names_of
 from perceptron_rs.metrics import (
     Parts,
     Scheme,
@@ -34,29 +33,26 @@ def run(arguments: Namespace) -> int:
     """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
     model = load_tagger(Path(arguments.model), arguments.threads)
     known = set(model.classes_.tolist())
-    column = tag_column(model.template_, arguments.tag_column)
-    data = chain.from_iterable(sentences_of(arguments, model.template_))
+    data = TaggedFiles(arguments, model.template_)
     truth: Tags = []
     found: Tags = []
-    for block in batched(data):
-        found += model.predict([attributes(sentence, model.template_) for sentence in block])
-        truth += [[token[-1 if column is None else column - 1] for token in s.tokens] for s in block]
-    if not truth:
-        raise CommandError(f"{names_of(arguments.data)}: contains no tokens")
+    for block in batched(data.sentences()):
+        found += model.predict(list(map(data.attributes, block)))
+        truth += map(data.tags, block)
     parts = parts_of(known.union(*truth))
     if not are_chunked(parts):
         parts = None
     if arguments.scheme is not None:
-        _check_scheme(arguments.scheme, parts, names_of(arguments.data))
+        _check_scheme(arguments.scheme, parts, data.name)
     unknown = [tag for tags in truth for tag in tags if tag not in known]
     if len(unknown) == sum(map(len, truth)):
         raise CommandError(
-            f"{names_of(arguments.data)}: none of its tags is known to the model, {unknown[0]!r} first; if "
+            f"{data.name}: none of its tags is known to the model, {unknown[0]!r} first; if "
             f"the tags are in another column, name that by --tag-column"
         )
     if unknown:
         warnings.warn(
-            f"{names_of(arguments.data)}: {len(unknown)} tokens have tags that the model does not know, "
+            f"{data.name}: {len(unknown)} tokens have tags that the model does not know, "
             f"{unknown[0]!r} first; they count as errors",
             UserWarning,
             stacklevel=1,

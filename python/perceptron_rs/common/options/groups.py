@@ -88,6 +88,7 @@ def allowed(
     default: str | None = None,
     name: str | None = None,
     needs: Mapping[str, tuple[Any, ...]] | None = None,
+    sets: Mapping[str, Any] | None = None,
     excludes: Mapping[str, Any] | None = None,
     because: str = "",
     of_model: str | Literal[False] | None = None,
@@ -106,6 +107,8 @@ def allowed(
         A shorter name of the option, which comes before that of the parameter.
     needs : dict or None
         Values of other parameters without which this one would do nothing; no values: any that is given.
+    sets : dict or None
+        Values of other parameters that its option sets, too.
     excludes : dict or None
         Values that other parameters must have, where a learner has them, unless this one is at its default.
     because : str
@@ -120,6 +123,7 @@ def allowed(
         "default": default,
         "name": name,
         "needs": needs or {},
+        "sets": sets or {},
         "excludes": excludes or {},
         "because": because,
         "of_model": of_model,
@@ -148,9 +152,8 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
         default = told["of_model"] if of_model and told["of_model"] else told["default"]
         said = _default(parameter.default) if default is None else default
         text = f"{told['text']} ({said})" if said else told["text"]
-        found.append(
-            Option(parameter.name, text, told["values"], parameter.default, told["needs"], told["name"])
-        )
+        how = {part: told[part] for part in ("needs", "name", "sets")}
+        found.append(Option(parameter.name, text, told["values"], parameter.default, **how))
     return tuple(found)
 
 

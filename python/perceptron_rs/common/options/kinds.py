@@ -93,6 +93,8 @@ class Option:
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: A shorter name, which comes before that of scikit-learn.
     name: str | None = None
+    #: Other parameters that it sets.
+    sets: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -192,7 +194,9 @@ def add_training(place: Parser, kept: str) -> None:
 
 def add_tag_column(place: Parser, text: str) -> None:
     """Add the option --tag-column."""
-    add(place, "--tag-column N", text, POSITIVE)
+    from argparse import SUPPRESS
+
+    add(place, "--tag-column N", text, POSITIVE, default=SUPPRESS)
 
 
 def add_audit(command: Parser) -> None:
