@@ -91,7 +91,7 @@ def test_bad_models(refused, tmp_path, text_file, command):
         assert str(path) in line
         assert text in line
     assert refused(command, tmp_path / "no", *data) == f"{tmp_path / 'no'}: no such file or directory"
-    assert refused(command, tmp_path, *data) == f"{tmp_path}: is a folder; name a model file in it"
+    assert refused(command, tmp_path, *data) == f"{tmp_path}: is a directory; name a file in it"
 
 
 def test_whole_float_classes_are_printed_as_integers(call, tmp_path):
