@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 STEPS = """
-    import resource, sys
+    import os, resource, sys, traceback
     from pathlib import Path
     import numpy as np
     import scipy.sparse as sp
@@ -50,37 +50,51 @@ STEPS = """
     def bits(value):
         return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
 
-    def contents():
+    def contents(model):
         return {name: bits(value) for name, value in vars(model).items()}
 
-    model, X, y, more = globals()[sys.argv[1]]()
-    few = {"lengths": more["lengths"][:3]} if more else {}
-    model.fit(X[:300], y[:300], **few)  # what is loaded once is there
-    before, denied = contents(), 0
-    for step in range(30):
-        resource.setrlimit(resource.RLIMIT_AS, (size() + int(2**15 * 1.5**step), resource.RLIM_INFINITY))
-        try:
-            model.fit(X, y, **more)
-        except MemoryError:
-            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
-            denied += 1
-            assert contents() == before, f"changed at step {step}"
-        else:
-            break
-    print(denied, contents() != before)
+    def attempt(learner):
+        model, X, y, more = learner()
+        few = {"lengths": more["lengths"][:3]} if more else {}
+        model.fit(X[:300], y[:300], **few)  # what is loaded once is there
+        before, denied = contents(model), 0
+        for step in range(30):
+            resource.setrlimit(resource.RLIMIT_AS, (size() + int(2**15 * 1.5**step), resource.RLIM_INFINITY))
+            try:
+                model.fit(X, y, **more)
+            except MemoryError:
+                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+                denied += 1
+                assert contents(model) == before, f"changed at step {step}"
+            else:
+                break
+        print(learner.__name__, denied, contents(model) != before, flush=True)
+
+    for learner in (voted, order, classes, pocket, kernel, budget, sequence):
+        child = os.fork()  # of what is imported once
+        if child == 0:
+            try:
+                attempt(learner)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        if status := os.waitpid(child, 0)[1]:
+            sys.exit(f"{learner.__name__}: {os.waitstatus_to_exitcode(status)}")
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are enforced on Linux")
-@pytest.mark.parametrize("learner", ["voted", "order", "classes", "pocket", "kernel", "budget", "sequence"])
-def test_a_fit_in_too_little_memory(learner):
-    command = [sys.executable, "-c", textwrap.dedent(STEPS), learner]
+def test_a_fit_in_too_little_memory():
+    command = [sys.executable, "-c", textwrap.dedent(STEPS)]
     environment = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, env=environment)
     assert done.returncode == 0, done.stderr
-    denied, learnt = done.stdout.split()
-    assert int(denied) > 3, "the fit needs too little for the limits to matter"
-    assert learnt == "True"
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert len(lines) == 7
+    for learner, denied, learnt in lines:
+        assert int(denied) > 3, f"{learner}: the fit needs too little for the limits to matter"
+        assert learnt == "True", learner
 
 
 MASK = """

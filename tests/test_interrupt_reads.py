@@ -4,6 +4,7 @@ import copy
 import pickle
 import signal
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ READERS = {
 SMALL = np.random.default_rng(1).standard_normal((30, 50))
 
 
+@cache
 def long_passes(sparse):
     """Return calls that learn for some tenths of a second, by a run or by one call of the engine."""
     random = np.random.default_rng(0)
@@ -89,7 +91,7 @@ def test_a_second_ctrl_c_while_the_first_is_handled(learner, name):
 
     previous = signal.signal(signal.SIGPROF, handler)
     try:
-        signal.setitimer(signal.ITIMER_PROF, 0.05)
+        signal.setitimer(signal.ITIMER_PROF, 0.005)
         with pytest.raises(KeyboardInterrupt):
             long_passes(sparse=False)[name](model.set_params(max_iter=FOREVER))
     finally:

@@ -110,10 +110,11 @@ def test_every_combination(learner, method):
             assert any(text in str(raised.value) for _, text in errors), (cell, raised.value)
             refused += 1
             continue
+        sparse = sp.csr_array(dense)
+        ways = [("reference", sparse), ("rust", dense), ("reference", dense), ("rust", sparse)]
+        three = sum(value is not None for value in cell.values()) == 3
         first, *others = [
-            learnt(learner, engine, cell, method, stored)
-            for engine in ("reference", "rust")
-            for stored in (dense, sp.csr_array(dense))
+            learnt(learner, engine, cell, method, stored) for engine, stored in ways[: 2 if three else 4]
         ]
         assert all(other == first for other in others), cell
         worked += 1

@@ -81,7 +81,7 @@ def test_every_way_gives_the_same_bits(problem):
 @pytest.mark.parametrize("learner", LINEAR)
 def test_real_data(learner):
     X, y = load_digits(return_X_y=True)
-    assert_parity(learner(max_iter=2, tol=None), X[:60].astype(np.uint8), y[:60], batch_sizes=(32,))
+    assert_parity(learner(max_iter=2, tol=None), X[:30].astype(np.uint8), y[:30], batch_sizes=(16,))
     X, y = load_iris(return_X_y=True)
     assert_parity(learner(max_iter=3, tol=None), sp.csc_matrix(X).tocsr(), y, batch_sizes=(32,))
 

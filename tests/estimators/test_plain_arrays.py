@@ -20,6 +20,7 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.engines import ENGINES
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-9, 10, (60, 40)).astype(float)
@@ -73,13 +74,19 @@ def ways(model, wide):
 
 
 @pytest.mark.parametrize(
-    ("model", "columns"), [(model, 40) for model in ALL] + [(model, 1200) for model in LINEAR], ids=str
+    ("model", "columns", "engine"),
+    [
+        *((model, 40, engine) for model in ALL for engine in ENGINES),
+        *((model, 1200, "rust") for model in LINEAR),
+        (LINEAR[0], 1200, "reference"),
+    ],
+    ids=str,
 )
-def test_arrays_that_are_held_never_change(model, columns, engine_name):
+def test_arrays_that_are_held_never_change(model, columns, engine):
     """Whatever is learnt later; nor do copies, and each reading has the same bits."""
     wide = np.zeros((60, columns))
     wide[:, RNG.permutation(columns)[:40]] = X
-    model = clone(model).set_params(engine=engine_name).fit(wide, Y)
+    model = clone(model).set_params(engine=engine).fit(wide, Y)
     held, copies = [], []
     for name, learn in ways(model, wide):
         now = arrays(model)

@@ -22,10 +22,9 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "sparse"), [(2, True), (3, False)])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("learner", PASSES)
-@pytest.mark.parametrize("sparse", [False, True])
 def test_against_single_steps(learner, options, classes, engine_name, sparse):
     names = np.array(["setosa", "versicolor", "virginica"][:classes])
     rows = np.isin(Y, names)

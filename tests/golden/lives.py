@@ -135,8 +135,8 @@ def digest(case: Case, engine: str) -> str:
 
 def other_parameters(chosen: Draw, model: Any) -> dict[str, Any]:
     """Draw a parameter that the learner has, and its value."""
-    names = [name for name in PARAMETERS if name in model.get_params()]
-    name = chosen.one(names)
+    known = model.get_params()
+    name = chosen.one([name for name in PARAMETERS if name in known])
     return {name: chosen.one(PARAMETERS[name])}
 
 

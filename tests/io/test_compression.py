@@ -13,7 +13,7 @@ from perceptron_rs.features import column_attributes
 from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
 from perceptron_rs.io.text import compression
 
-LINES = 40_000
+LINES = 12_000
 TEXTS = {
     "svm": b"1 1:1\n0 2:1\n" * (LINES // 2),
     "csv": b"a,b,y\n" + b"1,0,1\n0,1,0\n" * (LINES // 2),

@@ -61,8 +61,7 @@ def test_engines_and_storages(parameters, seed, shape, kind, is_weighted):
         assert learnt(parameters, storage, y, weights) == expected
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("activation", "classes"), [("relu", 3), ("tanh", 2), ("logistic", 3)])
 def test_every_way_of_assert_parity(activation, classes):
     random = np.random.default_rng(classes)
     X, y = random.integers(0, 5, (15, 4)).astype(np.uint8), random.integers(0, classes, 15)

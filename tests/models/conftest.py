@@ -94,6 +94,7 @@ class Folder:
 
     def loaded(self, file: bytes):
         path = self.path / "given.safetensors"
+        path.unlink(missing_ok=True)  # some file systems wait for the disk where a file is written over
         path.write_bytes(file)
         return load(path)
 

@@ -183,8 +183,8 @@ def test_no_replayed_number_is_minus_zero(trainer):
 @pytest.mark.parametrize(
     ("dtype", "d"),
     [
-        *itertools.product(["float64"], [1, 2, 7, 8, 9, 15, 16, 17, 33]),
-        *itertools.product(["uint8"], [8, 9, 33]),
+        *itertools.product(["float64"], [1, 7, 8, 9, 17, 33]),
+        *itertools.product(["uint8"], [8, 33]),
         *((dtype, 17) for dtype in TYPES if dtype not in ("float64", "uint8")),
     ],
 )

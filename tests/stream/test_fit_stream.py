@@ -70,12 +70,12 @@ def story(model):
     )
 
 
-@pytest.mark.parametrize("size", [1, 8, N, 100])
+@pytest.mark.parametrize(
+    ("engine", "size"), [*(("rust", size) for size in (1, 8, N, 100)), ("reference", 13), ("reference", N)]
+)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_blocks_change_no_bit(learner, size, engine_name):
-    model = clone(learner).set_params(engine=engine_name)
-    if size == 1 and engine_name == "reference":
-        size = 13
+def test_blocks_change_no_bit(learner, size, engine):
+    model = clone(learner).set_params(engine=engine)
     for X, weight in ((WHOLE, None), (REAL, WEIGHT)):
         expected = clone(model).fit(X, Y, sample_weight=weight)
         found = clone(model).fit_stream((X, Y, weight), block_size=size)

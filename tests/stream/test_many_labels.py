@@ -34,8 +34,14 @@ def batches(X, Y, form=np.asarray, sizes=(7, 1, 20, 12)):
     return Source(batches=lambda: ((X[a:b], form(Y[a:b])) for a, b in pairwise(ends)))
 
 
-@pytest.mark.parametrize("options", [{}, {"class_weight": "balanced"}, {"class_weight": {0: 1, 1: 2}}])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, lambda Y: Y.astype(bool).tolist()])
+@pytest.mark.parametrize(
+    ("options", "form"),
+    [
+        ({}, np.asarray),
+        ({"class_weight": "balanced"}, sp.csr_matrix),
+        ({"class_weight": {0: 1, 1: 2}}, lambda Y: Y.astype(bool).tolist()),
+    ],
+)
 @pytest.mark.parametrize(
     "learner", [Perceptron, AveragedPerceptron, VotedPerceptron, BudgetedKernelPerceptron]
 )
