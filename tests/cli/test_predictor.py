@@ -1,115 +1,70 @@
-"""The commands that predict import neither scikit-learn nor SciPy, and print what the estimator says."""
+"""The commands that predict import neither scikit-learn nor SciPy.
+
+That predictors say what estimators say, to the last bit, is in ``tests/models/test_predictors.py``.
+"""
 
 import json
 import subprocess
 import sys
 
 import numpy as np
-import pytest
 from safetensors.numpy import save_file
 
-from perceptron_rs import (
-    AveragedPerceptron,
-    BudgetedKernelPerceptron,
-    KernelPerceptron,
-    MultilayerPerceptron,
-    Perceptron,
-    PocketPerceptron,
-    VotedPerceptron,
-)
+from perceptron_rs import Perceptron, VotedPerceptron
 
-from .support import environment, svmlight
+from .support import X, Y, environment, svmlight
 
-rng = np.random.default_rng(6)
-A = np.concatenate([rng.integers(-3, 4, (50, 4)) / 2, np.zeros((2, 4))])  # with ties
-TWO, THREE = rng.integers(0, 2, 52), np.array(["a", "b", "c"])[rng.integers(0, 3, 52)]
-FEW = {"max_iter": 3, "tol": None}
-MODELS = [
-    (Perceptron(**FEW), TWO),
-    (Perceptron(**FEW, tie="positive", fit_intercept=False), TWO),
-    (Perceptron(**FEW, multi_class="joint"), THREE),
-    (AveragedPerceptron(**FEW), THREE),
-    (PocketPerceptron(**FEW), THREE),
-    (VotedPerceptron(**FEW), TWO),
-    (KernelPerceptron(**FEW, multi_class="joint"), THREE),
-    (BudgetedKernelPerceptron(**FEW, budget=9), TWO),
-    (MultilayerPerceptron((3,), **FEW), THREE),
-]
 CODE = """
 import sys
 from perceptron_rs.cli import main
-status = main(sys.argv[1:])
-sys.exit([name for name in ("sklearn", "scipy", "joblib") if name in sys.modules] or status)
+statuses = [main(line.split()) for line in sys.argv[1:]]
+sys.exit([name for name in ("sklearn", "scipy", "joblib") if name in sys.modules] or max(statuses))
 """
-
-
-def output_of(*argv):
-    """Return what a command prints that imports none of these."""
-    argv = [sys.executable, "-c", CODE, *map(str, argv)]
-    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
-@pytest.mark.parametrize("number", range(len(MODELS)))
-def test_the_answers_are_those_of_the_estimator(call, tmp_path, number):
-    model, y = MODELS[number]
-    model.fit(A, y)
-    model.save(tmp_path / "m")
-    (tmp_path / "a.svm").write_text(svmlight(A, [0] * len(A)))
-    options = ("--scores", "--zero-based", "no")
-    rows = call("predict", tmp_path / "m", tmp_path / "a.svm", *options).out.splitlines()
-    labels, *scores = zip(*(row.split("\t") for row in rows), strict=True)
-    assert list(labels) == [str(label) for label in model.predict(A).tolist()]
-    found = np.array(scores, dtype=np.float64).T
-    assert found.tobytes() == model.decision_function(A).reshape(len(A), -1).tobytes()
+ROWS = "".join(
+    ",".join([*map(str, row), str(label)]) + "\n" for row, label in zip(X.tolist(), Y, strict=True)
+)
 
 
 def test_probabilities(call, refused, tmp_path):
-    np.save(tmp_path / "a.npy", A)
-    model = VotedPerceptron(**FEW).fit(A, THREE)
+    y = np.array(["a", "b", "c", "a", "c", "b"])
+    np.save(tmp_path / "a.npy", X)
+    argv = ("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities")
+    model = VotedPerceptron(max_iter=3, tol=None).fit(X, y)
     model.save(tmp_path / "m")
-    shares = model.predict_proba(A).tolist()
-    rows = call("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities").out.splitlines()
+    shares = model.predict_proba(X).tolist()
+    rows = call(*argv).out.splitlines()
     assert [list(map(float, row.split("\t")[1:])) for row in rows] == shares
-    out = call("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities", "--json").out.splitlines()
-    assert [json.loads(row) for row in out] == [
+    assert list(map(json.loads, call(*argv, "--json").out.splitlines())) == [
         {"label": label, "probabilities": row}
-        for label, row in zip(model.predict(A).tolist(), shares, strict=True)
+        for label, row in zip(model.predict(X).tolist(), shares, strict=True)
     ]
-    Perceptron().fit(A, THREE).save(tmp_path / "m")
-    text = refused("predict", tmp_path / "m", tmp_path / "a.npy", "--probabilities")
+    Perceptron().fit(X, y).save(tmp_path / "m")
+    text = refused(*argv)
     assert "holds a Perceptron that has none" in text
     assert "--scores" in text
 
 
-@pytest.mark.parametrize("name", ["a.svm", "a.npy", "a.csv", "a.safetensors"])
-def test_predict_imports_little(tmp_path, call, name):
-    file, labels = tmp_path / name, tmp_path / "y.npy"
-    np.save(labels, TWO)
-    if name.endswith("svm"):
-        file.write_text(svmlight(A, TWO))
-        own = ()
-    elif name.endswith("npy"):
-        np.save(file, A)
-        own = ("--labels", labels)
-    elif name.endswith("safetensors"):
-        save_file({"X": A, "y": np.array(TWO)}, file)
-        own = ("--target", "y")
-    else:
-        rows = [",".join([*map(str, row), str(label)]) for row, label in zip(A.tolist(), TWO, strict=True)]
-        file.write_text("\n".join(["a,b,c,d,y", *rows]))
-        own = ()
-    assert call("train", file, *own, "--model", tmp_path / "m", "--quiet").status == 0
-    expected = call("predict", tmp_path / "m", file, "--scores").out
-    assert output_of("predict", tmp_path / "m", file, "--scores") == expected
-    assert output_of("evaluate", tmp_path / "m", file, *own, "--json").startswith('{"n_samples": 52')
-
-
-@pytest.mark.parametrize("options", [(), ("--hash-columns", 64)])
-def test_tag_imports_little(tmp_path, call, options):
-    tokens = tmp_path / "tokens.tsv"
-    tokens.write_text("the\tD\ndog\tN\n\nthe\tD\ncat\tN\nruns\tV\n")
-    assert call("tag-train", tokens, "--model", tmp_path / "m", "--quiet", *options).status == 0
-    assert output_of("tag", tmp_path / "m", tokens, "--tag-column", 2) == tokens.read_text() + "\n"
-    assert '"token_accuracy": 1.0' in output_of("tag-evaluate", tmp_path / "m", tokens, "--json")
+def test_they_import_little(tmp_path, call):
+    """All of them in one process, of data in every format."""
+    (tmp_path / "a.svm").write_text(svmlight(X, Y))
+    (tmp_path / "a.csv").write_text("a,b,c,y\n" + ROWS)
+    (tmp_path / "a.txt").write_text("".join(f"{label}\t{row}\n" for label, row in zip(Y, X, strict=True)))
+    np.save(tmp_path / "a.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    save_file({"X": X, "y": Y}, tmp_path / "a.safetensors")
+    (tmp_path / "a.tsv").write_text("the\tD\ndog\tN\n\nthe\tD\ncat\tN\nruns\tV\n")
+    own = {"npy": ("--labels", tmp_path / "y.npy"), "safetensors": ("--target", "y")}
+    lines, expected = [], []
+    for name in ("svm", "csv", "txt", "npy", "safetensors"):
+        data, model, told = tmp_path / f"a.{name}", tmp_path / f"{name}.model", own.get(name, ())
+        text = ("--text",) if name == "txt" else ()
+        assert call("train", data, *told, *text, "--model", model, "--quiet").status == 0
+        lines += [("predict", model, data, "--scores"), ("evaluate", model, data, *told, "--json")]
+    for options in ((), ("--hash-columns", 64)):
+        data, model = tmp_path / "a.tsv", tmp_path / f"{len(lines)}.model"
+        assert call("tag-train", data, "--model", model, "--quiet", *options).status == 0
+        lines += [("tag", model, data, "--tag-column", 2), ("tag-evaluate", model, data, "--json")]
+    expected = [call(*line).out for line in lines]
+    argv = [sys.executable, "-c", CODE, *(" ".join(map(str, line)) for line in lines)]
+    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "".join(expected))

@@ -1,4 +1,8 @@
-"""``tag-train``, ``tag`` and ``tag-evaluate``: the answers are those of the estimator from Python."""
+"""``tag-train``, ``tag`` and ``tag-evaluate``: the answers are those of the estimator from Python.
+
+What files of sentences hold, and that ``tag-train`` learns what Python does of them, is in
+``tests/io/test_conll.py``; chunks are in ``tests/test_metrics.py``.
+"""
 
 import gzip
 import json
@@ -10,9 +14,9 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
+from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.options import parse
 from perceptron_rs.features import column_attributes
-from perceptron_rs.io.sentences import read_sentences
 
 from .support import command, environment
 
@@ -20,13 +24,10 @@ WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"], ["dogs", "
 TAGS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N"]]
 
 
-def lines(*columns, separator="\t"):
+def lines(*columns):
     """Return sentences, given column by column, as a file's text."""
-    sentences = [
-        "".join(separator.join(token) + "\n" for token in zip(*parts, strict=True))
-        for parts in zip(*columns, strict=True)
-    ]
-    return "\n".join(sentences)
+    sentences = (zip(*parts, strict=True) for parts in zip(*columns, strict=True))
+    return "\n".join("".join("\t".join(token) + "\n" for token in sentence) for sentence in sentences)
 
 
 @pytest.fixture
@@ -37,116 +38,110 @@ def tagged(tmp_path):
 
 
 @pytest.fixture
-def tagger(call, tagged, tmp_path):
-    path = tmp_path / "tagger"
-    assert call("tag-train", tagged, "--model", path, "--quiet").status == 0
-    return path
+def trained(call, tmp_path):
+    """Train on a text; return the model."""
+
+    def run(text, *options, name="m"):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        argv = ("tag-train", tmp_path / f"{name}.txt", "--model", tmp_path / name, "--quiet", *options)
+        assert call(*argv).status == 0
+        return tmp_path / name
+
+    return run
+
+
+@pytest.fixture
+def tagger(trained):
+    return trained(lines(WORDS, TAGS), name="tagger")
 
 
 def weights(path):
     return {name: array.tobytes() for name, array in perceptron_rs.load(path)._weights.items()}
 
 
-OPTIONS = [
-    ((), {}),
-    (
-        ("--epochs", 1, "--no-average", "--no-shuffle", "--min-count", 2),
-        {"max_iter": 1, "averaged": False, "shuffle": False, "min_count": 2},
-    ),
-    (
-        ("--seed", 7, "--eta0", 0.3, "--hash-columns", 64),
-        {"random_state": 7, "eta0": 0.3, "hash_columns": 64},
-    ),
-    (("--transition-features",), {"transition_features": True}),
-    (("--beam", 2, "--update", "early"), {"decode": "beam", "beam_width": 2, "update": "early"}),
-    (
-        ("--held-out", 0.3, "--n-iter-no-change", 1),
-        {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1},
-    ),
-    (("--engine", "reference"), {"engine": "reference"}),
-]
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("--epochs 1 --no-average --no-shuffle --min-count 2",
+         {"max_iter": 1, "averaged": False, "shuffle": False, "min_count": 2}),
+        ("--seed 7 --eta0 0.3 --hash-columns 64", {"random_state": 7, "eta0": 0.3, "hash_columns": 64}),
+        ("--transition-features --engine reference", {"transition_features": True, "engine": "reference"}),
+        ("--beam 2 --update early --threads 2",
+         {"decode": "beam", "beam_width": 2, "update": "early", "n_jobs": 2}),
+        ("--held-out 0.3 --n-iter-no-change 1",
+         {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1}),
+        ("--step pa1 --C 2 --n-partitions 2 --mixing mistakes",
+         {"step": "pa1", "C": 2.0, "n_partitions": 2, "mixing": "mistakes"}),
+    ],
+)  # fmt: skip
+def test_options_are_parameters(options, parameters):
+    arguments = parse(["tag-train", "x", "--model", "m", *options.split()])
+    arguments.learner = "sequence"
+    assert learner(arguments).get_params() == SequencePerceptron(**parameters).get_params()
 
 
-@pytest.mark.parametrize(("options", "parameters"), OPTIONS)
-def test_every_option_is_a_parameter(call, tagged, tmp_path, options, parameters):
+def test_a_model_is_that_of_the_estimator(call, tagged, tmp_path):
+    options = ("--beam", 2, "--held-out", 0.3)
     answer = call("tag-train", tagged, "--model", tmp_path / "m", *options)
-    assert answer.status == 0, answer
+    assert answer.err.startswith("epoch 1: 2 wrong sentences, 5 wrong tokens, accuracy 0.5000 held out, ")
+    parameters = {"decode": "beam", "beam_width": 2, "early_stopping": True, "validation_fraction": 0.3}
     model = SequencePerceptron(**parameters, audit=True)  # as always on the command line
     model.fit([column_attributes([[word] for word in words]) for words in WORDS], TAGS)
-    loaded = perceptron_rs.load(tmp_path / "m")
-    assert loaded.get_params() == model.get_params()
+    assert perceptron_rs.load(tmp_path / "m").get_params() == model.get_params()
     assert weights(tmp_path / "m") == {name: array.tobytes() for name, array in model._weights.items()}
     # Progress asks for single epochs, and changes nothing.
     assert call("tag-train", tagged, "--model", tmp_path / "quiet", *options, "--quiet").err == ""
     assert (tmp_path / "quiet").read_bytes() == (tmp_path / "m").read_bytes()
 
 
-def test_what_training_says(call, tagged, tmp_path):
+def test_what_training_says(call, tagged, stdin, tmp_path):
     answer = call("tag-train", tagged, "--model", tmp_path / "m", "--epochs", 9)
     assert answer.err.startswith("epoch 1: 4 wrong sentences, 9 wrong tokens, ")
     assert answer.out.startswith("data      4 sentences, 12 tokens, 3 tags\n")
     assert "the last without a mistake" in answer.out
-    found = call("tag-train", tagged, "--model", tmp_path / "m", "--held-out", 0.25, "--json").json
+    stdin(tagged.read_bytes())
+    found = call("tag-train", "-", "--model", tmp_path / "m", "--held-out", 0.25, "--json").json
     assert (found["n_sentences"], found["n_tokens"], found["tags"]) == (4, 12, ["D", "N", "V"])
     assert len(found["validation_scores"]) == found["n_iter"]
     assert found["bytes"] == (tmp_path / "m").stat().st_size
     assert set(found["seconds"]) == {"read", "fit", "save"}
 
 
-def test_tag_prints_columns_and_tags(call, tagger, stdin, tmp_path):
-    stdin(b"the\ncat\nbarks\n\n\n\ndogs\nbark")
-    expected = "the\tD\ncat\tN\nbarks\tV\n\ndogs\tN\nbark\tV\n\n"
-    assert call("tag", tagger).out == expected
-    (tmp_path / "words").write_bytes(
-        gzip.compress(b"\xef\xbb\xbfthe\r\ncat\r\nbarks\r\n \t\r\ndogs\r\nbark\r\n", mtime=0)
-    )
-    assert call("tag", tagger, tmp_path / "words").out == expected
-    stdin((tmp_path / "words").read_bytes())
-    assert call("tag", tagger, "-", "--tags-only").out == "D\nN\nV\n\nN\nV\n\n"
-    records = call("tag", tagger, tmp_path / "words", "--json").out.splitlines()
-    assert [json.loads(record) for record in records] == [
+def test_tag_prints_columns_and_tags(call, tagger, stdin, monkeypatch, tmp_path):
+    def tag(text, *options):
+        stdin(text)
+        return call("tag", tagger, *options)
+
+    assert tag(b"the\ncat\nbarks\n\n\n\ndogs\nbark").out == "the\tD\ncat\tN\nbarks\tV\n\ndogs\tN\nbark\tV\n\n"
+    packed = gzip.compress(b"\xef\xbb\xbfthe\r\ncat\r\nbarks\r\n \t\r\ndogs\r\nbark\r\n", mtime=0)
+    assert tag(packed, "-", "--tags-only").out == "D\nN\nV\n\nN\nV\n\n"
+    (tmp_path / "words").write_bytes(packed)
+    assert list(map(json.loads, call("tag", tagger, tmp_path / "words", "--json").out.splitlines())) == [
         {"tokens": [["the"], ["cat"], ["barks"]], "tags": ["D", "N", "V"]},
         {"tokens": [["dogs"], ["bark"]], "tags": ["N", "V"]},
     ]
-    assert call("tag", tagger, tmp_path / "words", "--json", "--tags-only").out.startswith('{"tags": ["D",')
-
-
-def test_nothing_to_tag(call, tagger, stdin):
-    stdin(b"\n\n")
-    assert call("tag", tagger) == type(call("--version"))(0, "", "")
-
-
-def test_blocks_change_nothing(call, tagger, stdin, monkeypatch):
-    text = b"the\ndog\n\n" * 5
-    stdin(text)
-    expected = call("tag", tagger).out
+    assert tag(packed, "--json", "--tags-only").out.startswith('{"tags": ["D",')
+    assert tag(b"\n\n") == type(call("--version"))(0, "", "")
+    expected = tag(b"the\ndog\n\n" * 5).out
     monkeypatch.setattr("perceptron_rs.io.sentences.batched.__defaults__", (2,))
-    stdin(text)
-    assert call("tag", tagger, "--threads", 2).out == expected
-    assert expected.count("\n\n") == 5
+    assert tag(b"the\ndog\n\n" * 5, "--threads", 2).out == expected == "the\tD\ndog\tN\n\n" * 5
 
 
-def test_more_columns_and_both_templates(call, tmp_path):
+@pytest.mark.parametrize("template", ["words", "columns"])
+def test_more_columns_and_both_templates(call, trained, tmp_path, template):
     rng = np.random.default_rng(0)
     classes = [[str(value) for value in rng.integers(0, 3, len(words))] for words in WORDS]
     same = [[f"tag {value}" for value in sentence] for sentence in classes]  # a tab separates: blanks may be
-    path = tmp_path / "three.tsv"
-    path.write_text(lines(WORDS, classes, same), encoding="utf-8")
-    clean = ("--epochs", 100, "--no-average")  # ends on an epoch without a mistake
-    for template in ("words", "columns"):
-        out = tmp_path / template
-        assert call("tag-train", path, "--model", out, "--template", template, *clean).status == 0
-        assert call("tag-evaluate", out, path, "--json").json["token_errors"] == 0
-        model = perceptron_rs.load(out)
-        assert model.template_ == {"kind": template, "window": 2 if template == "words" else 0, "columns": 2}
-        tokens = [list(zip(*parts, strict=True)) for parts in zip(WORDS, classes, strict=True)]
-        X = [column_attributes(sentence, kind=template) for sentence in tokens]
-        assert model.predict(X) == same
-    assert call("tag-train", path, "--model", tmp_path / "w", "--window", 0).status == 0
-    assert not any(name.startswith("w-") for name in perceptron_rs.load(tmp_path / "w").encoder_.vocabulary_)
+    clean = ("--template", template, "--epochs", 100, "--no-average")  # ends on an epoch without a mistake
+    out = trained(lines(WORDS, classes, same), *clean)
+    assert call("tag-evaluate", out, tmp_path / "m.txt", "--json").json["token_errors"] == 0
+    model = perceptron_rs.load(out)
+    assert model.template_ == {"kind": template, "window": 2 if template == "words" else 0, "columns": 2}
+    tokens = [list(zip(*parts, strict=True)) for parts in zip(WORDS, classes, strict=True)]
+    assert model.predict([column_attributes(sentence, kind=template) for sentence in tokens]) == same
 
 
-def test_figures_by_hand(call, tagger, tmp_path):
+def test_figures(call, tagger, tmp_path):
     path = tmp_path / "other.tsv"
     path.write_text("the\tD\ncat\tV\nbarks\tV\n\ndogs\tX\nbark\tV\n\nthe\tD\n", encoding="utf-8")
     answer = call("tag-evaluate", tagger, path, "--json")  # found: D N V, N V, D
@@ -157,39 +152,23 @@ def test_figures_by_hand(call, tagger, tmp_path):
     found = answer.json
     assert (found["n_tokens"], found["token_errors"], found["token_accuracy"]) == (6, 2, 4 / 6)
     assert (found["n_sentences"], found["sentence_errors"], found["sentence_accuracy"]) == (3, 2, 1 / 3)
-    assert found["tags"] == [
-        {"tag": "D", "precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2},
-        {"tag": "N", "precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 0},
-        {"tag": "V", "precision": 1.0, "recall": 2 / 3, "f1": 4 / 5, "support": 3},
-        {"tag": "X", "precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1},
-    ]
+    assert [entry["tag"] for entry in found["tags"]] == ["D", "N", "V", "X"]
+    assert found["tags"][2] == {"tag": "V", "precision": 1.0, "recall": 2 / 3, "f1": 4 / 5, "support": 3}
     assert "chunks" not in found
     text = call("tag-evaluate", tagger, path, "--quiet")
     assert text.err == ""
-    assert text.out.startswith(
-        "token accuracy     0.6667, 2 errors of 6\nsentence accuracy  0.3333, 2 errors"
-    )
+    first = "token accuracy     0.6667, 2 errors of 6\nsentence accuracy  0.3333, 2 errors"
+    assert text.out.startswith(first)
     assert ["V", "1.0000", "0.6667", "0.8000", "3"] in [line.split() for line in text.out.splitlines()]
 
 
-def test_chunks_in_the_evaluation(call, tmp_path):
-    path = tmp_path / "chunks.txt"
-    path.write_text("the B-NP\ndog I-NP\nbarks O\n\na B-NP\ncat I-NP\nsleeps O\n", encoding="utf-8")
-    assert call("tag-train", path, "--model", tmp_path / "m", "--epochs", 100, "--no-average").status == 0
-    found = call("tag-evaluate", tmp_path / "m", path, "--json").json["chunks"]
-    kinds = [{"kind": "NP", "precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2, "found": 2}]
-    assert found == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 2, "found": 2, "kinds": kinds}
-    out = call("tag-evaluate", tmp_path / "m", path).out
+def test_chunks(call, refused, trained, tagged, tagger, tmp_path):
+    model = trained("the B_NP\ndog I_NP\nbarks O\n", "--epochs", 100, "--no-average")
+    out = call("tag-evaluate", model, tmp_path / "m.txt").out
     assert "chunk F1           1.0000\n" in out
-    assert out.splitlines()[-1].split() == ["all", "1.0000", "1.0000", "1.0000", "2"]
-
-
-def test_chunks_of_a_strict_scheme(call, refused, tagged, tagger, tmp_path):
-    train, other = tmp_path / "train.txt", tmp_path / "other.txt"
-    train.write_text("the B_NP\ndog I_NP\nbarks O\n", encoding="utf-8")
+    assert out.splitlines()[-1].split() == ["all", "1.0000", "1.0000", "1.0000", "1"]
+    other = tmp_path / "other.txt"
     other.write_text("dog I_NP\nbarks O\n", encoding="utf-8")
-    model = tmp_path / "m"
-    assert call("tag-train", train, "--model", model, "--epochs", 100, "--no-average").status == 0
     assert call("tag-evaluate", model, other, "--json").json["chunks"]["support"] == 1
     assert call("tag-evaluate", model, other, "--json", "--scheme", "iob2").json["chunks"]["support"] == 0
     message = refused("tag-evaluate", tagger, tagged, "--scheme", "bilou")
@@ -199,33 +178,21 @@ def test_chunks_of_a_strict_scheme(call, refused, tagged, tagger, tmp_path):
     assert message.startswith("--scheme iob2 has no such tag as 'S_NP'")
 
 
-def test_scores_are_margins(call, tagger, stdin):
-    model = perceptron_rs.load(tagger)
+def test_scores_are_margins(call, tagger, trained, stdin):
+    def tag(text, *options, model=tagger):
+        stdin(text)
+        return call("tag", model, "--scores", *options).out
+
+    model, text = perceptron_rs.load(tagger), b"the\ncat\n\nbark\n"
     X = [column_attributes([["the"], ["cat"]]), column_attributes([["bark"]])]
-    margins = model.predict_margins(X)
-    (first, second), (third,) = margins
-    text = b"the\ncat\n\nbark\n"
-    stdin(text)
-    tags = model.predict(X)
-    expected = f"the\tD\t{first!r}\ncat\tN\t{second!r}\n\nbark\t{tags[1][0]}\t{third!r}\n\n"
-    assert call("tag", tagger, "--scores").out == expected
-    stdin(text)
-    expected = f"D\t{first!r}\nN\t{second!r}\n\n{tags[1][0]}\t{third!r}\n\n"
-    assert call("tag", tagger, "--scores", "--tags-only").out == expected
-    stdin(text)
-    records = [json.loads(line) for line in call("tag", tagger, "--scores", "--json").out.splitlines()]
-    assert [record["scores"] for record in records] == margins
-
-
-def test_scores_where_no_other_tag_is_possible(call, stdin, tmp_path):
-    (tmp_path / "one.txt").write_text("a N\nb N\n", encoding="utf-8")
-    assert call("tag-train", tmp_path / "one.txt", "--model", tmp_path / "m", "--quiet").status == 0
-    stdin(b"a\n")
-    assert call("tag", tmp_path / "m", "--scores").out == "a\tN\tinf\n\n"
-    stdin(b"a\n")
-    assert call("tag", tmp_path / "m", "--scores", "--json", "--tags-only").json == {
-        "tags": ["N"], "scores": [None]
-    }  # fmt: skip
+    (first, second), (third,) = margins = model.predict_margins(X)
+    last = model.predict(X)[1][0]
+    assert tag(text) == f"the\tD\t{first!r}\ncat\tN\t{second!r}\n\nbark\t{last}\t{third!r}\n\n"
+    assert tag(text, "--tags-only") == f"D\t{first!r}\nN\t{second!r}\n\n{last}\t{third!r}\n\n"
+    assert [json.loads(line)["scores"] for line in tag(text, "--json").splitlines()] == margins
+    one = trained("a N\nb N\n")  # where no other tag is possible
+    assert tag(b"a\n", model=one) == "a\tN\tinf\n\n"
+    assert json.loads(tag(b"a\n", "--json", "--tags-only", model=one)) == {"tags": ["N"], "scores": [None]}
 
 
 def test_inspect(call, tagger):
@@ -268,56 +235,40 @@ def test_bad_files(refused, tmp_path, text, message):
     assert not (tmp_path / "m").exists()
 
 
-def test_one_tag_is_warned_of(call, tmp_path):
+@pytest.mark.parametrize("stream", [(), ("--stream",)], ids=str)
+def test_one_tag_is_warned_of(call, tmp_path, stream):
     (tmp_path / "a.tsv").write_text("a\tN\tx\nb\tV\tx\n")
-    for stream in ((), ("--stream",)):
-        answer = call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "m", *stream)
-        assert answer.status == 0
-        assert (
-            f"{tmp_path / 'a.tsv'}: the only tag is 'x'; if it is in another column, name that by"
-            in answer.err
-        )
-    assert call("tag-evaluate", tmp_path / "m", tmp_path / "a.tsv", "--json").json["token_errors"] == 0
-
-
-def test_bad_places(refused, tagged, tagger, tmp_path, stdin):
-    assert refused("tag-train", tagged, "--model", tagged).endswith("is the data file; name another one")
-    assert "no such file" in refused("tag-train", tmp_path / "none", "--model", tmp_path / "m")
-    (tmp_path / "empty").mkdir()
-    assert "is a folder without files" in refused("tag-evaluate", tagger, tmp_path / "empty")
-    assert "line 1 has 2 columns, but the model reads 1" in refused("tag", tagger, tagged)
-    (tmp_path / "words").write_text("a\nb\n", encoding="utf-8")
-    assert "but the model needs, with the tag, 2" in refused("tag-evaluate", tagger, tmp_path / "words")
-    (tmp_path / "words").write_text("#\na b c\n", encoding="utf-8")
-    message = refused("tag-evaluate", tagger, tmp_path / "words")
-    assert "line 1 has 1 columns" in message
-    assert "if the line that begins with '#' is a comment, remove it" in message
-    with pytest.raises(ValueError, match=r"has 1 columns, but it needs 3; if the line that begins with '#'"):
-        list(read_sentences([str(tmp_path / "words")], expected="it needs", least=3))
-    stdin(b"a\nb c\n")
-    assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
+    answer = call("tag-train", tmp_path / "a.tsv", "--model", tmp_path / "m", *stream)
+    assert (answer.status, f"{tmp_path / 'a.tsv'}: the only tag is 'x'; if" in answer.err) == (0, True)
 
 
 GOLD = "the\tx\tD\ncat\ty\tN\n\nbark\tz\tV\n"
 
 
-def test_files_with_more_columns(call, refused, tagger, tmp_path):
+def test_files_with_other_columns(call, refused, trained, tagger, tagged, tmp_path, stdin):
     path = tmp_path / "gold.tsv"
     path.write_text(GOLD.replace("D", "?"), encoding="utf-8")
-    assert "line 1 has 3 columns, but the model reads 1" in refused("tag", tagger, path)
     assert call("tag", tagger, path, "--tag-column", 3).out == f"{GOLD}\n"
     assert call("tag", tagger, path, "--tag-column", 4).out.splitlines()[0] == "the\tx\t?\tD"
     assert call("tag-evaluate", tagger, path, "--tag-column", 3, "--json").json["token_errors"] == 1
-    assert "line 1 has 3 columns, but the model needs, with the tag, 2" in refused(
-        "tag-evaluate", tagger, path
-    )
-    assert call("tag-train", path, "--model", tmp_path / "m", "--tag-column", 2, "--json").json["tags"] == [
-        *"xyz"
-    ]
-    assert perceptron_rs.load(tmp_path / "m").template_["columns"] == 1
-    assert "the word, its features and the tag need 5" in refused(
-        "tag-train", path, "--model", tmp_path / "m", "--columns", 4
-    )
+    model = trained(GOLD, "--tag-column", 2, "--window", 0)
+    model = perceptron_rs.load(model)
+    assert (model.template_["columns"], model.classes_.tolist()) == (1, ["x", "y", "z"])
+    assert not any(name.startswith("w-") for name in model.encoder_.vocabulary_)
+    (tmp_path / "words").write_text("a\nb\n", encoding="utf-8")
+    (tmp_path / "blanks").write_text("#\na b c\n", encoding="utf-8")
+    for argv, text in (
+        (("tag", tagger, path), "line 1 has 3 columns, but the model reads 1"),
+        (("tag-evaluate", tagger, path), "line 1 has 3 columns, but the model needs, with the tag, 2"),
+        (("tag-evaluate", tagger, tmp_path / "words"), "but the model needs, with the tag, 2"),
+        (("tag-evaluate", tagger, tmp_path / "blanks"), "that begins with '#' is a comment, remove it"),
+        (("tag-train", path, "--model", tmp_path / "n", "--columns", 4), "its features and the tag need 5"),
+        (("tag-train", tagged, "--model", tagged), "is the data file; name another one"),
+        (("tag-train", tmp_path / "none", "--model", tmp_path / "n"), "no such file"),
+    ):
+        assert text in refused(*argv)
+    stdin(b"a\nb c\n")
+    assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 
 
 CONLL_U = """\
@@ -333,48 +284,24 @@ CONLL_U = """\
 1\t#\t#\tSYM\t_\t_\t_\t_\t_\t_
 
 """
+DOCUMENT = "-DOCSTART- -X- O\n\nthe  DT D\n# #   N\n\n"
 
 
-def test_conll_u(call, tmp_path):
-    path, model = tmp_path / "a.conllu", tmp_path / "m"
-    path.write_text(CONLL_U, encoding="utf-8")
-    options = ("--columns", 2, "--tag-column", 4, "--epochs", 100, "--json", "--quiet")
-    found = call("tag-train", path, "--model", model, *options).json
-    assert (found["n_sentences"], found["n_tokens"]) == (2, 4)
-    assert perceptron_rs.load(model).template_["positions"] == [2]
-    without = CONLL_U
-    for tag in ("PRON", "VERB", "PART", "SYM"):
+@pytest.mark.parametrize(
+    ("text", "tags", "options"),
+    [(CONLL_U, ("PRON", "VERB", "PART", "SYM"), ("--columns", 2, "--tag-column", 4)), (DOCUMENT, (), ())],
+)
+def test_lines_that_are_no_tokens_stay(call, trained, stdin, text, tags, options):
+    model = trained(text, *options, "--epochs", 100, "--no-average")
+    assert perceptron_rs.load(model).template_.get("positions") == ([2] if options else None)
+    without = text
+    for tag in tags:
         without = without.replace(tag, "_")
-    path.write_text(without, encoding="utf-8")
-    assert call("tag", model, path, "--tag-column", 4).out == CONLL_U
-    words = [["it", "is", "n't"], ["#"]]
-    expected = SequencePerceptron(max_iter=100)
-    expected.fit(
-        [column_attributes([[word] for word in s]) for s in words], [["PRON", "VERB", "PART"], ["SYM"]]
-    )
-    assert weights(model) == {name: array.tobytes() for name, array in expected._weights.items()}
-
-
-def test_docstart_and_separators(call, stdin, tmp_path):
-    path, model = tmp_path / "a.txt", tmp_path / "m"
-    text = "-DOCSTART- -X- O\n\nthe  DT D\n# #   N\n\n"
-    path.write_text(text, encoding="utf-8")
-    found = call("tag-train", path, "--model", model, "--epochs", 100, "--json", "--quiet").json
-    assert (found["n_sentences"], found["tags"]) == (1, ["D", "N"])
-    stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
-    assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
-    assert call("tag", model, path, "--tag-column", 3).out == text
-
-
-def test_training_from_standard_input(call, stdin, tagged, tagger, tmp_path):
-    stdin(tagged.read_bytes())
-    assert call("tag-train", "-", "--model", tmp_path / "m", "--quiet").status == 0
-    assert (tmp_path / "m").read_bytes() == tagger.read_bytes()
-
-
-def test_what_is_not_given_is_left_to_the_learner():
-    arguments = vars(parse(["tag-train", "x", "--model", "m"]))
-    assert not {"max_iter", "averaged", "shuffle", "update", "min_count"} & set(arguments)
+    stdin(without.encode())
+    assert call("tag", model, "-", "--tag-column", 4 if options else 3).out == text
+    if not options:
+        stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
+        assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
