@@ -7,7 +7,6 @@ import gzip
 import pytest
 
 from perceptron_rs.cli.options import parser
-from perceptron_rs.io.svmlight import files as svmlight
 from perceptron_rs.io.text import compression
 
 TEXTS = {
@@ -50,20 +49,6 @@ def test_every_reader_takes_the_bound(form, call, refused, tmp_path):
         words = [*command, model, path, "--quiet"]
         assert REFUSED.format(260) in refused(*words, "--max-ratio", 260), command
         assert call(*words, "--max-ratio", "2000").status == 0, command
-
-
-def test_a_file_that_is_read_whole(call, text_file, monkeypatch):
-    heard = []
-    original = svmlight.load_with_base
-
-    def load(*places, max_ratio, **more):
-        heard.append(max_ratio)
-        return original(*places, max_ratio=max_ratio, **more)
-
-    monkeypatch.setattr(svmlight, "load_with_base", load)
-    for options in ([], ["--max-ratio", 300]):
-        assert call("separable", text_file, *options).status == 0
-    assert heard == [compression.MAX_RATIO, 300.0]
 
 
 def test_a_cache_does_not_depend_on_the_bound(call, text_file, tmp_path):

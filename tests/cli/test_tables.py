@@ -1,12 +1,14 @@
-"""CSV and Parquet on the command line: names, types, the column of labels."""
+"""CSV and Parquet on the command line: names, types, the column of labels.
+
+What cells are, and what is no table, is in ``tests/io/test_csv.py`` and ``tests/io/test_tables.py``.
+"""
 
 import sys
 
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron
-from perceptron_rs.cli import modelfile
+from perceptron_rs import Perceptron, load
 
 from .support import X, Y
 
@@ -15,6 +17,7 @@ pytest.importorskip("pyarrow")
 
 NAMES = ["size", "price", "new"]
 FRAME = pandas.DataFrame(X, columns=NAMES).assign(new=X[:, 2] > 0, kind=np.where(Y > 0, "yes", "no"))
+KINDS = FRAME["kind"].tolist()
 
 
 def write(frame, path):
@@ -25,54 +28,43 @@ def write(frame, path):
     return path
 
 
-def test_names_and_labels(call, tmp_path):
-    path, model = write(FRAME, tmp_path / "a.csv.gz"), tmp_path / "m"
-    trained = call("train", path, "--model", model, "--json", "--quiet")
-    assert trained.json["classes"] == ["no", "yes"]
-    found, expected = modelfile.load_model(model), Perceptron().fit(X, FRAME["kind"])
-    assert found.coef_.tobytes() == expected.coef_.tobytes()
-    assert found.feature_names_in_.tolist() == NAMES
-    assert call("predict", model, path).out.split() == FRAME["kind"].tolist()
-    assert call("evaluate", model, path, "--json").json["errors"] == 0
+@pytest.fixture
+def table(call, tmp_path):
+    """A table, and a model of it."""
+    path = write(FRAME, tmp_path / "a.csv")
+    assert call("train", path, "--model", tmp_path / "m", "--quiet").status == 0
+    return path, tmp_path / "m"
 
 
-def test_another_target_and_another_order(call, tmp_path):
+def test_another_target_and_another_order(call, refused, table, tmp_path):
+    path, model = table
+    assert load(model).feature_names_in_.tolist() == NAMES
     frame = FRAME[["kind", "new", "price", "size"]].assign(more="text")
-    path, model = write(FRAME, tmp_path / "a.csv"), tmp_path / "m"
     other = write(frame, tmp_path / "b.csv")
-    assert call("train", path, "--model", model, "--quiet").status == 0
-    expected = FRAME["kind"].tolist()
-    assert call("predict", model, other).out.split() == expected  # by name; what is more does not matter
+    for file in (path, other, write(FRAME[NAMES], tmp_path / "c.csv")):  # by name; more does not matter
+        assert call("predict", model, file).out.split() == KINDS
     assert call("evaluate", model, other, "--target", "kind", "--json").json["errors"] == 0
-    write(FRAME[NAMES], tmp_path / "c.csv")
-    assert call("predict", model, tmp_path / "c.csv").out.split() == expected
-    write(frame.drop(columns="more"), other)
+    write(FRAME[["kind", *NAMES]], other)
+    assert "its last column 'new' is a feature" in refused("evaluate", model, other)
     again = call("train", other, "--model", model, "--target", "kind", "--json").json
     assert (again["n_features"], again["classes"]) == (3, ["no", "yes"])
+    write(FRAME.drop(columns=["price"]), path)
+    assert "lacks 1 of the model's columns, 'price' first" in refused("predict", model, path)
 
 
-def test_no_header(call, refused, tmp_path):
-    path, model = tmp_path / "a.csv", tmp_path / "m"
+def test_no_header(call, refused, table, tmp_path):
+    path, model = tmp_path / "bare.csv", tmp_path / "n"
     np.savetxt(path, np.column_stack([X, Y]), delimiter=",", fmt="%g")
     assert "pass --no-header if the first line is an example" in refused("train", path, "--model", model)
     answer = call("train", path, "--model", model, "--no-header", "--json", "--quiet").json
     assert (answer["n_samples"], answer["n_features"], answer["classes"]) == (6, 3, [-1, 1])
-    found = modelfile.load_model(model)
-    assert found.coef_.tobytes() == Perceptron().fit(X, Y).coef_.tobytes()
-    assert not hasattr(found, "feature_names_in_")
-    assert call("predict", model, path, "--no-header").out.split() == [str(label) for label in Y]
+    assert load(model).coef_.tobytes() == Perceptron().fit(X, Y).coef_.tobytes()
+    assert not hasattr(load(model), "feature_names_in_")
     assert call("evaluate", model, path, "--no-header", "--target", "f3", "--json").json["errors"] == 0
-    np.savetxt(path, X, delimiter=",", fmt="%g")
-    assert call("predict", model, path, "--no-header").out.split() == [str(label) for label in Y]
-
-
-def test_names_in_the_model_and_no_header(call, tmp_path):
-    model = tmp_path / "m"
-    assert call("train", write(FRAME, tmp_path / "a.csv"), "--model", model, "--quiet").status == 0
-    path = tmp_path / "b.csv"
-    for table in (X, np.column_stack([X, Y])):
-        np.savetxt(path, table, delimiter=",", fmt="%g")
-        assert call("predict", model, path, "--no-header").out.split() == FRAME["kind"].tolist()
+    for rows in (np.column_stack([X, Y]), X):  # also where the model has names
+        np.savetxt(path, rows, delimiter=",", fmt="%g")
+        assert call("predict", model, path, "--no-header").out.split() == [str(label) for label in Y]
+        assert call("predict", table[1], path, "--no-header").out.split() == KINDS
 
 
 def test_labels_that_look_like_numbers(call, tmp_path):
@@ -81,38 +73,40 @@ def test_labels_that_look_like_numbers(call, tmp_path):
     path.write_text("x,y\n1,1\n2,1\n-1,b\n-2,b\n")
     assert call("train", path, "--model", model, "--json", "--quiet").json["classes"] == ["1", "b"]
     path.write_text("x,y\n1,1\n2,1\n")
-    assert call("evaluate", model, path, "--json").json["errors"] == 0
-    assert call("evaluate", model, path, "--json", "--target", "y").json["errors"] == 0
+    for options in ((), ("--target", "y")):
+        assert call("evaluate", model, path, "--json", *options).json["errors"] == 0
+
+
+NO_FEATURE = "so it is no feature; leave it out of --columns"
+BAD = [
+    ("x,label\n1,a\n2,b\n", ("--target", "z"), "has no column 'z' for --target; its columns are 'x', "),
+    ("x,label\n1,a\n2,b\n", ("--columns", "z"), "has no column 'z' for --columns"),
+    ("label\na\nb\n", (), "has no columns except the labels 'label'"),
+    *((f"x,y,\n1,0,{last}\n2,1,6\n", (), "column 3 has no name") for last in ("", "5", "7")),
+    ("x,y,\n1,0,\n2,1,6\n", ("--drop", ""), "leaves its last column '' out; name the column of the labels"),
+    *(("x,w,y\n1,1,a\n-1,2,b\n", options, f"the column {what}, {NO_FEATURE}") for options, what in (
+        (("--columns", "x,y"), "'y' holds the labels"),
+        (("--columns", "x,y", "--target", "y", "--hash-bits", 5), "'y' holds the labels"),
+        (("--columns", "x,w", "--sample-weight", "w"), "'w' holds the weights"),
+    )),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "expected"),
-    [
-        (
-            "x,label\n1,a\n2,b\n",
-            ("--target", "z"),
-            "has no column 'z' for --target; its columns are 'x', 'label'",
-        ),
-        ("label\na\nb\n", (), "has no columns except the labels 'label'"),
-    ],
+    "command", [("train", "--model", "m"), ("train", "--stream", "--model", "m"), ("parity",)]
 )
-def test_bad_tables(refused, tmp_path, text, options, expected):
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    assert expected in refused("train", path, "--model", tmp_path / "m", *options)
-
-
-def test_columns_that_the_model_needs(refused, call, tmp_path):
-    path, model = write(FRAME, tmp_path / "a.csv"), tmp_path / "m"
-    assert call("train", path, "--model", model, "--quiet").status == 0
-    write(FRAME.drop(columns=["price"]), path)
-    assert "lacks 1 of the model's columns, 'price' first" in refused("predict", model, path)
-    write(FRAME[["kind", *NAMES]], path)
-    assert "its last column 'new' is a feature" in refused("evaluate", model, path)
+@pytest.mark.parametrize(("text", "options", "expected"), BAD)
+def test_bad_tables(refused, tmp_path, monkeypatch, command, text, options, expected):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(text)
+    assert expected in refused(*command, "a.csv", *options)
 
 
 def test_a_missing_library_is_named(refused, tmp_path, monkeypatch):
     files = [write(FRAME, tmp_path / name) for name in ("a.parquet", "a.csv")]
+    damaged = write(FRAME, tmp_path / "b.parquet")
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    assert str(damaged) in refused("train", damaged, "--model", tmp_path / "m")
     for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
         monkeypatch.setitem(sys.modules, name, None)
     for path in files:
@@ -120,52 +114,14 @@ def test_a_missing_library_is_named(refused, tmp_path, monkeypatch):
         assert line == f"{path}: tables are read by pyarrow, which is not installed: pip install pyarrow"
 
 
-def test_damaged_parquet(refused, tmp_path):
-    path = write(FRAME, tmp_path / "a.parquet")
-    path.write_bytes(path.read_bytes()[:-5])
-    assert str(path) in refused("train", path, "--model", tmp_path / "m")
-
-
-@pytest.mark.parametrize("more", [[], ["--stream"]])
-def test_a_last_column_without_a_name_holds_no_labels(refused, call, tmp_path, more):
-    """As of lines that end with a delimiter."""
-    path, model = tmp_path / "a.csv", tmp_path / "m"
-    for last in ("", "5", "7"):
-        path.write_text(f"x,y,\n1,0,{last}\n2,1,6\n")
-        said = refused("train", path, "--model", model, *more)
-        assert "column 3 has no name" in said
-        assert "--drop ''" in said
-    said = refused("train", path, "--model", model, "--drop", "", *more)
-    assert "leaves its last column '' out; name the column of the labels with --target" in said
-    assert call("train", path, "--model", model, "--drop", "", "--target", "y", "--quiet", *more).status == 0
-    assert modelfile.load_model(model).feature_names_in_.tolist() == ["x"]
-
-
-@pytest.mark.parametrize("text", ["\n\n\n", "a,b,y\n\n\n"], ids=["blank", "header"])
-def test_a_table_without_rows_is_called_so_by_all(call, tmp_path, stdin, text):
-    (tmp_path / "a.csv").write_text("a,b,y\n1,2,0\n2,1,1\n")
-    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
-    (tmp_path / "none.csv").write_text(text)
-    for data in (tmp_path / "none.csv", "-"):
-        for argv in (
-            ("train", data, "--format", "csv", "--model", tmp_path / "n"),
-            ("train", data, "--format", "csv", "--model", tmp_path / "n", "--stream", "--classes", "0,1"),
-            *((command, tmp_path / "m", data) for command in ("predict", "evaluate", "online")),
-        ):
+@pytest.mark.parametrize("text", ["\n\n\n", "size,price,new,kind\n\n\n"], ids=["blank", "header"])
+def test_a_table_without_rows_is_called_so_by_all(call, table, tmp_path, stdin, text):
+    model, none = table[1], tmp_path / "none.csv"
+    none.write_text(text)
+    train = ("train", "--format", "csv", "--model", tmp_path / "n")
+    assert "contains no examples" in call(*train, "--stream", "--classes", "0,1", none).err
+    for argv in (train, *((command, model) for command in ("predict", "evaluate", "online"))):
+        for data, name in ((none, none), ("-", "standard input")):
             stdin(text.encode())
-            if data == "-" and "--stream" in argv:
-                continue  # it takes more passes
-            answer = call(*argv)
-            name = "standard input" if data == "-" else data
+            answer = call(*argv, data)
             assert (answer.status, answer.err) == (1, f"perceptrons: error: {name}: contains no examples\n")
-
-
-def test_columns_names_neither_labels_nor_weights(refused, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,w,y\n1,1,a\n-1,2,b\n")
-    for command in (("train", "--model", tmp_path / "m"), ("parity",)):
-        for more in ((), ("--target", "y"), ("--hash-bits", 5)):
-            told = refused(*command, path, "--columns", "x,y", *more)
-            assert "the column 'y' holds the labels, so it is no feature; leave it out of --columns" in told
-        told = refused(*command, path, "--columns", "x,w", "--sample-weight", "w")
-        assert "the column 'w' holds the weights, so it is no feature; leave it out of --columns" in told

@@ -192,7 +192,8 @@ def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     for part, X in zip(parts, matrices, strict=True):
         if zero_based and part.zero_based is False:
             X.indices = X.indices + X.indices.dtype.type(1)
-            X.resize((X.shape[0], X.shape[1] + 1))
+            # A model may say the width, which then is that of columns counted from 0, too.
+            X.resize((X.shape[0], max(X.shape[1], int(X.indices.max(initial=0)) + 1)))
     width = max(X.shape[1] for X in matrices)
     for X in matrices:
         X.resize((X.shape[0], width))
