@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron
-from perceptron_rs.cli import modelfile
+from perceptron_rs import Perceptron, load
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
@@ -36,7 +35,7 @@ ONE_PASS = ("--stream", "--epochs", 1, "--classes", "0,1", "--features", 7, "--z
 def long(tmp_path):
     """A model, and data whose predictions are more than a pipe holds."""
     np.save(tmp_path / "long.npy", np.tile(X, (50_000, 1)))
-    modelfile.save_model(Perceptron().fit(X, Y), tmp_path / "long.model")
+    Perceptron().fit(X, Y).save(tmp_path / "long.model")
     return tmp_path / "long.model", tmp_path / "long.npy"
 
 
@@ -52,34 +51,35 @@ def test_a_closed_pipe_is_silent(long):
         assert child.wait(timeout=60) == 128 + signal.SIGPIPE
 
 
-@pytest.mark.parametrize("name", ["späm", "süß ≠ 𝄞"])
-def test_output_is_utf8_whatever_the_locale(tmp_path, name):
+def test_output_is_utf8_whatever_the_locale(call, tmp_path):
     """As in a pipe of Windows, or in a container without a locale."""
+    name = "süß ≠ 𝄞"
     where = environment() | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     where |= {"PYTHONIOENCODING": "cp1252"}
-    train, tokens = tmp_path / "ä.csv", tmp_path / "ä.tsv"
+    train, tokens, out = tmp_path / "ä.csv", tmp_path / "ä.tsv", ("--quiet", "--model")
     train.write_text(f"a,y\n1,{name}\n-1,ham\n", encoding="utf-8")
     tokens.write_text(f"{name}\tD\ndog\tN-{name}\n\n", encoding="utf-8")
-
-    def run(*argv):
-        done = subprocess.run(command(*argv), capture_output=True, env=where, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.decode("utf-8")
-
     pytest.importorskip("pyarrow")
-    assert "ä" in run("train", train, "--model", tmp_path / "ä")
-    run("tag-train", tokens, "--model", tmp_path / "tagger")
-    assert name in run("predict", tmp_path / "ä", train)
-    assert name in run("evaluate", tmp_path / "ä", train)
-    assert name in run("inspect", tmp_path / "ä")
-    assert name in run("tag", tmp_path / "tagger", tokens, "--tag-column", 2)
-    assert name in run("tag-evaluate", tmp_path / "tagger", tokens)
-    failed = subprocess.run(command("predict", tmp_path / "ä", f"{name}.csv"), capture_output=True, env=where)
-    assert name in failed.stderr.decode("utf-8")
+    assert call("train", train, *out, tmp_path / "ä").status == 0
+    assert call("tag-train", tokens, *out, tmp_path / "tagger").status == 0
+    for argv in (
+        ("evaluate", tmp_path / "ä", train),
+        ("tag", tmp_path / "tagger", tokens, "--tag-column", 2),
+        ("predict", tmp_path / "ä", f"{name}.csv"),
+    ):
+        done = subprocess.run(command(*argv), capture_output=True, env=where, check=False)
+        assert name in (done.stdout or done.stderr).decode("utf-8")
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("argv", [("train", "averaged"), ("train", "--stream"), ("tag-train",)], ids=str)
+@pytest.mark.parametrize(
+    ("argv", "number", "status"),
+    [
+        (("train", "averaged"), signal.SIGTERM, 143),
+        (("train", "--stream"), signal.SIGINT, 130),
+        (("tag-train",), signal.SIGINT, 130),
+    ],
+    ids=str,
+)
 def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, status, argv):
     (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)  # never without a mistake
     (tmp_path / "a.tsv").write_text("the\tD\n\nthe\tN\n\n" * 500)  # nor this
@@ -95,7 +95,7 @@ def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, sta
         assert (tmp_path / "m").exists() is bool(keeps)
     assert json.loads(out)["interrupted"] is True
     assert json.loads(out)["converged"] is False
-    assert modelfile.load_model(tmp_path / "m", sequences=None).keep_on_interrupt is False
+    assert load(tmp_path / "m").keep_on_interrupt is False
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
@@ -149,8 +149,9 @@ def test_signals_that_end_a_training(tmp_path, number, status, words):
     assert out.read_bytes() == b"the old model"
 
 
-@pytest.mark.parametrize("stream", [(), ONE_PASS])
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("stream", "number", "status"), [((), signal.SIGTERM, 143), (ONE_PASS, signal.SIGINT, 130)]
+)
 def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, status):
     import fcntl
     import termios
@@ -188,8 +189,7 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_signals_in_the_midst_of_a_save_leave_nothing(text_file, tmp_path, number, status):
+def test_a_signal_in_the_midst_of_a_save_leaves_nothing(text_file, tmp_path):
     out = tmp_path / "out" / "model"
     out.parent.mkdir()
     out.write_bytes(b"the old model")
@@ -197,8 +197,8 @@ def test_signals_in_the_midst_of_a_save_leave_nothing(text_file, tmp_path, numbe
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(argv, env=environment(), text=True, **pipes) as child:
         assert child.stdout.readline() == "saving\n"
-        child.send_signal(number)
-        assert child.wait(timeout=60) == status
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=60) == 143
         assert "Traceback" not in child.stderr.read()
     assert list(out.parent.iterdir()) == [out]
     assert out.read_bytes() == b"the old model"

@@ -8,7 +8,6 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
 from perceptron_rs import AveragedPerceptron, digest, load
-from perceptron_rs.io import open_examples, open_lines
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -21,18 +20,6 @@ TEXTS = [" ".join(RNG.choice(WORDS, RNG.integers(0, 9))) for _ in range(120)]
 LABELS = [
     ("animal" if "cat" in text or "Dogs" in text else "food" if "am" in text else "x") for text in TEXTS
 ]
-CASES = {
-    "plain": ([], {}),
-    "bigrams": (["--ngrams", 1, 2], {"ngram_range": (1, 2)}),
-    "characters": (
-        ["--analyzer", "char_wb", "--ngrams", 2, 4],
-        {"analyzer": "char_wb", "ngram_range": (2, 4)},
-    ),
-    "case": (["--no-lowercase", "--analyzer", "char"], {"lowercase": False, "analyzer": "char"}),
-    "stop words": (["--stop-words", "english"], {"stop_words": "english"}),
-    "binary": (["--binary", "--norm", "l1"], {"binary": True, "norm": "l1"}),
-    "counts": (["--norm", "none"], {"norm": None}),
-}
 
 
 @pytest.fixture(name="files")
@@ -44,28 +31,22 @@ def fixture_files(tmp_path):
     return train, test
 
 
-@pytest.mark.parametrize(("case", "tf_idf"), [(case, k % 2 > 0) for k, case in enumerate(CASES)])
-def test_the_model_is_that_of_python(call, files, tmp_path, case, tf_idf):
-    words, options = CASES[case]
+@pytest.mark.parametrize("tf_idf", [False, True])
+def test_the_model_is_that_of_python(call, files, tmp_path, tf_idf):
     model, (train, test) = tmp_path / "m", files
-    more = ["--tf-idf"] if tf_idf else []
-    argv = ["train", "averaged", train, "--text", "--hash-bits", 9, "--epochs", 4, "--tol", "none"]
-    assert call(*argv, *words, *more, "--model", model, "--quiet").status == 0
-    vectorizer = HashingVectorizer(n_features=2**9, **options)
+    argv = ["train", "averaged", train, "--text", "--hash-bits", 9, "--epochs", 4, "--tol", "none", "--quiet"]
+    argv += ["--analyzer", "char_wb", "--ngrams", 2, 4, "--binary", "--norm", "l1", "--model", model]
+    assert call(*argv, *(["--tf-idf"] if tf_idf else [])).status == 0
+    options = {"analyzer": "char_wb", "ngram_range": (2, 4), "binary": True}
+    vectorizer = HashingVectorizer(n_features=2**9, **options, norm=None if tf_idf else "l1")
     if tf_idf:
-        norm = vectorizer.norm
-        vectorizer = make_pipeline(vectorizer.set_params(norm=None), TfidfTransformer(norm=norm))
-    X = vectorizer.fit_transform(TEXTS[:90])
-    expected = AveragedPerceptron(max_iter=4, tol=None, audit=True).fit(X, LABELS[:90])
-    found = load(model)
-    assert found.coef_.tobytes() == expected.coef_.tobytes()
-    assert found.intercept_.tobytes() == expected.intercept_.tobytes()
+        vectorizer = make_pipeline(vectorizer, TfidfTransformer(norm="l1"))
+    expected = AveragedPerceptron(max_iter=4, tol=None, audit=True)
+    expected.fit(vectorizer.fit_transform(TEXTS[:90]), LABELS[:90])
+    assert load(model).coef_.tobytes() == expected.coef_.tobytes()
     scores = expected.decision_function(vectorizer.transform(TEXTS[90:]))
     answer = call("predict", model, test, "--scores", "--json")
-    printed = [json.loads(line)["scores"] for line in answer.out.splitlines()]
-    assert printed == scores.tolist()
-    accuracy = expected.score(vectorizer.transform(TEXTS[90:]), LABELS[90:])
-    assert json.loads(call("evaluate", model, test, "--json").out)["accuracy"] == pytest.approx(accuracy)
+    assert [json.loads(line)["scores"] for line in answer.out.splitlines()] == scores.tolist()
     assert call("reproduce", model, train).status == 0
 
 
@@ -81,12 +62,6 @@ def test_streams_pipes_and_online_make_the_same_columns(call, files, tmp_path):
     assert call("online", tmp_path / "m", test, "--save", tmp_path / "o", "--quiet").status == 0
     expected.partial_fit(X[90:], LABELS[90:])
     assert load(tmp_path / "o").coef_.tobytes() == expected.coef_.tobytes()
-    source = {"ngrams": (1, 2), "hash_bits": 8}
-    for opened in (open_lines(train, **source), open_examples(train, format="lines", **source)):
-        again = AveragedPerceptron(max_iter=2, tol=None, shuffle=False).fit_stream(opened)
-        assert digest(again) == digest(
-            AveragedPerceptron(max_iter=2, tol=None, shuffle=False).fit(X[:90], LABELS[:90])
-        )
 
 
 def test_inspect_names_words_and_says_what_collides(call, files, tmp_path):

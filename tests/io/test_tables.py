@@ -371,3 +371,14 @@ def test_labels_and_weights_are_no_features(tmp_path, suffix):
             ValueError, match="'w' holds the weights, so it is no feature; leave it out of col"
         ):
             Perceptron().fit_stream(opener(path, target="y", sample_weight="w", columns=["x", "w"]))
+
+
+def test_parquet_is_read_in_parts(tmp_path):
+    """A stream holds some rows at a time, also of one row group."""
+    pa.parquet.write_table(
+        pa.table({"a": np.arange(70_000) % 9, "y": np.arange(70_000) % 2}), tmp_path / "a.parquet"
+    )
+    assert [len(batch.y) for batch in open_parquet(tmp_path / "a.parquet", target="y").batches()] == [
+        65_536,
+        4_464,
+    ]
