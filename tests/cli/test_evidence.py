@@ -1,9 +1,12 @@
-"""The command that writes what was reproduced; and keys of digests, or none, on the command line."""
+"""``reproduce`` and ``evidence``: a model trained again, and what is written of it; keys of digests.
+
+What is found to differ, and how it is said, is in ``tests/audit``.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +16,8 @@ from perceptron_rs.models import describe
 
 from .support import X, Y, svmlight
 
+TOKENS = "a\tD\nb\tN\n\n" * 3
+
 
 def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -20,28 +25,32 @@ def sha256(path):
 
 @pytest.fixture(name="data")
 def fixture_data(tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_text(svmlight(X, Y))
-    return path
+    (tmp_path / "a.svm").write_text(svmlight(X, Y))
+    (tmp_path / "text").write_text(TOKENS)
+    return tmp_path / "a.svm"
 
 
 @pytest.fixture(name="trained")
 def fixture_trained(call, data, tmp_path):
-    def run(*options):
-        assert call("train", "averaged", data, "--model", tmp_path / "m", "--quiet", *options).status == 0
+    def run(*options, command=("train", "averaged"), data=data):
+        assert call(*command, data, "--model", tmp_path / "m", "--quiet", *options).status == 0
         return tmp_path / "m"
 
     return run
 
 
-def test_what_evidence_says(call, trained, data, tmp_path):
+@pytest.fixture(name="keys")
+def fixture_keys(tmp_path):
+    """Two keys."""
+    (tmp_path / "key").write_text("0f" * 32 + "\n")
+    (tmp_path / "other").write_bytes(bytes(32))
+    return tmp_path / "key", tmp_path / "other"
+
+
+def test_what_evidence_says(call, trained, data):
     model = trained()
-    answer = call("evidence", model, data)
-    assert answer.status == 0
-    found = json.loads(answer.out)
+    found, description, own = call("evidence", model, data).json, describe(model), digest(load(model))
     assert found["verdict"] == {"equal": True, "reason": None, "message": "equal to the last bit"}
-    own = digest(load(model))
-    description = describe(model)
     names = ("format_version", "written_by", "arithmetic_version", "calls")
     assert found["model"] == {name: description[name] for name in names} | {
         "starts_from_weights": False,
@@ -53,101 +62,100 @@ def test_what_evidence_says(call, trained, data, tmp_path):
         "digest_again": own,
     }
     assert found["data"] == [{"file": "a.svm", "bytes": data.stat().st_size, "sha256": sha256(data)}]
-    assert found["digests"] == describe(model)["digests"]
+    assert found["digests"] == description["digests"]
     run = found["run"]
-    assert run["arithmetic_version"] == ARITHMETIC_VERSION
-    assert (run["engine"], run["perceptron_rs"]) == ("rust", __version__)
+    assert (run["arithmetic_version"], run["engine"]) == (ARITHMETIC_VERSION, "rust")
     assert run["instruction_set"] in _core._instruction_sets()
-    assert run["libraries"]["numpy"] == np.__version__
+    assert (run["perceptron_rs"], run["libraries"]["numpy"]) == (__version__, np.__version__)
     assert len(run["compiled_module"]["sha256"]) == 64
     assert all(run[name] for name in ("python", "processor", "machine", "system"))
     assert found["time"]["begun"].endswith("+00:00")
 
 
-def test_a_file_and_the_other_engine(call, trained, data, tmp_path):
-    answer = call("evidence", trained(), data, "--engine", "reference", "--out", tmp_path / "e.json")
-    assert (answer.status, answer.out) == (0, "reproduced equal to the last bit\n")
-    run = json.loads((tmp_path / "e.json").read_text())["run"]
-    assert (run["engine"], run["instruction_set"]) == ("reference", None)
-
-
-def test_other_data_is_evidence_too(call, trained, data):
+def test_what_reproduce_says(call, trained, data, tmp_path):
     model = trained()
+    lines = [line.split(maxsplit=1) for line in call("reproduce", model, data).out.splitlines()]
+    assert [first for first, _ in lines] == ["model", "again", "reproduced"]
+    assert (lines[0][1], lines[2][1]) == (lines[1][1], "equal to the last bit")
+    assert call("reproduce", model, data, "--engine", "reference", "--json").json["equal"] is True
+    argv = ("evidence", model, data, "--engine", "reference", "--out", tmp_path / "e.json")
+    assert (call(*argv).status, call(*argv).out) == (0, "reproduced equal to the last bit\n")
+    assert '"instruction_set": null' in (tmp_path / "e.json").read_text()
     data.write_text(svmlight(X, Y[::-1]))
-    answer = call("evidence", model, data)
+    answer = call("reproduce", model, data)
     assert answer.status == 1
-    found = json.loads(answer.out)
-    assert (found["verdict"]["equal"], found["verdict"]["reason"]) == (False, "data")
-    assert found["model"]["digest_again"] is None
+    assert answer.out.splitlines()[-1].startswith("different  other data: ")
+    answer = call("evidence", model, data)
+    found = answer.json
+    assert (answer.status, found["verdict"]["reason"], found["model"]["digest_again"]) == (1, "data", None)
     assert found["data"][0]["sha256"] == sha256(data)
 
 
-def test_what_evidence_cannot_be_of(call, trained, data, tmp_path):
-    model = trained()
-    assert "name one" in call("evidence", model, "-").err
-    assert "--out" in call("evidence", model, data, "--out", tmp_path).err
-    text = tmp_path / "text"
-    text.write_text("a\tD\nb\tN\n\n" * 3)
-    assert call("tag-train", text, "--model", tmp_path / "t", "--quiet").status == 0
-    assert json.loads(call("evidence", tmp_path / "t", text).out)["verdict"]["equal"]
+def test_a_tagger(call, trained, tmp_path):
+    model = trained(command=("tag-train",), data=tmp_path / "text")
+    assert call("evidence", model, tmp_path / "text").json["verdict"]["equal"]
 
 
-def test_without_audit(call, trained, data):
-    model = trained("--no-audit")
-    assert "digests" not in describe(model)
-    answer = call("evidence", model, data)
-    assert answer.status == 0
-    assert json.loads(answer.out)["digests"] is None
-    assert (
-        "no effect with --no-audit"
-        in call("train", data, "--model", model, "--no-audit", "--audit-key", "x").err
-    )
+@pytest.mark.parametrize("options", [("standard",), ("maxabs", "--stream")])
+def test_another_scale(call, trained, data, options):
+    """Also of a column that is 0 in all examples, which no run would show."""
+    data.write_text(svmlight(np.column_stack([np.zeros(len(X)), X]), Y))
+    path = trained("--scale", *options)
+    assert call("reproduce", path, data).status == 0
+    model = load(path)
+    scale = model._input.scale
+    model._input = replace(model._input, scale=replace(scale, scale=(9.0, *scale.scale[1:])))
+    model.save(path)
+    answer = call("reproduce", path, data)
+    text = f"the scale of column 0 is 9.0 in the model, and that of the data is {scale.scale[0]!r}"
+    assert (answer.status, text in answer.out) == (1, True)
+    assert "can be read only once" in call("reproduce", path, "-").err
 
 
 @pytest.mark.parametrize("stream", [(), ("--stream",)])
-def test_a_key(call, trained, data, stream, tmp_path):
-    key, other = tmp_path / "key", tmp_path / "other"
-    key.write_text("0f" * 32 + "\n")
-    other.write_bytes(bytes(32))
-    model = trained("--audit-key", key, *stream)
+def test_a_key(call, trained, data, stream, keys, tmp_path):
+    key, other = keys
+    plain = trained().rename(tmp_path / "plain")
+    model, goes_on = (
+        trained("--audit-key", key, *stream),
+        ("train", "averaged", data, "--quiet", "--continue"),
+    )
     assert describe(model)["digests"]["key"] is not None
-    assert call("reproduce", model, data, "--audit-key", key).status == 0
-    assert json.loads(call("evidence", model, data, "--audit-key", key).out)["verdict"]["equal"]
-    for options, text in (
-        ((), f"--audit-key: the digests of {model} have a key; name its file"),
-        (("--audit-key", other), f"--audit-key: the digests of {model} have another key; name its file"),
-        (("--audit-key", data), f"--audit-key {data} must hold 32 bytes"),
-        (("--audit-key", tmp_path / "none"), "none"),
-    ):
-        answer = call("reproduce", model, data, *options)
-        assert answer.status == 1
-        assert text in answer.err
-    goes_on = ("train", "averaged", data, "--model", tmp_path / "n", "--continue", model, "--quiet")
-    answer = call(*goes_on)
-    assert "--audit-key: the model goes on from one whose digests have another key" in answer.err
-    assert call(*goes_on, "--audit-key", key).status == 0
+    for command in ("reproduce", "evidence"):
+        assert call(command, model, data, "--audit-key", key).status == 0
+    more = (*goes_on, model, "--model", tmp_path / "n")
+    assert call(*more, "--audit-key", key).status == 0
     assert call("reproduce", tmp_path / "n", data, "--audit-key", key).status == 0
-    plain = trained()
-    assert "have no key; leave it out" in call("reproduce", plain, data, "--audit-key", key).err
+    for argv, text in (
+        (("reproduce", model, data), f"--audit-key: the digests of {model} have a key; name its file"),
+        (
+            ("reproduce", model, data, "--audit-key", other),
+            f"the digests of {model} have another key; name its",
+        ),
+        (("reproduce", model, data, "--audit-key", data), f"--audit-key {data} must hold 32 bytes"),
+        (("reproduce", model, data, "--audit-key", tmp_path / "none"), "none"),
+        (("reproduce", plain, data, "--audit-key", key), "have no key; leave it out"),
+        (more, "--audit-key: the model goes on from one whose digests have another key"),
+        (("online", model, data, "--save", tmp_path / "o"), "whose digests have another key; name its file"),
+        (("evidence", model, "-"), "name one"),
+        (("evidence", model, data, "--out", tmp_path), "--out"),
+    ):
+        answer = call(*argv)
+        assert (answer.status, text in answer.err) == (1, True), answer.err
 
 
-def test_learning_online(call, trained, data, tmp_path):
-    key = tmp_path / "key"
-    key.write_bytes(bytes(range(32)))
-    model, out = trained("--audit-key", key), tmp_path / "o"
-    answer = call("online", model, data, "--save", out)
-    assert "the model goes on from one whose digests have another key; name its file" in answer.err
-    assert call("online", model, data, "--save", out, "--audit-key", key).status == 0
+def test_without_digests_and_online(call, trained, data, keys, tmp_path):
+    model = trained("--no-audit")
+    assert "digests" not in describe(model)
+    assert call("evidence", model, data).json["digests"] is None
+    both = call("train", data, "--model", model, "--no-audit", "--audit-key", "x")
+    assert (both.status, "no effect with --no-audit" in both.err) == (2, True)
+    model, out = trained("--audit-key", keys[0]), tmp_path / "o"
+    assert call("online", model, data, "--save", out, "--audit-key", keys[0]).status == 0
     assert [call["method"] for call in describe(out)["calls"]] == ["fit", "partial_fit"]
     assert call("online", model, data, "--save", out, "--no-audit").status == 0
     assert "calls" not in describe(out)
-
-
-def test_taggers(call, tmp_path):
-    text, key = tmp_path / "text", tmp_path / "key"
-    text.write_text("a\tD\nb\tN\n\n" * 3)
-    key.write_bytes(bytes(range(32)))
-    for options, has_digests in ((("--no-audit",), False), (("--audit-key", key), True)):
-        assert call("tag-train", text, "--model", tmp_path / "t", "--quiet", *options).status == 0
-        assert ("digests" in describe(tmp_path / "t")) == has_digests
-    assert call("reproduce", tmp_path / "t", text, "--audit-key", key).status == 0
+    tags = {"command": ("tag-train",), "data": tmp_path / "text"}
+    assert "digests" not in describe(trained("--no-audit", **tags))
+    tagger = trained("--audit-key", keys[0], **tags)
+    assert call("reproduce", tagger, tmp_path / "text", "--audit-key", keys[0]).status == 0

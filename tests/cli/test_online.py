@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction import FeatureHasher
 
-from perceptron_rs import Perceptron, PocketPerceptron, load
+from perceptron_rs import PocketPerceptron, load
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.io.text.lines import text_blocks
@@ -64,7 +64,7 @@ def test_a_table_of_rows_at_doubling_counts(capsys):
 
 
 def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
-    """As Vowpal Wabbit and river write them; Python makes the same columns by scikit-learn's hasher."""
+    """As Vowpal Wabbit and river write them; ``tests/io/test_json_lines.py`` has their columns."""
     rows = [{"words": 3, "from": "ann"}, {"from": "bob"}, {"words": 0.5, "from": "bob", "new": True}] * 4
     labels, weights = ["spam", "ham", "ham"] * 4, [1.0, 2.0, 0.5] * 4
     lines = [
@@ -72,25 +72,26 @@ def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
         for x, y, w in zip(rows, labels, weights, strict=True)
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines[:6]))
-    out = ("--model", tmp_path / "m", "--quiet")
-    assert call("train", tmp_path / "a.jsonl", *out, "--hash-bits", 10, "--epochs", 2).status == 0
-    X, y = FeatureHasher(1 << 10).transform(rows), np.array(labels)
-    expected = Perceptron(max_iter=2).fit(X[:6], y[:6], sample_weight=weights[:6])
-    assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
-    assert call("reproduce", tmp_path / "m", tmp_path / "a.jsonl").status == 0
-    stdin("\n".join(lines[6:]).encode())
-    answer = call("online", tmp_path / "m", "--save", tmp_path / "n", "--quiet")
-    found, _ = expected.predict_then_learn(X[6:], y[6:], sample_weight=weights[6:])
+    out = ("--model", tmp_path / "m", "--quiet", "--hash-bits", 10, "--epochs", 2)
+    assert call("train", tmp_path / "a.jsonl", *out).status == 0
+    expected = load(tmp_path / "m")
+
+    def piped(*argv, text):
+        stdin("\n".join(text).encode())
+        return call(*argv)
+
+    answer = piped("online", tmp_path / "m", "--save", tmp_path / "n", "--quiet", text=lines[6:])
+    X = FeatureHasher(1 << 10).transform(rows[6:])
+    found, _ = expected.predict_then_learn(X, labels[6:], sample_weight=weights[6:])
     assert answer.out.split() == found.tolist()
     assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
-    stdin(b"\n".join([lines[0].encode(), b"{", b'{"_label": "x", "a": 1}', lines[2].encode()]))
-    skipped = call("online", tmp_path / "m", "--skip-bad")
+    skipped = piped("online", tmp_path / "m", "--skip-bad", text=[lines[0], "{", '{"_label": "x"}', lines[2]])
     assert (skipped.status, len(skipped.out.split())) == (0, 2)
     assert "2 lines were skipped, the first: standard input, line 2: is not JSON: " in skipped.err
     stdin(b'{"words": 3, "from": "ann"}\n')
     assert "line 1: has no label; name its key with --target" in refused("online", tmp_path / "m")
-    stdin("\n".join(map(json.dumps, rows)).encode())
-    assert call("predict", tmp_path / "m", "-").out.split() == load(tmp_path / "m").predict(X).tolist()
+    answers = piped("predict", tmp_path / "m", "-", text=map(json.dumps, rows[6:])).out.split()
+    assert answers == load(tmp_path / "m").predict(X).tolist()
 
 
 def test_examples_of_weight_0_are_answered_and_not_learnt_from(call, stdin, tmp_path):
@@ -112,22 +113,6 @@ def test_examples_of_weight_0_are_answered_and_not_learnt_from(call, stdin, tmp_
         assert answer.out.split() == list(map(str, answers[: len(part)]))
     assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
     assert f"30        {sum(k % 2 != answer for k, answer in enumerate(answers))}" in answer.err
-
-
-def test_keys_that_were_named_in_the_training_are_no_features(call, tmp_path):
-    objects = [{"kind": k % 2, "w": k + 1, "a": k - 1, "b": 1} for k in range(6)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, objects)))
-    named = ("--target", "kind", "--sample-weight", "w")
-    out = ("--model", tmp_path / "m", "--quiet", "--hash-bits", 6)
-    assert call("train", tmp_path / "a.jsonl", *named, *out).status == 0
-    assert call("reproduce", tmp_path / "m", tmp_path / "a.jsonl").status == 0
-    answer = call("online", tmp_path / "m", tmp_path / "a.jsonl", "--save", tmp_path / "n", "--quiet")
-    X = FeatureHasher(1 << 6).transform([{"a": x["a"], "b": x["b"]} for x in objects])
-    expected = load(tmp_path / "m")
-    y, weights = ([x[key] for x in objects] for key in ("kind", "w"))
-    found, _ = expected.predict_then_learn(X, y, sample_weight=weights)
-    assert answer.out.split() == list(map(str, found))
-    assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -185,20 +170,22 @@ def test_bad_lines_are_skipped_and_counted(call, stdin, model, tmp_path):
 
 def test_bad_lines_of_a_table(call, tmp_path):
     pytest.importorskip("pyarrow")
-    rows = [f"{a},{b},{y}\n" for a, b, y in ((1, 2, "x"), (-1, 1, "y"), (3, 3, "x"), (2, -1, "y"))]
-    (tmp_path / "a.csv").write_text("a,b,kind\n" + "".join(rows))
-    assert call("train", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
-    (tmp_path / "b.csv").write_text("a,b,kind\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2])
-    answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
-    assert (answer.status, len(answer.out.split())) == (0, 3), answer.err
-    assert "2 lines were skipped, the first: " in answer.err
-    (tmp_path / "b.csv").write_text('a,b,more,y\n1,2,"p\nq",x\n1,2,"\n","x",\n3,3,"\n?\n",x\n')
-    answer = call("online", tmp_path / "m", tmp_path / "b.csv", "--skip-bad")
-    assert (answer.status, len(answer.out.split())) == (0, 2), answer.err
-    assert "has 5 cells, but the header names 4 columns" in answer.err
-    assert "b.csv, line 3: " in answer.err
-    (tmp_path / "b.csv").write_text("b,kind\n1,x\n")
-    assert "lacks 1 of the model's columns" in call("online", tmp_path / "m", tmp_path / "b.csv").err
+    data, rows = tmp_path / "a.csv", ["1,2,x\n", "-1,1,y\n", "3,3,x\n", "2,-1,y\n"]
+    data.write_text("a,b,kind\n" + "".join(rows))
+    assert call("train", data, "--model", tmp_path / "m", "--quiet").status == 0
+    for text, status, answers, said in (
+        (
+            "a,b,kind\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2],
+            0,
+            3,
+            "2 lines were skipped, the f",
+        ),
+        ('a,b,more,y\n1,2,"p\nq",x\n1,2,"\n","x",\n3,3,"\n?\n",x\n', 0, 2, "a.csv, line 3: "),
+        ("b,kind\n1,x\n", 1, 0, "lacks 1 of the model's columns"),
+    ):
+        data.write_text(text)
+        answer = call("online", tmp_path / "m", data, *(() if status else ("--skip-bad",)))
+        assert (answer.status, len(answer.out.split()), said in answer.err) == (status, answers, True)
 
 
 @pytest.mark.parametrize("kept", [False, True])
