@@ -1,34 +1,60 @@
-"""``inspect``: what a model is, and its weights, exactly."""
+"""``inspect``: what a model of each family is, and its weights, exactly; and how each is trained."""
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, MaxMarginClassifier, Perceptron, digest
-from perceptron_rs.cli import modelfile
+from perceptron_rs import AveragedPerceptron, KernelPerceptron, MaxMarginClassifier, Perceptron, digest, load
 from perceptron_rs.models import describe
 
-from .support import X, Y
+from .support import X, Y, svmlight
+
+RANDOM = np.random.default_rng(8)
+A = RANDOM.integers(-3, 4, (60, 4)) / 2
+A[0] = 1
+B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
+KERNEL = ("kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
+BUDGETED = ("budgeted-kernel", "--gamma", 1, "--budget", 9, "--budget-policy", "random")
+LAYERS = ("multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
 
 
-def test_json(call, model):
-    found = call("inspect", model, "--json", "--top", 2).json
-    expected = modelfile.load_model(model)
-    assert found["estimator"] == "Perceptron"
-    assert found["parameters"] == expected.get_params()
-    assert (found["n_features"], found["classes"]) == (3, [-1, 1])
+@pytest.fixture
+def inspected(call, tmp_path):
+    """What is said of a model: as JSON and as text."""
+
+    def run(model, *options):
+        path = tmp_path / "inspected"
+        model.save(path)
+        return call("inspect", path, "--json", *options).json, call("inspect", path, *options).out
+
+    return run
+
+
+@pytest.fixture
+def trained(call, tmp_path):
+    def run(*options):
+        (tmp_path / "data.svm").write_text(svmlight(A, B), encoding="ascii")
+        answer = call("train", *options, tmp_path / "data.svm", "--model", tmp_path / "m")
+        assert answer.status == 0
+        return answer, load(tmp_path / "m")
+
+    return run
+
+
+def test_a_perceptron(call, model):
+    found, out, expected = (
+        call("inspect", model, "--json", "--top", 2).json,
+        call("inspect", model).out,
+        load(model),
+    )
+    assert (found["estimator"], found["parameters"]) == ("Perceptron", expected.get_params())
+    assert (found["n_features"], found["classes"], found["bytes"]) == (3, [-1, 1], model.stat().st_size)
     assert found["history"]["mistakes_per_epoch"] == expected.mistakes_per_epoch_.tolist()
     assert found["history"]["converged"] is True
     (plane,) = found["weights"]
-    assert plane["class"] == 1
     order = sorted(range(3), key=lambda j: -abs(expected.coef_[0, j]))[:2]
+    assert plane["class"] == 1
     assert plane["largest"] == [{"feature": f"x{j + 1}", "weight": expected.coef_[0, j]} for j in order]
-    assert found["bytes"] == model.stat().st_size
-
-
-def test_text(call, model):
-    out = call("inspect", model).out
-    expected = modelfile.load_model(model)
     for part in (
         "format ",
         "estimator   Perceptron\n",
@@ -41,20 +67,18 @@ def test_text(call, model):
     assert f"mistakes    {expected.n_mistakes_}; by epoch: " in out
 
 
-def test_the_record(call, tmp_path):
+def test_the_record(inspected, tmp_path):
     key = tmp_path / "key"
     key.write_bytes(bytes(32))
     model = Perceptron(audit=True, audit_key=key).fit(X, Y)
     for row in range(3):
         model.partial_fit(X[row : row + 1], Y[row : row + 1])
-    model.save(tmp_path / "m")
-    found, document = call("inspect", tmp_path / "m", "--json").json, describe(tmp_path / "m")
+    found, text = inspected(model)
+    document = describe(tmp_path / "inspected")
     for name in ("format_version", "written_by", "arithmetic_version", "calls", "digests"):
         assert found[name] == document[name]
-    assert found["digest"] == digest(model)
-    lines = call("inspect", tmp_path / "m").out.splitlines()
     versions = f"{document['written_by']}, arithmetic {document['arithmetic_version']}"
-    assert lines[1:7] == [
+    assert text.splitlines()[1:7] == [
         f"digest      {digest(model)}",
         f"versions    {versions}, format {document['format_version']}",
         "record      fit of 6 examples with 3 columns",
@@ -62,58 +86,102 @@ def test_the_record(call, tmp_path):
         f"digests     1 of 9 examples, with the key {document['digests']['key']}",
         "estimator   Perceptron",
     ]
-    Perceptron(audit=True).fit(X, Y, coef_init=np.ones((1, 3))).save(tmp_path / "n")
     line = "record      fit of 6 examples with 3 columns, from weights that it was given\n"
-    assert line in call("inspect", tmp_path / "n").out
-    model.set_params(audit=False, audit_key=None).partial_fit(X, Y).save(tmp_path / "m")
-    assert "record      none: the training cannot be repeated\n" in call("inspect", tmp_path / "m").out
-    assert call("inspect", tmp_path / "m", "--json").json["calls"] is None
+    assert line in inspected(Perceptron(audit=True).fit(X, Y, coef_init=np.ones((1, 3))))[1]
+    found, text = inspected(model.set_params(audit=False, audit_key=None).partial_fit(X, Y))
+    assert (found["calls"], "record      none: the training cannot be repeated\n" in text) == (None, True)
+    assert inspected(Perceptron().partial_fit(X, Y, classes=[-1, 1]))[0]["history"]["n_iter"] == 1
 
 
-def test_names_classes_and_zeros(call, tmp_path):
+def test_names_classes_and_zeros(inspected):
     """Each class has its weights; those that are 0 are not among the largest."""
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X * [1, 1, 0], columns=["left", "right", "none"])
-    y = np.array(["a", "b", "c", "a", "b", "c"])
-    fitted = AveragedPerceptron(max_iter=3, tol=None, class_weight={"a": 2.0}).fit(frame, y)
-    modelfile.save_model(fitted, tmp_path / "m")
-    found = call("inspect", tmp_path / "m", "--json").json
+    frame = pytest.importorskip("pandas").DataFrame(X * [1, 1, 0], columns=["left", "right", "none"])
+    model = AveragedPerceptron(max_iter=3, tol=None, class_weight={"a": 2.0})
+    found, _ = inspected(model.fit(frame, ["a", "b", "c", "a", "b", "c"]))
     assert [plane["class"] for plane in found["weights"]] == ["a", "b", "c"]
     for plane in found["weights"]:
         assert sorted(entry["feature"] for entry in plane["largest"]) == ["left", "right"]
     assert found["parameters"]["class_weight"] == {"a": 2.0}
-    out = call("inspect", tmp_path / "m", "--top", 0).out
-    assert "weights for class c" in out
-    assert "left" not in out
+    _, out = inspected(model, "--top", 0)
+    assert ("weights for class c" in out, "left" in out) == (True, False)
 
 
-def test_a_model_that_was_never_fitted_by_epochs(call, tmp_path):
-    model = Perceptron().partial_fit(X, Y, classes=[-1, 1])
-    modelfile.save_model(model, tmp_path / "m")
-    assert call("inspect", tmp_path / "m", "--json").json["history"]["n_iter"] == 1
-
-
-def test_a_separator_of_largest_margin(call, tmp_path):
+def test_a_separator_of_largest_margin(inspected):
     X = np.array([[0.0, 0], [0, 3], [4, 0], [4, 3], [4, 5]])
     model = MaxMarginClassifier().fit(X, ["left", "left", "right", "right", "right"])
-    model.save(tmp_path / "m")
-    (plane,) = call("inspect", tmp_path / "m", "--json").json["planes"]
-    assert (plane["class"], plane["status"], plane["n_support"]) == (
-        "right",
-        "separable",
-        len(model.support_),
-    )
+    found, text = inspected(model)
+    (plane,), n = found["planes"], len(model.support_)
+    assert (plane["class"], plane["status"], plane["n_support"]) == ("right", "separable", n)
     assert plane["margin"] == model.margin_interval_[0].tolist()
     assert plane["largest"][0] == {"feature": "x0", "weight": model.coef_[0, 0]}
-    text = call("inspect", tmp_path / "m").out
     assert "estimator   MaxMarginClassifier\n" in text
     assert f"class right: separable, margin in [{float(model.margin_[0])!r}, " in text
     curved = MaxMarginClassifier(kernel="rbf").fit(X, [0, 1, 1, 0, 2])
-    curved.save(tmp_path / "m")
-    planes = call("inspect", tmp_path / "m", "--json").json["planes"]
+    planes = inspected(curved)[0]["planes"]
     assert [plane["margin"] for plane in planes] == curved.margin_interval_.tolist()
     assert [plane["largest"] for plane in planes] == [[], [], []]
     with pytest.warns(ConvergenceWarning, match="no plane separates"):
-        model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]).save(tmp_path / "m")
-    assert call("inspect", tmp_path / "m", "--json").json["planes"][0]["margin"] == [None, None]
-    assert "class 1: non_separable; " in call("inspect", tmp_path / "m").out
+        found, text = inspected(model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]))
+    assert (found["planes"][0]["margin"], "class 1: non_separable; " in text) == ([None, None], True)
+
+
+def test_a_kernel_perceptron(inspected, trained):
+    answer, model = trained(*KERNEL)
+    assert (answer.err.startswith("epoch 1: "), "mistakes" in answer.out) == (True, True)
+    found, text = inspected(model, "--top", 3)
+    assert found["kernel"] == {"name": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 2}
+    assert found["n_support"] == len(model.support_)
+    assert found["history"]["mistakes_per_epoch"] == model.mistakes_per_epoch_.tolist()
+    assert [plane["n_vectors"] for plane in found["planes"]] == model.n_vectors_.tolist()
+    parts = found["planes"], model.mistakes_per_support_, model.dual_coef_
+    for plane, counts, steps in zip(*parts, strict=True):
+        assert len(plane["most_mistaken"]) == 3
+        assert plane["most_mistaken"][0]["mistakes"] == counts.max()
+        for entry in plane["most_mistaken"]:
+            place = model.support_.tolist().index(entry["row"])
+            assert (entry["mistakes"], entry["step"]) == (counts[place], steps[place])
+    assert "estimator   KernelPerceptron\n" in text
+    assert "kernel      name=poly gamma=1.0 coef0=1.0 degree=2\n" in text
+    assert f"support     {len(model.support_)} examples\n" in text
+
+
+def test_a_kernel_perceptron_on_a_budget(inspected, trained):
+    _, model = trained(*BUDGETED)
+    found, text = inspected(model, "--top", 3)
+    assert found["n_support"] == len(model.support_)
+    assert [set(plane) for plane in found["planes"]] == [{"class", "most_mistaken"}] * 3
+    assert "estimator   BudgetedKernelPerceptron\n" in text
+    assert "class 0: examples with the most mistakes\n" in text
+
+
+def test_a_multilayer_perceptron(inspected, trained):
+    answer, model = trained(*LAYERS, "--json")
+    assert answer.json["losses"] == model.loss_curve_
+    found, text = inspected(model)
+    assert found["history"] == {
+        "n_iter": model.n_iter_,
+        "epochs": model.n_iter_,
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "mistakes_per_epoch": answer.json["mistakes_per_epoch"],
+        "loss_curve": model.loss_curve_,
+    }
+    assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
+    assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
+    assert "layers      4 6 3 3, output softmax\n" in text
+    assert "hidden_layer_sizes = (6, 3)\n" in text
+    answer, _ = trained(*LAYERS)
+    assert "the maximum of 9 epochs was reached before the stopping criterion; raise --epochs" in answer.err
+    assert f"loss      {model.loss_curve_[-1]:.6g} in the last epoch\n" in answer.out
+
+
+def test_precomputed_values(call, refused, tmp_path):
+    gram = A @ A.T
+    np.savez(tmp_path / "gram.npz", X=gram, y=B)
+    np.savez(tmp_path / "some.npz", X=gram[:7], y=B[:7])
+    options = ("train", "kernel", "--kernel", "precomputed", "--quiet", "--model", tmp_path / "m")
+    assert call(*options, tmp_path / "gram.npz").status == 0
+    expected = KernelPerceptron("linear").fit(A, B).predict(A[:7])
+    assert call("predict", tmp_path / "m", tmp_path / "some.npz").out.split() == list(map(str, expected))
+    said = refused(*options, tmp_path / "some.npz")
+    assert "the data must be a square matrix with --kernel precomputed, got shape (7, 60)" in said
