@@ -75,7 +75,7 @@ test-other: $(VENV)/quick $(VENV)/test  ## the package's tests on another Python
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
 lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation
 	cargo fmt --check
-	cargo clippy --all-targets -- -D warnings
+	cargo clippy --all-targets --features bench -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
 	cargo fmt --check --manifest-path lab/Cargo.toml
 	cargo clippy --locked --manifest-path lab/Cargo.toml --target-dir target/lab --all-targets -- -D warnings
@@ -93,7 +93,7 @@ bench: $(VENV)/release $(VENV)/bench  ## beside peers: fails where a figure miss
 	@missed=; for bench in $(BENCHES); do echo "== $$bench"; \
 		PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/$$bench.py $(BENCH) || missed="$$missed $$bench"; done; \
 		test -z "$$missed" || { echo "below a bar:$$missed"; exit 1; }
-	cargo bench
+	cargo bench --features bench
 
 freund-schapire: $(VENV)/release $(VENV)/bench  ## the digits table of Freund and Schapire (1999), checked, and its plot, in .venv (DATA=folder)
 	PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/freund_schapire.py --out $(VENV) $(OPTIONS)
@@ -168,8 +168,8 @@ test-msrv: $(VENV)/made  ## all of it compiles with the oldest Rust that Cargo.t
 # Valgrind does not emulate the modes that the tests of the environment switch on.
 valgrind:  ## the tests of the core's unsafe code, under valgrind
 	@command -v valgrind > /dev/null || { echo "valgrind is not installed"; exit 1; }
-	cargo test $(UNDER_VALGRIND) --lib -- --skip environment
-	cargo test $(UNDER_VALGRIND) --test core -- exact:: instruction_sets::
+	cargo test $(UNDER_VALGRIND) --lib -- --skip environment --skip outside::
+	cargo test $(UNDER_VALGRIND) --lib -- outside::exact:: outside::instruction_sets::
 
 # Of the build that `make test` uses. Another compiler needs new numbers.
 NEEDS_VALGRIND = command -v valgrind > /dev/null || $(call NEEDS_PACKAGES,valgrind)
@@ -202,17 +202,17 @@ LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-on
 miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
-		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib --test core -- \
-		arith:: rows:: order:: text:: fuzzed:: instruction_sets:: model:: --skip rows::columns::lists
+		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib -- arith:: rows:: order:: text:: fuzzed:: \
+		instruction_sets:: model:: --skip rows::columns::lists --skip outside::allocation
 
 WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
 tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
 	@$(call NEEDS_NIGHTLY,rust-src)
 	$(LIGHTLY) RUSTFLAGS=-Zsanitizer=thread cargo +$(NIGHTLY) test -Zbuild-std --target x86_64-unknown-linux-gnu \
-		--target-dir target/tsan --test core -- $(WITH_THREADS)
+		--target-dir target/tsan --lib -- $(WITH_THREADS) --skip outside::allocation
 
 # The core's tests on another machine: TARGET is Rust's name, RUNNER what runs its programs, LINKER what makes them.
-ELSEWHERE = $(NEEDS_RUSTUP); rustup target add $(TARGET); $(LIGHTLY) cargo test --target $(TARGET) --lib --test core \
+ELSEWHERE = $(NEEDS_RUSTUP); rustup target add $(TARGET); $(LIGHTLY) cargo test --target $(TARGET) --lib \
 	--config 'target.$(TARGET).runner = "$(RUNNER)"' $(if $(LINKER),--config 'target.$(TARGET).linker = "$(LINKER)"')
 
 # An emulator starts threads in the standard mode.
@@ -229,14 +229,14 @@ test-riscv64: $(OWN_RUST)  ## the core's tests on RISC-V, emulated
 test-aarch64 test-s390x test-riscv64:
 	@{ command -v qemu-$(ARCH) && command -v $(LINKER); } > /dev/null \
 		|| $(call NEEDS_PACKAGES,qemu-user gcc-$(ARCH)-linux-gnu libc6-dev-$(DEBIAN)-cross)
-	$(ELSEWHERE) -- --skip threads_inherit_the_modes
+	$(ELSEWHERE) -- --skip outside::allocation --skip threads_inherit_the_modes
 
 # Addresses of 32 bits, one thread; no folder for files of tests, and a panic, also an expected one, ends the program.
 test-wasm: private TARGET = wasm32-wasip1
 test-wasm: private RUNNER = $(abspath $(BIN))/python $(abspath scripts/wasm.py)
 test-wasm: $(OWN_RUST) $(VENV)/wasm  ## the core's tests on WebAssembly, under wasmtime
 	$(ELSEWHERE) -- $(foreach test,$(NOT_ON_WASM),--skip $(test))
-NOT_ON_WASM = threads text:: fuzzed::tests::svmlight a_set_that_the_machine_lacks
+NOT_ON_WASM = outside::allocation threads text:: fuzzed::tests::svmlight a_set_that_the_machine_lacks
 
 # Wine 8 lacks the one function of a library that Rust's programs call: one that has it stands beside the program.
 test-windows: private TARGET = x86_64-pc-windows-gnu

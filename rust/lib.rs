@@ -17,5 +17,13 @@ pub mod text;
 #[cfg(feature = "python")]
 mod python;
 
+// The tests from outside are modules of the binary that holds the unit tests: each binary would compile the
+// core and every leaf anew, which takes minutes.
+#[cfg(test)]
+extern crate self as perceptron_rs;
+#[cfg(test)]
+#[path = "../tests/core.rs"]
+mod outside;
+
 /// Raised by one whenever any learned bit changes.
 pub const ARITHMETIC_VERSION: u32 = 2;

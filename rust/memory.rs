@@ -50,7 +50,7 @@ pub fn zeros(len: usize) -> Result<Vec<f64>> {
         return Ok(Vec::new());
     }
     // SAFETY: the layout is not of size 0.
-    #[allow(clippy::cast_ptr_alignment)] // which is that of the layout
+    #[expect(clippy::cast_ptr_alignment, reason = "the layout has the alignment of f64")]
     let place = unsafe { alloc_zeroed(layout) }.cast::<f64>();
     if place.is_null() {
         return Err(Error::Memory);

@@ -1,6 +1,7 @@
-//! The tests of the core from outside, as one binary: each binary compiles every leaf that it uses anew,
-//! which takes minutes.
+//! The tests of the core from outside: they use what is public, by the name of the crate. `rust/lib.rs` says why
+//! they are no binary of their own.
 
+mod allocation;
 mod asking;
 mod environment;
 mod exact;

@@ -4,8 +4,8 @@
 
 use std::hint::black_box;
 
-use crate::support::driver::{Schedule, drive};
-use crate::support::{Case, compress, fractions, whole};
+use super::support::driver::{Schedule, drive};
+use super::support::{Case, compress, fractions, whole};
 use perceptron_rs::arith::environment::{STANDARD, swap_control};
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::{Flow, Monitor};

@@ -1,6 +1,6 @@
 //! Rule 10: the exact-integer path equals rule 3 to the last bit, up to its bounds and across them.
 
-use crate::support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
+use super::support::{Case, Outcome, assert_same, compress, eight_lanes, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::{feed, scores};

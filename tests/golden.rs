@@ -1,8 +1,8 @@
 //! The golden files (tests/golden/*.txt; their heads say how to read them), every line, dense and CSR
 //! with both index types. The Python tests read the same files.
 
-use crate::support::driver::{Report, Schedule, drive};
-use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
+use super::support::driver::{Report, Schedule, drive};
+use super::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::step::Aggressive;
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::averaged::{Averaged, average};

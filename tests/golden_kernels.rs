@@ -1,7 +1,7 @@
 //! The golden files of kernel and multilayer perceptrons, every line, dense and CSR with both index types.
 
-use crate::support::driver::{Report, Schedule, drive};
-use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
+use super::support::driver::{Report, Schedule, drive};
+use super::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
 use perceptron_rs::arith::neuron::Activation;
 use perceptron_rs::kernel::{
     self, Answer, Dual, Kernel, RowSource, SupportVectors, kernel_matrix, scale_gamma,
@@ -183,7 +183,7 @@ impl Story {
         Self { start, row, t, step }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "all that one line of a file says")]
     fn is_judge(
         &self,
         case: &Case,

@@ -1,6 +1,6 @@
 //! The golden file of margins, every line, dense and CSR with both index types.
 
-use crate::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole};
+use super::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole};
 use perceptron_rs::margin::{Bias, Goal, Options, Solver, margin, separate};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::Matrix;

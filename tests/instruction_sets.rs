@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
+use super::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
 use perceptron_rs::arith::simd::{InstructionSet, Leaf, Simd, dispatch, force};
 use perceptron_rs::arith::value::{F16, Value};
 use perceptron_rs::kernel::{Kernel, kernel_matrix};

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{compress, whole};
+use super::support::{compress, whole};
 use perceptron_rs::error::Error;
 use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, margin, separate};
 use perceptron_rs::monitor::{Flow, Monitor};
@@ -185,7 +185,7 @@ fn tiny_problems() {
             Solver::Descent => (3000, 0.5),
             _ => (OPTIONS.max_steps, 1e-6),
         };
-        let options = Options { bias, solver, max_steps, ..OPTIONS };
+        let options = Options { bias, max_steps, solver, ..OPTIONS };
         let what = format!("{i}: {options:?} {x:?} {labels:?}");
         let found = solve(&x, &labels, d, &options);
         if one_class && bias == Bias::Free {

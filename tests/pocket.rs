@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::driver::{Report, Schedule, drive};
-use crate::support::{Case, fractions};
+use super::support::driver::{Report, Schedule, drive};
+use super::support::{Case, fractions};
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::pocket::{Check, Pocket};

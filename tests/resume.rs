@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::driver::{Report, Schedule, drive};
-use crate::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
+use super::support::driver::{Report, Schedule, drive};
+use super::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::{Flow, Monitor};

@@ -25,7 +25,10 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
     fn widen(self) -> f64;
 
     /// The value as an integer. If it is none, or does not fit: any number.
-    fn to_i32(self) -> i32;
+    #[inline(always)]
+    fn to_i32(self) -> i32 {
+        whole(self.widen())
+    }
 
     /// Four numbers, widened.
     #[inline(always)]
@@ -58,21 +61,26 @@ impl Value for f64 {
     }
 
     #[inline(always)]
-    fn to_i32(self) -> i32 {
-        whole(self)
-    }
-
-    #[inline(always)]
     fn widened<'a>(row: &'a [Self], _buffer: &'a mut [f64]) -> &'a [f64] {
         row
     }
 }
 
-macro_rules! narrow {
-    ($($type:ty: $integer:expr),*) => {$(
+impl Value for f32 {
+    const BYTE: bool = false;
+    const INTEGER: bool = false;
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty),*) => {$(
         impl Value for $type {
             const BYTE: bool = size_of::<$type>() == 1;
-            const INTEGER: bool = $integer;
+            const INTEGER: bool = true;
 
             #[inline(always)]
             fn widen(self) -> f64 {
@@ -80,14 +88,13 @@ macro_rules! narrow {
             }
 
             #[inline(always)]
-            #[allow(clippy::cast_lossless)] // one macro for f32 too
             fn to_i32(self) -> i32 {
-                if $integer { self as i32 } else { whole(f64::from(self)) }
+                i32::from(self)
             }
         }
     )*};
 }
-narrow!(f32: false, i8: true, u8: true, i16: true, u16: true, i32: true);
+integers!(i8, u8, i16, u16, i32);
 
 /// The numbers of 16 bits of IEEE 754: 5 of them for the exponent.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -119,11 +126,6 @@ impl Value for F16 {
     }
 
     #[inline(always)]
-    fn to_i32(self) -> i32 {
-        whole(self.widen())
-    }
-
-    #[inline(always)]
     fn widen_four<S: Simd>(simd: S, four: &[Self; 4]) -> [f64; 4] {
         simd.widen_halves(four)
     }
@@ -136,11 +138,6 @@ impl Value for Bf16 {
     #[inline(always)]
     fn widen(self) -> f64 {
         f64::from(f32::from_bits(u32::from(self.0) << 16))
-    }
-
-    #[inline(always)]
-    fn to_i32(self) -> i32 {
-        whole(self.widen())
     }
 }
 

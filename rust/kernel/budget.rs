@@ -56,7 +56,7 @@ pub struct BudgetRows<'a> {
 impl Budgeted {
     /// The members of the sets are numbers of stored rows, or behind these of rows of the run. The kernel
     /// values of the members with the examples of a window are shared out over threads.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "all of a run but its labels and order")]
     pub fn new(
         rows: &dyn Matrix,
         stored: &dyn Matrix,

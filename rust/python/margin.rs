@@ -25,7 +25,7 @@ fn row_numbers<'py>(py: Python<'py>, numbers: &[u32]) -> PyResult<Bound<'py, PyA
 /// The plane of largest margin, and an interval that contains that margin.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, bias, tol, max_steps, solver, goal, threads))]
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
 fn separate<'py>(
     rows: &Bound<'py, PyAny>,
     labels: PyReadonlyArray1<'py, u32>,

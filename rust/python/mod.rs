@@ -1,6 +1,6 @@
 //! The bindings: names, arrays, errors. They borrow, detach and return; nothing is computed here.
 
-#![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments over
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
 
 mod arrays_by_name;
 mod audit;

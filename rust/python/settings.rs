@@ -45,7 +45,7 @@ impl LabelArray {
 
 /// What every learner has.
 #[derive(FromPyObject)]
-#[allow(clippy::struct_excessive_bools)] // one for each attribute
+#[expect(clippy::struct_excessive_bools, reason = "one for each attribute")]
 pub(super) struct Linear<'py> {
     pub learner: String,
     positive: PyReadonlyArray1<'py, u32>,

@@ -300,7 +300,6 @@ type LabelsAnd<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 /// The best labels of every row, and the score of every sequence.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
-#[allow(clippy::too_many_arguments)]
 fn sequence_decode<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
@@ -322,7 +321,7 @@ type PyBest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<
 /// The k best label sequences of every sequence, one after another, their scores, and how many there are.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, k, threads, beam=None, allowed=None, forbidden=None))]
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments, reason = "the keywords of the engine's function")]
 fn sequence_k_best<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
@@ -350,7 +349,6 @@ fn sequence_k_best<'py>(
 /// The best labels of every row, and how far the best ones with another label there are behind.
 #[pyfunction]
 #[pyo3(signature = (rows, lengths, *, weights, threads, beam=None, allowed=None, forbidden=None))]
-#[allow(clippy::too_many_arguments)]
 fn sequence_margins<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,

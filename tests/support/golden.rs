@@ -125,7 +125,6 @@ pub fn draw<T: Drawn + Default>(seed: u64, count: usize, zeros: u64) -> Vec<T> {
 }
 
 /// Calls a generic function with the storage type that a case names.
-#[allow(unused_macros)] // not every test binary reads golden files
 macro_rules! with_type {
     ($case:expr, $function:ident) => {
         match $case.text("type") {

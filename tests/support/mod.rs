@@ -197,7 +197,7 @@ impl Case {
 }
 
 /// What `feed` is to do with the log, where nothing else is needed.
-#[allow(clippy::unnecessary_wraps)] // `feed` asks for it
+#[expect(clippy::unnecessary_wraps, reason = "`feed` asks for it")]
 pub fn keep(log: &mut Vec<Mistake>, new: &[Mistake]) -> perceptron_rs::error::Result<()> {
     log.extend_from_slice(new);
     Ok(())

@@ -15,7 +15,7 @@ use crate::rows::{
 
 /// How to learn.
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools)] // four independent choices
+#[expect(clippy::struct_excessive_bools, reason = "independent choices")]
 pub struct Settings {
     /// For each plane, the class index that is its +1.
     pub positive: Vec<u32>,

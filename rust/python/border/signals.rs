@@ -69,7 +69,10 @@ impl Monitor for Signals {
         if thread::current().id() != self.caller || !self.is_due() {
             return Flow::Continue;
         }
-        #[allow(clippy::redundant_closure_for_method_calls)] // the method itself is not general enough
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method itself is not general enough"
+        )]
         match foreign(|| Python::attach(|py| py.check_signals())) {
             Ok(()) => Flow::Continue,
             Err(error) => {

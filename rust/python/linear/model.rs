@@ -272,7 +272,7 @@ impl PyModel {
     /// threads run meanwhile, and the caller has no `turn` that keeps them from learning; nothing was done.
     #[pyo3(signature = (rule, rows, y, sample_weight=None, *, encoded=false, track_activations=false, note=None,
                         turn=false))]
-    #[allow(clippy::too_many_arguments)] // those of the protocol
+    #[expect(clippy::too_many_arguments, reason = "the keywords of the engine's method")]
     fn learn(
         &self,
         rule: &Bound<'_, PyRule>,

@@ -1,7 +1,5 @@
 //! The loops of a training pass over dense rows: weights in f64, and exact ones.
 
-use std::array::from_fn;
-
 use crate::arith::axpy::axpy;
 use crate::arith::decay::scale;
 use crate::arith::dot::dots;
@@ -44,7 +42,10 @@ pub(super) fn activations<S: Simd, T: Value>(
 
 #[inline(always)]
 fn group<const P: usize, S: Simd>(simd: S, x: &[f64], weights: &[f64], sums: &mut [f64]) -> usize {
-    let w: [&[f64]; P] = from_fn(|p| &weights[p * x.len()..][..x.len()]);
+    let mut w = [x; P];
+    for (p, w) in w.iter_mut().enumerate() {
+        *w = &weights[p * x.len()..][..x.len()];
+    }
     sums[..P].copy_from_slice(&dots(simd, w, x));
     P
 }

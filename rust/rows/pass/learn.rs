@@ -6,7 +6,7 @@ use crate::arith::step::signed;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
 use crate::rows::pass::joint::{Downward, Spread, judge};
-use crate::rows::pass::labels::Labels;
+use crate::rows::pass::labels::{Label, Labels};
 use crate::rows::pass::noise::Noise;
 use crate::rows::pass::prefetch::{AHEAD, Hint, Hints};
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
@@ -119,6 +119,7 @@ impl<K: LoopBody> Learn<'_, K> {
                 self.look_ahead(pos, hints);
             }
             self.body.activate(simd, row, sums);
+            self.finish(row, sums);
             pos += 1;
             let number = (pos - start) as u64;
             stop = match how {
@@ -148,21 +149,40 @@ impl<K: LoopBody> Learn<'_, K> {
         }
     }
 
+    /// Makes activations of products, and records them if they are wanted.
+    #[inline(always)]
+    fn finish(&mut self, row: usize, sums: &mut [f64]) {
+        for (sum, head) in sums.iter_mut().zip(&*self.heads) {
+            *sum += head.intercept;
+        }
+        if let Some(activations) = &mut self.activations {
+            for (sum, head) in sums.iter().zip(&*self.heads) {
+                activations.put(row, head.plane, *sum);
+            }
+        }
+    }
+
     /// Each plane judges for itself.
     #[inline(always)]
     fn each(&mut self, row: usize, number: u64, sums: &mut [f64]) -> Stop {
         let visit = self.visit;
         let label = visit.labels.of(row);
+        if let Some(noise) = &self.noise {
+            for (a, head) in sums.iter_mut().zip(&*self.heads) {
+                *a = noise.activation(*a, row, head.plane);
+            }
+        }
         let mut stop = Stop::Block;
-        for (plane, &sum) in sums.iter().enumerate() {
-            let head = &mut self.heads[plane];
-            let mut a = sum + head.intercept;
-            if let Some(activations) = &mut self.activations {
-                activations.put(row, head.plane, a);
+        let mut plane = 0;
+        loop {
+            // One plane, a constant in the hot case, is judged at once.
+            if sums.len() > 1 {
+                plane += self.right_at_once(label, sums, plane);
             }
-            if let Some(noise) = &self.noise {
-                a = noise.activation(a, row, head.plane);
+            if plane == sums.len() {
+                return stop;
             }
+            let (a, head) = (sums[plane], &mut self.heads[plane]);
             let positive = label.has(head.positive);
             let m = signed(a, positive);
             if visit.tie.is_mistake(m, positive, visit.margin_threshold) {
@@ -173,30 +193,39 @@ impl<K: LoopBody> Learn<'_, K> {
                 if !a.is_finite() {
                     return Stop::Overflow;
                 }
-                if self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, head.plane)) {
-                    continue;
-                }
-                let Some(c) = visit.step(head, row, positive, loss) else { continue };
-                stop = stop.max(self.update(plane, row, number, c));
-                if stop >= Stop::Overflow {
-                    return stop;
+                let used_up = self.noise.as_ref().is_some_and(|noise| noise.is_used_up(row, head.plane));
+                if !used_up && let Some(c) = visit.step(head, row, positive, loss) {
+                    stop = stop.max(self.update(plane, row, number, c));
+                    if stop >= Stop::Overflow {
+                        return stop;
+                    }
                 }
             } else if m == f64::INFINITY {
                 return Stop::Overflow;
             }
+            plane += 1;
         }
-        stop
+    }
+
+    /// How many planes from `plane` on are right beyond doubt, before one that may be wrong or overflow. Most
+    /// are: a loop of their own reads little, and keeps it in registers.
+    #[inline(always)]
+    fn right_at_once(&self, label: Label, activations: &[f64], plane: usize) -> usize {
+        let threshold = self.visit.margin_threshold;
+        let mut right = 0;
+        for (a, head) in activations[plane..].iter().zip(&self.heads[plane..]) {
+            let m = signed(*a, label.has(head.positive));
+            if !(m > threshold && m < f64::INFINITY) {
+                break;
+            }
+            right += 1;
+        }
+        right
     }
 
     /// The planes are the classes of one decision.
     #[inline(always)]
-    fn together(&mut self, how: Spread, row: usize, number: u64, sums: &mut [f64]) -> Stop {
-        for (sum, head) in sums.iter_mut().zip(&*self.heads) {
-            *sum += head.intercept;
-            if let Some(activations) = &mut self.activations {
-                activations.put(row, head.plane, *sum);
-            }
-        }
+    fn together(&mut self, how: Spread, row: usize, number: u64, sums: &[f64]) -> Stop {
         if !sums.iter().all(|s| s.is_finite()) {
             return Stop::Overflow;
         }

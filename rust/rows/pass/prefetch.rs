@@ -77,7 +77,7 @@ impl Hints {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn is_intel() -> bool {
     static IS_INTEL: LazyLock<bool> = LazyLock::new(|| {
-        #[allow(unused_unsafe)] // later versions of Rust ask for none
+        #[allow(unused_unsafe, reason = "older versions of Rust ask for it")]
         // SAFETY: every processor of this architecture has the instruction.
         let name = unsafe { std::arch::x86_64::__cpuid(0) };
         [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
@@ -99,12 +99,9 @@ pub fn prefetch<T>(row: &[T]) {
 /// The same, as the hint says.
 #[inline(always)]
 pub fn prefetch_into<T>(row: &[T], hint: Hint) {
-    if let Some(most) = hint.most.checked_div(size_of::<T>())
-        && cfg!(target_arch = "x86_64")
-    {
-        for line in row[..row.len().min(most)].chunks(64 / size_of::<T>()) {
-            ask_for(line.as_ptr().cast(), hint.level);
-        }
+    let (start, bytes) = (row.as_ptr().cast::<i8>(), size_of_val(row).min(hint.most));
+    for line in (0..bytes).step_by(64) {
+        ask_for(start.wrapping_add(line), hint.level);
     }
 }
 
@@ -121,4 +118,5 @@ fn ask_for(line: *const i8, level: Level) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
 fn ask_for(_: *const i8, _: Level) {}

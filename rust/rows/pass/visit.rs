@@ -18,7 +18,7 @@ impl Tie {
     /// Whether `m = y*a` is a mistake: it has to pass `threshold`. Written so that NaN is one.
     #[inline(always)]
     #[must_use]
-    #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
+    #[expect(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "of NaN")]
     pub fn is_mistake(self, m: f64, positive: bool, threshold: f64) -> bool {
         !(m > threshold) && !(self == Self::Positive && positive && m >= threshold)
     }
@@ -27,7 +27,7 @@ impl Tie {
     /// it is right for one of them. Written so that NaN is wrong for both.
     #[inline(always)]
     #[must_use]
-    #[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool)]
+    #[expect(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, reason = "of NaN")]
     pub fn is_error(self, m: f64, positive: bool) -> bool {
         !(m > 0.0) && !((self == Self::Positive) == positive && m >= 0.0)
     }

@@ -9,7 +9,7 @@ use perceptron_rs::structured::{
     general, k_best, margins,
 };
 
-use crate::every_request_refused;
+use super::every_request_refused;
 
 const N: usize = 60;
 const D: usize = 7;

@@ -4,7 +4,7 @@ use perceptron_rs::margin::{Bias, Goal, Options, Solver, margin, separate};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Matrix};
 
-use crate::every_request_refused;
+use super::every_request_refused;
 
 const D: usize = 4;
 

@@ -12,7 +12,7 @@ use perceptron_rs::online::{Learner, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
 use perceptron_rs::rows::{Csr, Dense, Matrix, Spread};
 
-use crate::every_request_refused;
+use super::every_request_refused;
 
 const N: usize = 40;
 const D: usize = 12;

@@ -7,7 +7,7 @@ use std::{env, fs, process};
 use perceptron_rs::error::Error;
 use perceptron_rs::text::{Base, Rules, read};
 
-use crate::every_request_refused;
+use super::every_request_refused;
 
 #[test]
 fn lines_across_blocks() {

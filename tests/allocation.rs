@@ -1,22 +1,15 @@
 //! An allocator that refuses its n-th request, for every n: each fit ends in `Error::Memory`, never in an
 //! abort. It also counts: what predicts is not copied.
 //!
-//! All of them run on one thread: to start another takes a few boxes of constant size, which the standard
-//! library cannot be refused.
+//! Requests are refused and counted thread by thread. The fits run on one: to start another takes a few boxes
+//! of constant size, which the standard library cannot be refused.
 
-#[path = "memory/kernel.rs"]
 mod kernel;
-#[path = "memory/linear.rs"]
 mod linear;
-#[path = "memory/margin.rs"]
 mod margin;
-#[path = "memory/mlp.rs"]
 mod mlp;
-#[path = "memory/scores.rs"]
 mod scores;
-#[path = "memory/structured.rs"]
 mod structured;
-#[path = "memory/text.rs"]
 mod text;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -7,7 +7,7 @@ use perceptron_rs::memory::collected;
 use perceptron_rs::mlp::{Network, NetworkRun, NetworkSettings};
 use perceptron_rs::rows::Dense;
 
-use crate::every_request_refused;
+use super::every_request_refused;
 
 #[test]
 fn layers_start_learn_and_answer() {

@@ -8,7 +8,7 @@ use perceptron_rs::online::{VoteVectors, scores, votes};
 use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix};
 use perceptron_rs::structured::{ChainWeights, Limits, Sequences, Sparse, decode};
 
-use crate::most_memory;
+use super::most_memory;
 
 const D: usize = 1 << 14;
 
