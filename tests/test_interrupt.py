@@ -38,19 +38,13 @@ SCRIPT = """
     from perceptron_rs import _core
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background, shells have it ignored
-    learner, threads, classes = sys.argv[1:]
-    rng = np.random.default_rng(0)
-    n = 2_000 if learner == "PocketPerceptron" else 20_000  # which looks at all of them at each check
-    X, y = rng.standard_normal((n, 50)), rng.integers(0, int(classes), n)
-    model = getattr(perceptron_rs, learner)()
-    model.set_params(tol=None, n_jobs=int(threads), random_state=np.random.RandomState(4), warm_start=True)
 
     def bits(value):
         if isinstance(value, dict):
             return {name: bits(part) for name, part in value.items()}
         return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
 
-    def contents():
+    def contents(model):
         random = model.random_state.get_state()
         return {name: bits(value) for name, value in model.__getstate__().items()} | {"drawn": repr(random)}
 
@@ -60,44 +54,50 @@ SCRIPT = """
         print("inside", flush=True)
         return real(*args)
 
-    for _ in ("not fitted", "fitted"):
-        model.set_params(max_iter=2**31 - 1)
-        before, _core.start = contents(), start
-        try:
-            model.fit(X, y)
-        except KeyboardInterrupt:
-            print("unchanged" if contents() == before else "changed", flush=True)
-        _core.start = real
-        print("alive" if model.set_params(max_iter=2).fit(X, y).n_iter_ == 2 else "dead", flush=True)
-"""
-
-
-@POSIX
-@pytest.mark.parametrize(
-    ("learner", "classes", "threads"),
-    [
+    for learner, classes, threads in [
         ("Perceptron", 2, 1),
         ("Perceptron", 5, 2),
         ("AveragedPerceptron", 5, 2),
         ("VotedPerceptron", 5, 2),
         ("PocketPerceptron", 2, 1),
         ("PocketPerceptron", 5, 2),
-    ],
-)
-def test_control_c(learner, classes, threads):
-    """Two Ctrl-C, the first on an estimator that was never fitted."""
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), learner, str(threads), str(classes)]
+    ]:
+        rng = np.random.default_rng(0)
+        n = 2_000 if learner == "PocketPerceptron" else 20_000  # which looks at all of them at each check
+        X, y = rng.standard_normal((n, 50)), rng.integers(0, classes, n)
+        model = getattr(perceptron_rs, learner)()
+        model.set_params(tol=None, n_jobs=threads, random_state=np.random.RandomState(4), warm_start=True)
+        for _ in ("not fitted", "fitted"):
+            model.set_params(max_iter=2**31 - 1)
+            before, _core.start = contents(model), start
+            try:
+                model.fit(X, y)
+            except KeyboardInterrupt:
+                same = contents(model) == before
+                print(learner, classes, "unchanged" if same else "changed", flush=True)
+            _core.start = real
+            print("alive" if model.set_params(max_iter=2).fit(X, y).n_iter_ == 2 else "dead", flush=True)
+"""
+
+
+@POSIX
+def test_control_c():
+    """Two Ctrl-C for each learner, the first on an estimator that was never fitted."""
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         lines = []
         try:
-            while line := child.stdout.readline().strip():
+            for line in filter(None, map(str.strip, child.stdout)):
                 lines.append(line)
                 if line == "inside":
                     child.send_signal(signal.SIGINT)
             child.wait(timeout=60)
         finally:
             child.kill()
-    assert lines == ["inside", "unchanged", "alive"] * 2
+    learners = ["Perceptron 2", "Perceptron 5", "AveragedPerceptron 5", "VotedPerceptron 5"]
+    learners += ["PocketPerceptron 2", "PocketPerceptron 5"]
+    expected = [["inside", f"{learner} unchanged", "alive"] * 2 for learner in learners]
+    assert lines == [line for each in expected for line in each]
 
 
 class StopItError(Exception):

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     def with_callbacks(method: Method) -> Method: ...
 else:
     import sys
+    from functools import lru_cache
     from importlib.metadata import PackageNotFoundError, metadata
 
     from sklearn.base import BaseEstimator as _BaseEstimator
@@ -81,6 +82,12 @@ else:
         """scikit-learn's; its HTML links to our documentation, if the package says where that is."""
 
         _doc_link_module = "perceptron_rs"
+
+        @classmethod
+        @lru_cache(maxsize=64)
+        def _get_param_names(cls):
+            """Return what scikit-learn does, which reads the signature each time."""
+            return super()._get_param_names()
 
         @property
         def _doc_link_template(self):

@@ -36,6 +36,13 @@ def test_what_a_constructor_says_and_does(kind):
         made(kind, etta=1)
 
 
+def test_a_signature_is_read_once(monkeypatch):
+    """That takes ten times as long as all else of ``get_params``, of which a clone makes several calls."""
+    Perceptron().get_params()
+    monkeypatch.setattr(inspect, "signature", lambda *_: pytest.fail("it is read again"))
+    assert clone(Perceptron(eta0=2.0)).get_params()["eta0"] == 2.0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_estimator_is_no_dataclass(kind):
     """Libraries would compare, digest and rebuild it by its fields, which are not what it has learnt."""
