@@ -110,10 +110,10 @@ pub fn each<T>(values: &mut [T], f: impl Fn(&mut T), monitor: &dyn Monitor) -> R
     Ok(())
 }
 
-/// Whether all numbers are as they should be.
-pub fn all<T>(values: &[T], f: impl Fn(&T) -> bool, monitor: &dyn Monitor) -> Result<bool> {
+/// Whether what is asked of a piece holds for all of them.
+pub fn all<T>(values: &[T], holds: impl Fn(&[T]) -> bool, monitor: &dyn Monitor) -> Result<bool> {
     for piece in pieces(values.len(), 1, monitor) {
-        if !values[piece?].iter().all(&f) {
+        if !holds(&values[piece?]) {
             return Ok(false);
         }
     }

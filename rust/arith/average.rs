@@ -14,6 +14,22 @@ pub fn timed(t: u64, c: f64) -> f64 {
 #[inline(always)]
 #[must_use]
 pub fn average(w: f64, u: f64, seen: u64) -> f64 {
-    let n = (seen + 1) as f64;
-    (n * w - u) / n
+    sum(w, u, seen) / (seen + 1) as f64
+}
+
+/// The average times the number of vectors.
+#[inline(always)]
+fn sum(w: f64, u: f64, seen: u64) -> f64 {
+    (seen + 1) as f64 * w - u
+}
+
+/// Whether all averages are finite: as their sums, which divided by 1 or more become no larger.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn averages_are_finite(w: &[f64], u: &[f64], seen: u64) -> bool {
+    assert_eq!(w.len(), u.len());
+    let mut sums = w.chunks(1024).zip(u.chunks(1024));
+    sums.all(|(w, u)| w.iter().zip(u).fold(true, |finite, (w, u)| finite & sum(*w, *u, seen).is_finite()))
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
-use crate::arith::average::{average as mean, timed};
+use crate::arith::average::{average as mean, averages_are_finite, timed};
 use crate::arith::finite::all_finite;
 use crate::arith::step::start;
 use crate::error::{Error, Result};
@@ -156,8 +156,8 @@ impl Learner for Averaged {
 
     fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
         let (k, d, seen) = (head.plane as usize, weights.len(), head.seen);
-        let mut means = weights.iter().zip(&self.coef[k * d..][..d]).map(|(&w, &u)| mean(w, u, seen));
-        means.all(f64::is_finite) && mean(head.intercept, self.intercept[k], seen).is_finite()
+        averages_are_finite(weights, &self.coef[k * d..][..d], seen)
+            && mean(head.intercept, self.intercept[k], seen).is_finite()
     }
 }
 

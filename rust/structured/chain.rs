@@ -19,6 +19,7 @@ use super::prefix::{ahead, compare};
 use super::{ChainState, Sequences};
 use crate::arith::average::timed;
 use crate::arith::environment::standard;
+use crate::arith::integers::integers_within;
 use crate::arith::number::Number;
 use crate::arith::step::Aggressive;
 use crate::error::{Error, Result};
@@ -114,7 +115,7 @@ impl Chain {
             && one_sequence < ROOM / 2.0
             && limit >= 1.0;
         for w in state.weights.arrays() {
-            is_exact = is_exact && all(w, |w| w.fract() == 0.0 && w.abs() <= limit, monitor)?;
+            is_exact = is_exact && all(w, |w| integers_within(w, limit), monitor)?;
         }
         Ok(is_exact.then_some(limit as i32))
     }

@@ -6,10 +6,22 @@ use crate::arith::value::{ROUNDER, Value};
 #[inline(always)]
 #[must_use]
 pub fn all_integers<T: Value>(values: &[T]) -> bool {
-    // Not `fract`: a call for each value where the processor's own instruction may not be assumed.
-    // The difference, not a comparison: of infinity it is NaN.
-    let is_integer = |v: &T| ((v.widen() + ROUNDER) - ROUNDER) - v.widen() == 0.0;
+    let is_integer = |v: &T| is_integer(v.widen());
     T::INTEGER || values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & is_integer(v)))
+}
+
+/// Whether every number is an integer of at most this size, which is at most 2^51.
+#[must_use]
+pub fn integers_within(values: &[f64], size: f64) -> bool {
+    let fits = |v: &f64| is_integer(*v) & (v.abs() <= size);
+    values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & fits(v)))
+}
+
+/// Up to 2^51. Not by `fract`: a call for each value where the processor's own instruction may not be assumed.
+#[inline(always)]
+fn is_integer(v: f64) -> bool {
+    // The difference, not a comparison: of infinity it is NaN.
+    ((v + ROUNDER) - ROUNDER) - v == 0.0
 }
 
 /// The largest |value| and the sum of all, which is rounded in an order of its own.
@@ -51,6 +63,20 @@ mod tests {
         }
         assert!(all_integers::<f64>(&[]));
         assert!(all_integers(&[u8::MAX]));
+    }
+
+    #[test]
+    fn integers_within_a_bound() {
+        let values = [0.0, -0.0, 3.0, -7.0, 7.0];
+        assert!(integers_within(&values, 7.0) && integers_within(&[], 0.0));
+        assert!(!integers_within(&values, 6.0));
+        for x in [0.5, -6.5, 8.0, -8.0, f64::NAN, f64::INFINITY, f64::MAX] {
+            for place in 0..=values.len() {
+                let mut values = values.to_vec();
+                values.insert(place, x);
+                assert!(!integers_within(&values, 7.0), "{x}");
+            }
+        }
     }
 
     #[test]

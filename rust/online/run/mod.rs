@@ -382,7 +382,11 @@ fn check_penalty(
 ) -> Result<()> {
     let invalid = |text: &str| Err(Error::Invalid(text.into()));
     if problem.settings.penalty.is_none() {
-        return if all(state.ages.as_deref().unwrap_or_default(), |&age| age == 0, monitor)? {
+        return if all(
+            state.ages.as_deref().unwrap_or_default(),
+            |ages| ages.iter().all(|&age| age == 0),
+            monitor,
+        )? {
             Ok(())
         } else {
             invalid("state has pending penalties; pass the penalty that it was learnt with")
@@ -392,7 +396,7 @@ fn check_penalty(
         return invalid("penalty must be None for a learner that is a function of the mistakes");
     }
     let ages = state.ages.as_deref().unwrap_or_default();
-    if ages.len() != state.coef.len() || !all(ages, |&age| age >= 0, monitor)? {
+    if ages.len() != state.coef.len() || !all(ages, |ages| ages.iter().all(|&age| age >= 0), monitor)? {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
     }
     for plane in ages.chunks(problem.examples.columns().max(1)).filter(|_| problem.is_joint()) {

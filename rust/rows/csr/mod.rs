@@ -9,6 +9,7 @@ use crate::arith::axpy::axpy_entries;
 use crate::arith::dot::{dot_entries, dot_entries_by};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
+use crate::arith::integers::integers_within;
 use crate::arith::value::{Index, One, Value};
 use crate::audit;
 use crate::error::Result;
@@ -191,7 +192,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
         }
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let Some(limit) = limit
-            && all(&coef, |w| w.fract() == 0.0 && w.abs() <= limit, monitor)?
+            && all(&coef, |w| integers_within(w, limit), monitor)?
         {
             return Ok(Arranged::Counts(mapped(&coef, |&w| w as i32, monitor)?));
         }

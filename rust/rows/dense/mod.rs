@@ -12,7 +12,7 @@ use crate::arith::axpy::axpy;
 use crate::arith::dot::dots;
 use crate::arith::exact::{Halves, LARGEST_SUM, weight_limit};
 use crate::arith::gram::narrow;
-use crate::arith::integers::{all_integers, sizes};
+use crate::arith::integers::{all_integers, integers_within, sizes};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::Value;
 use crate::audit;
@@ -244,7 +244,7 @@ impl<T: Value> Rows for Dense<'_, T> {
         let weights = weights.by_plane(planes, self.columns, monitor)?;
         let Arranged::ByPlane(coef) = &weights else { return Ok(weights) };
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
-        let exact = |w: &f64| w.fract() == 0.0 && w.abs() <= limit;
+        let exact = |w: &[f64]| integers_within(w, limit);
         if T::BYTE && !coef.is_empty() && all(coef, exact, monitor)? {
             return Ok(Arranged::Halves(halves(coef, self.columns, monitor)?));
         }

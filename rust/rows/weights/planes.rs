@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
+use crate::arith::integers::integers_within;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
 use crate::monitor::{self, Monitor, all, pieces};
@@ -169,11 +170,13 @@ impl Planes {
     pub fn put_under(&mut self, decay: Decay, ages: &[i64], monitor: &dyn Monitor) -> Result<()> {
         self.leave_exact();
         let age = ages.first().copied().unwrap_or(0);
-        self.pending = Some(if decay.is_common() && all(ages, |other| *other == age, monitor)? {
-            Pending::Common(Common::new(decay, age))
-        } else {
-            Pending::Each(Ages::new(decay, ages, monitor)?)
-        });
+        self.pending = Some(
+            if decay.is_common() && all(ages, |ages| ages.iter().all(|other| *other == age), monitor)? {
+                Pending::Common(Common::new(decay, age))
+            } else {
+                Pending::Each(Ages::new(decay, ages, monitor)?)
+            },
+        );
         Ok(())
     }
 
@@ -318,10 +321,10 @@ impl Planes {
     /// The weights, if they and the intercepts are integers within the bounds of rule 10.
     fn integers(&mut self, limit: Option<i32>) -> Option<&[f64]> {
         let limit = limit.filter(|_| !self.inexact && self.columns > 0)?;
-        let fits = |w: &f64, limit: f64| w.fract() == 0.0 && w.abs() <= limit;
         let Weights::ByPlane(w) = &self.weights else { return None };
-        let exact = self.heads.iter().all(|head| fits(&head.intercept, LARGEST_SUM))
-            && w.iter().all(|w| fits(w, f64::from(limit)));
+        let fits = |b: f64| b.fract() == 0.0 && b.abs() <= LARGEST_SUM;
+        let exact =
+            self.heads.iter().all(|head| fits(head.intercept)) && integers_within(w, f64::from(limit));
         (self.limit, self.inexact) = (limit, !exact);
         exact.then_some(w)
     }
