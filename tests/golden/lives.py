@@ -173,8 +173,8 @@ def answer(chosen: Draw, model: Any, X: Any, y: Any, *, is_sequence: bool) -> An
         else:
             found = getattr(model, name)(A, labels, **options)
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        # A class of our own is told by the one that users know.
-        return next(kind.__name__ for kind in type(error).__mro__ if kind is not ArgumentError)
+        # A class of ours is named by the one that users know.
+        return next(kind.__name__ for kind in type(error).__mro__ if not issubclass(kind, ArgumentError))
     return None if found is model else found
 
 
