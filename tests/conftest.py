@@ -88,6 +88,14 @@ settings.register_profile("deep", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _files_need_not_outlast_a_power_cut():
+    """A thousand models are saved; a third of the time of such a test is a wait for the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _figures_are_closed():
     """A process of tests draws more figures than matplotlib lets stay open."""

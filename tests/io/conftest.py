@@ -48,6 +48,7 @@ class Compare:
 
     def file(self, text: bytes, suffix: str = ".svm") -> Path:
         path = self.folder / f"{next(self.numbers) % 8}{suffix}"
+        path.unlink(missing_ok=True)  # some file systems wait for the disk where a file is written over
         path.write_bytes(gzip.compress(text, 1) if suffix.endswith(".gz") else text)
         return path
 

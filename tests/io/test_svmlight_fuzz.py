@@ -76,6 +76,7 @@ def test_mutated_gzip_files(tmp_path):
         content = bytearray(text + gzip.compress(b"1 1:1\n") * (random.random() < 0.5))
         for _ in range(random.integers(1, 3)):
             content[random.integers(len(content))] = random.integers(256)
+        path.unlink(missing_ok=True)
         path.write_bytes(content)
         try:
             expected = load_svmlight_file(path)

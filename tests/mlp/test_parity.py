@@ -67,15 +67,15 @@ def test_every_way_of_assert_parity(activation, classes):
     X, y = random.integers(0, 5, (15, 4)).astype(np.uint8), random.integers(0, classes, 15)
     y[:classes] = range(classes)
     model = MultilayerPerceptron((3,), activation=activation, max_iter=2, tol=None)
-    assert_parity(model, X, y, batch_sizes=(1, 7))
+    assert_parity(model, X, y, batch_sizes=(7,))
     assert_parity(
         clone(model).set_params(class_weight={1: 0.5}),
-        X,
+        X / 8,  # of whole numbers there are twice as many ways
         y,
         sample_weight=np.arange(15) % 3,
         batch_sizes=(2,),
     )
-    assert_parity(model.set_params(batch_size=4, warm_start=True), X, y)
+    assert_parity(model.set_params(batch_size=4, warm_start=True), X / 8, y, batch_sizes=(7,))
 
 
 def test_an_overflow_in_the_order_of_batches_is_none_in_an_order_that_is_drawn():
