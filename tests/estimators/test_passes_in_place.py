@@ -166,3 +166,16 @@ def test_predictions_on_the_way_are_those_before_learning():
     assert predicted.tolist() == one_by_one_predicted
     assert errors == np.count_nonzero(predicted != LABELS[4:])
     assert model.coef_.tobytes() == twin.coef_.tobytes()
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("learner", PASSES)
+def test_passes_after_another_fit_learn_where_the_numbers_stand(learner, engine):
+    """The settings of a pass are known by the classes, too: by those of the last fit."""
+    X, y = np.array([[1.0, -2], [3, 4]]), np.array([0, 1])
+    model = learner(engine=engine).partial_fit(X, y, classes=[0, 1])
+    for labels in (y, y + 5):
+        model.fit(X, labels).partial_fit(X, labels)
+        numbers = model._model
+        model.partial_fit(X, labels, check_input=False)
+        assert model._model is numbers

@@ -7,16 +7,13 @@ step. What a fit did stands in the attributes of the estimator.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from perceptron_rs.audit import RECORD
 
-if TYPE_CHECKING:
-    from perceptron_rs.sklearn_base import BaseEstimator
-
-__all__ = ["OF_PASS", "CallAttribute", "canonical_strides", "own_attributes"]
+__all__ = ["OF_PASS", "canonical_strides", "own_attributes"]
 
 #: What a pass says of itself, by the attribute of the estimator; None, or no function: nothing.
 OF_PASS: dict[str, Callable[[Any], Any] | None] = {
@@ -33,44 +30,9 @@ OF_PASS: dict[str, Callable[[Any], Any] | None] = {
 }
 
 
-class CallAttribute:
-    """An attribute of `OF_PASS`."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.of_pass = name, OF_PASS[name]
-
-    def __get__(self, estimator: BaseEstimator, kind: object = None) -> Any:
-        if estimator is None:
-            return self
-        known, name = estimator.__dict__, self.name
-        told = known["_model"].told if "_model" in known else None
-        if told is None:
-            if name in known:
-                return known[name]
-        elif self.of_pass is not None and (value := self.of_pass(told)) is not None:
-            return value
-        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
-
-    def __set__(self, estimator: BaseEstimator, value: object) -> None:
-        self._attributes(estimator)[self.name] = value
-
-    def __delete__(self, estimator: BaseEstimator) -> None:
-        try:
-            del self._attributes(estimator)[self.name]
-        except KeyError:
-            raise AttributeError(self.name) from None
-
-    def _attributes(self, estimator: BaseEstimator) -> dict[str, Any]:
-        """Return the attributes to change, with a model that has nothing to tell: it would speak louder."""
-        known = estimator.__dict__
-        if "_model" in known and known["_model"].told is not None:
-            object.__setattr__(estimator, "__dict__", type(known)(own_attributes(estimator)))
-        return estimator.__dict__
-
-
-def own_attributes(estimator: BaseEstimator) -> dict[str, Any]:
-    """Return the attributes for another estimator: with a model of its own that has nothing to tell."""
-    known: dict[str, Any] = vars(estimator).copy()
+def own_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes for another estimator: with a model of its own that has nothing to tell."""
+    known = attributes.copy()
     model = known.get("_model")
     if model is None:
         return known

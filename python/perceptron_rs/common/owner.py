@@ -13,11 +13,51 @@ from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
 from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
+from perceptron_rs.common.turns import consistent, exchange, exclusive
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.fitted import check_is_fitted
 from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["Fitted", "Owner"]
+__all__ = ["CallAttribute", "Fitted", "Owner"]
+
+
+class CallAttribute:
+    """An attribute of `OF_PASS`: the model that learnt in a pass says it louder than the estimator does."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.of_pass = name, OF_PASS[name]
+
+    def __get__(self, estimator: BaseEstimator, kind: object = None) -> Any:
+        if estimator is None:
+            return self
+        known, name = estimator.__dict__, self.name
+        told = known["_model"].told if "_model" in known else None
+        if told is None:
+            if name in known:
+                return known[name]
+        elif self.of_pass is not None and (value := self.of_pass(told)) is not None:
+            return value
+        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
+
+    def __set__(self, estimator: BaseEstimator, value: object) -> None:
+        _end_pass(estimator)
+        estimator.__dict__[self.name] = value
+
+    def __delete__(self, estimator: BaseEstimator) -> None:
+        _end_pass(estimator)
+        try:
+            del estimator.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(self.name) from None
+
+
+@exclusive
+def _end_pass(estimator: BaseEstimator) -> None:
+    """Let the estimator say itself what the last pass did, with a model that has nothing to tell."""
+    known = estimator.__dict__
+    if "_model" in known and known["_model"].told is not None:
+        before = known.copy()
+        exchange(estimator, before, own_attributes(before))
 
 
 class Fitted(Predictor):
@@ -48,8 +88,9 @@ class Owner(Fitted, BaseEstimator):
     def _set_state(self, state: State) -> None:
         self._publish(state)
 
+    @consistent
     def __getstate__(self) -> dict[str, Any]:
-        known = own_attributes(self)
+        known = own_attributes(vars(self))
         state: dict[str, Any] = super().__getstate__() | known
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
@@ -67,7 +108,7 @@ class Owner(Fitted, BaseEstimator):
 
     def __copy__(self) -> Self:
         found = object.__new__(type(self))
-        vars(found).update(own_attributes(self))
+        vars(found).update(own_attributes(vars(self)))
         return found
 
     def _owned(self, engine: Engine, state: object) -> Any:
@@ -84,8 +125,9 @@ class Owner(Fitted, BaseEstimator):
 
     def _begin_anew(self, state: object, **others: Any) -> None:
         """Restart from this state, as if nothing had been learnt before; set other attributes, too."""
-        changed = own_attributes(self)
+        before = vars(self).copy()
+        changed = own_attributes(before)
         for name in ("_as_sparse", RECORD):  # what training would leave
             changed.pop(name, None)
         changed |= others | {"_n_epochs": 0, "_model": self._owned(get_engine(self.engine), state)}
-        object.__setattr__(self, "__dict__", changed)
+        exchange(self, before, changed)

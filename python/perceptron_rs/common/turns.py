@@ -1,9 +1,11 @@
 """How estimators change, and how they are read: as a whole.
 
-A call that learns takes a turn, works on a twin of the estimator, and publishes what it has learnt by one
-assignment. So nothing has to be undone: an error, or a signal between any two steps, leaves the estimator as
-it was, and another thread reads it as it was before the call or as it is after. A turn need not be given back
+A call that learns takes a turn, works on a twin of the estimator, and publishes what it has learnt in one
+step. So nothing has to be undone: an error, or a signal between any two steps, leaves the estimator as it
+was, and another thread reads it as it was before the call or as it is after. A turn need not be given back
 either: it is held by a call that runs, so it ends with that call, however that ends.
+
+The estimator has one ``__dict__`` for good: what somebody sets while it is copied to another would be lost.
 
 A method that reads more than one attribute reads a copy of them, which the calls within it read, too.
 """
@@ -11,6 +13,7 @@ A method that reads more than one attribute reads a copy of them, which the call
 from __future__ import annotations
 
 import copy
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Collection
@@ -23,7 +26,17 @@ from typing import Any, TypeVar, cast
 
 from perceptron_rs.common.last_call import own_attributes
 
-__all__ = ["Turn", "computed", "consistent", "learning", "snapshot", "turns", "within_turns"]
+__all__ = [
+    "Turn",
+    "computed",
+    "consistent",
+    "exchange",
+    "exclusive",
+    "learning",
+    "snapshot",
+    "turns",
+    "within_turns",
+]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -67,57 +80,62 @@ class Turn:
         for other in turns.copy():
             if other is self:
                 break
+            is_inside = other.thread == self.thread or other in _within.get()
             if other.estimator is self.estimator:
+                if is_inside and other.runs():
+                    self._enter_within()
+                    break
                 self._wait_for(other)
             elif other.thread == self.thread and not other.runs():
                 _remove(other)
 
+    def _enter_within(self) -> None:
+        """Begin within a turn of the same estimator."""
+        _remove(self)
+        name = type(self.estimator).__name__
+        raise RuntimeError(
+            f"this {name} is learning, and what it called (a callback, a source, a kernel or a signal's "
+            "handler) lets it learn again; use a copy there: record.model(), or clone"
+        )
+
     def _wait_for(self, other: Turn) -> None:
-        is_inside = other.thread == self.thread or other in _within.get()
-        if is_inside and other.runs():
-            _remove(self)
-            name = type(self.estimator).__name__
-            raise RuntimeError(
-                f"this {name} is learning, and what it called (a callback, a source, a kernel or a signal's "
-                "handler) lets it learn again; use a copy there: record.model(), or clone"
-            )
         while other in turns and other.runs():
             if other.over.acquire(timeout=_SOON):
                 other.over.release()
         _remove(other)
 
     def runs(self) -> bool:
-        """Whether the function that took the turn still runs: a signal may have ended it anywhere."""
-        frame, own = self.frame, self.thread == get_ident()
-        now = sys._getframe() if own else sys._current_frames().get(self.thread)
-        while now is not None and now is not frame:
-            now = now.f_back
-        return now is not None
+        """Whether the function that took the turn still runs: a signal may have ended it anywhere.
+
+        The frame is asked itself. To look for it on the stack of its thread takes several steps, between
+        which that thread goes on: a generator that has yielded meanwhile is on top of no stack.
+        """
+        frame = self.frame
+        if frame is None:
+            return False
+        try:
+            frame.clear()
+        except RuntimeError:
+            return True
+        return False
 
     def twin(self) -> Any:
         """Return a copy of the estimator to learn on. Arrays are shared, for none is changed in place."""
         if self.model is None:
             self.before = vars(self.estimator).copy()
-            self.model = _like(self.estimator, own_attributes(self.estimator))
+            self.model = _like(self.estimator, own_attributes(self.before))
             if _is_generator(drawn_from := self.before.get("random_state")):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
 
     def publish(self) -> None:
         """Give the estimator what its twin has learnt, in one step."""
-        before, learnt, new = self.before, vars(self.model), vars(self.estimator).copy()
-        if _is_same(before, new):
-            new = dict(learnt)
-        else:  # others, such as a callback, have set something meanwhile
-            for name in before.keys() - learnt.keys():
-                new.pop(name, None)
-            new |= _changes(before, learnt)
-        steps = [partial(object.__setattr__, self.estimator, "__dict__", new)]
-        source, drawn = before.get("random_state"), learnt.get("random_state")
+        learnt, steps = vars(self.model), []
+        source, drawn = self.before.get("random_state"), learnt.get("random_state")
         if _is_generator(source) and _is_generator(drawn):
-            new["random_state"] = source
+            learnt["random_state"] = source
             steps.append(partial(source.set_state, drawn.get_state()))
-        deque(map(call, steps), maxlen=0)  # nothing of Python runs between two steps
+        exchange(self.estimator, self.before, learnt, *steps)
 
 
 class learning(Turn):  # noqa: N801  called like a function
@@ -133,6 +151,42 @@ class learning(Turn):  # noqa: N801  called like a function
         if kind is None:
             self.publish()
         super().__exit__(kind)
+
+
+class _Change(Turn):
+    """A turn for a change that is no learning: within a turn of the same estimator, it is part of that."""
+
+    __slots__ = ()
+
+    def _enter_within(self) -> None:
+        pass
+
+
+def exclusive(method: Method) -> Method:
+    """Let a method that changes what has been learnt take a turn: a pass of another thread would be lost."""
+
+    @wraps(method)
+    def change(self: Any, *args: Any, **options: Any) -> Any:
+        if type(vars(self)) is _Own:
+            return method(self, *args, **options)
+        with _Change(self):
+            return method(self, *args, **options)
+
+    return cast("Method", change)
+
+
+def exchange(
+    estimator: Any, before: dict[str, Any], after: dict[str, Any], *others: Callable[[], object]
+) -> None:
+    """Change attributes from those before to those after, and take other steps, in one step of Python.
+
+    What others, such as a callback, have set meanwhile stays, unless it is among the changes.
+    """
+    known = vars(estimator)
+    old = known.copy()  # it holds what is replaced: to end that may run code of others
+    removed = [partial(known.pop, name, None) for name in old.keys() & before.keys() - after.keys()]
+    steps: list[Callable[[], object]] = [partial(known.update, _changes(before, after)), *removed, *others]
+    deque(map(call, steps), maxlen=0)  # nothing of Python runs between two steps
 
 
 def within_turns(work: Callable[[], None]) -> Callable[[], None]:
@@ -220,3 +274,12 @@ def _remove(turn: Turn) -> None:
         turns.remove(turn)
     except ValueError:
         pass  # another call has found that it is over
+
+
+def _forget_other_threads() -> None:
+    """Forget the turns of threads that a fork has not brought along: their frames do not run, nor end."""
+    turns[:] = [turn for turn in turns if turn.thread == get_ident()]
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget_other_threads)

@@ -80,7 +80,7 @@ class ClusterLearner(Trainable):
         """
         given = self.get_params(deep=False)
         model = self._local(**{name: value for name, value in given.items() if name not in self._own})
-        learnt = {name: value for name, value in own_attributes(self).items() if name not in given}
+        learnt = {name: value for name, value in own_attributes(vars(self)).items() if name not in given}
         reports = learnt.pop("partition_report_", None)
         vars(model).update(learnt)
         if reports is not None:

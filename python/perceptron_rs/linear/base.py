@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.last_call import OF_PASS, CallAttribute
+from perceptron_rs.common.last_call import OF_PASS
 from perceptron_rs.common.online import OnlineClassifier
+from perceptron_rs.common.owner import CallAttribute
 from perceptron_rs.common.parameters import are_accepted, shared_settings, validated
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.sparse_weights import dense
@@ -22,6 +23,7 @@ from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.train import Feeder, train
+from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed import PackedModel
@@ -71,6 +73,7 @@ class LinearLearner(
     def intercept_(self, intercept: object) -> None:
         self._start_from(intercept=intercept)
 
+    @exclusive
     def _start_from(self, **given: Any) -> None:
         """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
         known, engine = vars(self).get("_model"), get_engine(self.engine)

@@ -21,7 +21,7 @@ from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.common.turns import Turn, turns
+from perceptron_rs.common.turns import Turn, exchange, exclusive, turns
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner
@@ -65,8 +65,10 @@ class PassLearner(SparseWeights, LinearLearner):
     def coef_(self, coef: object) -> None:
         self._start_from(coef=coef)
 
+    @exclusive
     def _show(self, coef: object) -> None:
-        object.__setattr__(self, "__dict__", own_attributes(self) | {"_as_sparse": is_sparse(coef)})
+        before = vars(self).copy()
+        exchange(self, before, own_attributes(before) | {"_as_sparse": is_sparse(coef)})
 
     def _publish(self, state: object) -> None:
         self.__dict__.pop("_as_sparse", None)
@@ -76,10 +78,9 @@ class PassLearner(SparseWeights, LinearLearner):
         """Return the settings of a pass; None if it has to go through `train`."""
         known = vars(self)
         try:
-            values, kept = self._values(known), known.get("_rule")
-            # Another mapping may be equal, and is refused.
-            if kept is not None and kept[0] == values and type(known["class_weight"]) is kept[1]:
-                return kept[2]
+            values = self._values(known)
+            if (kept := self._kept_rule(values)) is not None:
+                return kept
             if self.callback is not None or self.verbose or self.class_weight == "balanced":
                 return None
             if not are_accepted(self):
@@ -98,16 +99,24 @@ class PassLearner(SparseWeights, LinearLearner):
         self._rule = values, type(self.class_weight), rule
         return rule
 
+    def _kept_rule(self, values: tuple[Any, ...]) -> Any:
+        """Return the settings of the last pass, if it had these values."""
+        values_then, mapping, rule = vars(self).get("_rule", (None, None, None))
+        try:
+            # Another mapping may be equal, and is refused.
+            return rule if values_then == values and type(self.class_weight) is mapping else None
+        except ValueError:  # arrays of classes, where it was fitted again
+            return None
+
     def _learn_unchecked(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:
         known = self.__dict__
         try:
             # Written out, as `_rule_now` is: a call takes as long as the comparison.
-            kept = known.get("_rule")
+            model, kind, kept = known["_model"], type(X), known.get("_rule")
             if kept is None or kept[0] != self._values(known) or type(known["class_weight"]) is not kept[1]:
                 rule = self._rule_now()
             else:
                 rule = kept[2]
-            model, kind = known["_model"], type(X)
             if rule is None or known["audit"]:
                 return False
             if kind is ndarray:
@@ -118,7 +127,7 @@ class PassLearner(SparseWeights, LinearLearner):
             else:
                 return False
             # No thread runs between these looks and the call: what has been published meanwhile is seen.
-            is_current = _IS_ATOMIC and not turns and self.__dict__ is known
+            is_current = _IS_ATOMIC and not turns and known["_model"] is model
             if is_current and model.learn(rule, rows, y, sample_weight):
                 return True
             with Turn(self):

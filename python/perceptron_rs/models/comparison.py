@@ -191,7 +191,7 @@ def arrays(model: Any) -> Arrays:
     found = learnt_arrays(model)
     known = {name: _object(value) for name, value in found.settings.items()}
     known |= _compared(model, predicts=False) | found.numbers
-    others = {name: value for name, value in own_attributes(model).items() if name.endswith("_")}
+    others = {name: value for name, value in own_attributes(vars(model)).items() if name.endswith("_")}
     return {name: _array(value) for name, value in others.items() if name not in known} | known
 
 

@@ -25,6 +25,7 @@ from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder, Trainable, train
+from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
@@ -286,6 +287,7 @@ class MultilayerPerceptron(
     def intercepts_(self, intercepts: object) -> None:
         self._start_from(intercepts=intercepts)
 
+    @exclusive
     def _start_from(self, **given: Any) -> None:
         """Start anew from what is shown and these layers instead."""
         state: dict[str, NDArray[np.float64]] = {}

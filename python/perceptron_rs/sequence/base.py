@@ -20,6 +20,7 @@ from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
+from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source
@@ -79,6 +80,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         of_encoder = ("min_count", "hash_columns") if "encoder_" in vars(self) else ()
         return ("transition_features", *of_encoder)
 
+    @exclusive
     def _start_from(self, name: str, weights: object) -> None:
         """Start anew from what is shown and these weights instead; they may be sparse."""
         shown, labels = dict(self._weights), len(self.classes_)

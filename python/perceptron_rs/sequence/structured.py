@@ -20,7 +20,7 @@ from perceptron_rs.common.rows.selection import read_only
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.training.driver import Schedule, follow
-from perceptron_rs.common.turns import computed, consistent, learning
+from perceptron_rs.common.turns import computed, consistent, exclusive, learning
 from perceptron_rs.engines import Engine, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import AnswerList, materialize
@@ -290,6 +290,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return average
 
     @coef_.setter
+    @exclusive
     def coef_(self, coef: Any) -> None:
         """Restart from these weights."""
         shape = np.shape(coef) if "_model" not in vars(self) else self.last_coef_.shape

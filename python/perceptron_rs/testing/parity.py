@@ -207,7 +207,7 @@ def _predictions(model: Any, X: MatrixLike) -> Arrays:
     kinds = getattr(model, "_predictions", ())
     asked = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
-        vars(other).update(own_attributes(model))
+        vars(other).update(own_attributes(vars(model)))
         other.prediction = kind
     return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
 

@@ -91,7 +91,7 @@ class Model:
 
     def state(self) -> State:
         """Return all that it takes to go on."""
-        return dict(self.numbers) if self.due is None else self.numbers | {"strengths": np.array(self.due)}
+        return (now := self.copy()).numbers | ({} if now.due is None else {"strengths": np.array(now.due)})
 
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
@@ -105,9 +105,9 @@ class Model:
 
     @standard()
     def __getitem__(self, name: str) -> NDArray[Any]:
-        if name == "coef" and self.due is not None:
-            return _shown(settled(self.numbers, eta0=self.due[0], penalty=(self.due[1], self.due[2])))
-        return self.numbers[name]
+        if (model := self.copy()).due is not None and name == "coef":
+            return _shown(settled(model.numbers, eta0=model.due[0], penalty=(model.due[1], model.due[2])))
+        return model.numbers[name]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,13 +132,13 @@ class Model:
 
     @standard()
     def _answer(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        coef, intercept = learner_of(self.learner).predictor(self)
+        coef, intercept = learner_of(self.learner).predictor(self.copy())
         return _shown(coef), _shown(intercept)
 
     def copy(self, *, told: bool = True) -> Model:
-        """Return another one that learns on its own."""
+        """Return another one that learns on its own: also to read more than one thing of a moment."""
         model = copy.copy(self)
-        model.told = self.told if told else None
+        vars(model).update({} if told else {"told": None})
         return model
 
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:
