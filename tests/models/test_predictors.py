@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import threading
@@ -90,6 +91,7 @@ def test_a_predictor_says_what_the_estimator_says(model, y, rows, asked, engine,
     predictor = load_predictor(tmp_path / "model", engine=engine)
     assert answers(predictor, asked) == answers(load(tmp_path / "model"), asked) == answers(model, asked)
     assert answers(predictor, asked) == answers(model, asked), "a second time"
+    assert answers(pickle.loads(pickle.dumps(predictor)), asked) == answers(model, asked)
 
 
 def test_every_learner_is_among_them():

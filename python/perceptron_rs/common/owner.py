@@ -10,7 +10,7 @@ from typing import Any, Self
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.audit import RECORD
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
-from perceptron_rs.common.last_call import OF_PASS, canonical_strides, own_attributes
+from perceptron_rs.common.last_call import OF_PASS, own_attributes
 from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.turns import consistent, exchange, exclusive
@@ -63,7 +63,11 @@ def _end_pass(estimator: BaseEstimator) -> None:
 class Fitted(Predictor):
     """An estimator as a predictor: it may not be fitted, and scikit-learn validates what it predicts."""
 
-    __repr__ = BaseEstimator.__repr__
+    __repr__, __getstate__, __setstate__ = (
+        BaseEstimator.__repr__,
+        BaseEstimator.__getstate__,
+        BaseEstimator.__setstate__,
+    )
 
     def _assert_ready(self) -> None:
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
@@ -79,9 +83,6 @@ class Owner(Fitted, BaseEstimator):
     Its schema says which attributes show the arrays of the model.
     """
 
-    def _state(self) -> State:
-        return dict(self._model.state())
-
     def _settled_state(self) -> State:
         return {name: self._model[name] for name in self._model.keys()}  # noqa: SIM118  no mapping's methods
 
@@ -95,11 +96,7 @@ class Owner(Fitted, BaseEstimator):
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
         state.pop("_rule", None)
-        if "_average" in state:
-            state["_average"] = []  # what has been read is no part of a model
-        if "_model" in state:  # arrays: every library knows how to store, share and compare them
-            state["_model"] = canonical_strides(self._packed())
-        return state
+        return self._pickled(state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_model" in state:

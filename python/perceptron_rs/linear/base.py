@@ -26,7 +26,6 @@ from perceptron_rs.common.training.train import Feeder, train
 from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.linear.packed import PackedModel
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.predictor import LinearPredictor
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
@@ -218,10 +217,6 @@ class LinearLearner(
 
     def _prediction_arrays(self) -> State:
         return {f"{name}_": array for name, array in self.predictor_.items()}
-
-    def _packed(self) -> State:
-        model = self._model
-        return model.packed() if isinstance(model, PackedModel) else super()._packed()
 
     @property
     def t_(self) -> int:

@@ -117,6 +117,10 @@ class LinearPredictor(MistakeClassifier):
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
+    def _packed(self) -> State:
+        model = self._model
+        return model.packed() if isinstance(model, PackedModel) else super()._packed()
+
     def _model_of(self, engine: Engine) -> Any:
         model = self._model
         if isinstance(model, PackedModel):

@@ -41,8 +41,11 @@ class MaxMarginClassifierPredictor(Classifier):
     _spec: KernelSpec | None = None
     _stored_support: dict[str, NDArray[Any]]
 
+    def _state(self) -> State:
+        return {}  # no model of an engine holds what has been learnt
+
     def _set_state(self, state: State) -> None:
-        """Do nothing: no model of an engine holds what has been learnt."""
+        """Do nothing, for the same reason."""
 
     def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
         if self.kernel != "linear":

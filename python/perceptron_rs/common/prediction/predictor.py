@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Tie
 from perceptron_rs.common.columns import unpacked
+from perceptron_rs.common.last_call import canonical_strides
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.common.schema import Array, SchemaMixin
 from perceptron_rs.common.targets.planes import is_joint, is_multilabel, label_matrix
@@ -101,6 +102,25 @@ class Predictor(SchemaMixin):
 
     def _check_prediction(self) -> None:
         """Raise ValueError for parameters that predict nothing together."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._pickled(dict(vars(self)))
+
+    def _pickled(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Replace in a copy of the attributes what only this process can have."""
+        if "_average" in attributes:
+            attributes["_average"] = []  # what has been read is no part of a model
+        if "_model" in attributes:  # arrays: every library knows how to store, share and compare them
+            attributes["_model"] = canonical_strides(self._packed())
+        return attributes
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "_model" in state:
+            self._set_state(state["_model"])
+
+    def _state(self) -> State:
+        return dict(self._model.state())
 
     def _set_state(self, state: State) -> None:
         for array in state.values():
