@@ -18,37 +18,45 @@ from tests.support import learn
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits and overcommit as on Linux")
 
 
-def run(script):
-    """Run in a process of its own, which an abort would end; return what it printed."""
-    head = """
-        import resource
-        import warnings
-        from pathlib import Path
-        import numpy as np
-        import scipy.sparse as sp
-        from perceptron_rs import Perceptron
+HEAD = """
+    import os
+    import resource
+    import sys
+    import warnings
+    from pathlib import Path
+    import numpy as np
+    import scipy.sparse as sp
+    from perceptron_rs import Perceptron
 
-        def limit(extra):
-            now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
+    def limit(extra):
+        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + extra, now + extra))
 
-        def attempt(call):
-            try:
-                print(call())
-            except Exception as error:
-                print(type(error).__name__)
-    """
-    code = textwrap.dedent(head) + textwrap.dedent(script)
+    def attempt(call):
+        try:
+            print(call(), flush=True)
+        except Exception as error:
+            print(type(error).__name__, flush=True)
+"""
+
+
+def run(*scripts):
+    """Run each in a process of its own, which an abort would end; return what they printed."""
+    code = textwrap.dedent(HEAD)
+    for script in scripts:  # each in a copy of the process that has imported all
+        code += "if (child := os.fork()) == 0:\n" + textwrap.indent(textwrap.dedent(script), "    ")
+        code += "\n    os._exit(0)\n"
+        code += "if status := os.waitpid(child, 0)[1]:\n    sys.exit(os.waitstatus_to_exitcode(status))\n"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
 
 
 @LINUX
-def test_counts_of_mistakes_too_large_for_memory():
-    script = """
+def test_what_is_too_large_for_memory():
+    counts = """
         n = 1 << 20  # as many classes as rows: 8 TiB of counts
         X, y = np.zeros((n, 1), dtype=np.uint8), np.arange(n)
         warnings.simplefilter("ignore")  # so many classes
@@ -56,46 +64,38 @@ def test_counts_of_mistakes_too_large_for_memory():
         attempt(lambda: model.fit(X, y))
         attempt(lambda: sorted(vars(model)) == sorted(vars(Perceptron())))
     """
-    assert run(script) == ["MemoryError", "True"]
-
-
-@LINUX
-def test_scores_too_large_for_memory():
-    script = """
+    scores = """
         model = Perceptron().partial_fit([[1.0], [2.0]], [0, 1], classes=np.arange(1 << 20))
         X = np.zeros((1 << 28, 1), dtype=np.uint8)  # 2 PiB of scores
         attempt(lambda: model.decision_function(X))
     """
-    assert run(script) == ["MemoryError"]
-
-
-@LINUX
-def test_weights_too_large_for_memory():
-    script = """
+    weights = """
         d = 50_000_000
         X = sp.csr_matrix((np.ones(2), np.array([0, d - 1]), np.array([0, 1, 2])), shape=(2, d))
         model = Perceptron(max_iter=1, tol=None)
         limit(300 << 20)  # zeros take no memory, but 400 MB of addresses
         attempt(lambda: model.fit(X, [0, 1]))
     """
-    assert run(script) == ["MemoryError"]
+    assert run(counts, scores, weights) == ["MemoryError", "True", "MemoryError", "MemoryError"]
 
 
 @LINUX
-@pytest.mark.parametrize("rows", [1000, 100_000])
-def test_threads_that_cannot_start(rows):
+def test_threads_that_cannot_start():
     """The work is then done by those that can."""
-    script = f"""
+    scripts = [
+        f"""
         rng = np.random.default_rng(0)
         X, y = rng.standard_normal(({rows}, 8)), np.arange({rows}) % 40
         model = Perceptron(max_iter=2, tol=None)
         expected = model.fit(X, y).coef_.tobytes(), model.decision_function(X[:2000]).tobytes()
-        limit(12 << 20 if {rows} == 1000 else 200 << 20)
+        limit({megabytes} << 20)
         model.n_jobs = 200
         attempt(lambda: model.fit(X, y).coef_.tobytes() == expected[0])
         attempt(lambda: model.decision_function(X[:2000]).tobytes() == expected[1])
-    """
-    assert run(script) == ["True", "True"]
+        """
+        for rows, megabytes in ((1000, 12), (100_000, 200))
+    ]
+    assert run(*scripts) == ["True"] * 4
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -36,7 +36,9 @@ class StopItError(Exception):
 
 
 def normal(n, d, dtype=np.float32):
-    return np.random.default_rng(0).standard_normal((n, d), dtype=np.float32).astype(dtype, copy=False)
+    """Return numbers that come again after a prime number of them: to draw them all takes long."""
+    numbers = np.random.default_rng(0).standard_normal(1_000_003, dtype=np.float32)
+    return np.resize(numbers, (n, d)).astype(dtype, copy=False)
 
 
 def sparse(n, d, entries):

@@ -32,7 +32,7 @@ def learnt(model):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_stream_in_blocks_is_one_pass(engine_name, policy, multi_class):
     changes = {"budget_policy": policy, "multi_class": multi_class, "engine": engine_name}
-    rows, labels = (X[:90], Y[:90]) if engine_name == "reference" else (X, Y)
+    rows, labels = (X[:60], Y[:60]) if engine_name == "reference" else (X, Y)
     whole = budgeted(max_iter=1, shuffle=False, **changes).fit(rows, labels)
     for size in (1, 7, 100):
         stream = budgeted(**changes)
@@ -50,7 +50,7 @@ def test_a_stream_in_blocks_is_one_pass(engine_name, policy, multi_class):
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("storage", [np.uint8, sp.csr_matrix])
 def test_the_engines_and_the_storages_agree(policy, storage):
-    whole, y = np.round(np.abs(X[:90]) * 3), Y[:90]
+    whole, y = np.round(np.abs(X[:60]) * 3), Y[:60]
     found = []
     for name in ("rust", "reference"):
         data = storage(whole) if storage is sp.csr_matrix else whole.astype(storage)

@@ -43,7 +43,7 @@ def learn(X, y, *, intercept, tie, seed, epochs=200):
 def test_no_run_makes_more_mistakes():
     rng = np.random.default_rng(11)
     closest = 0.0
-    for number in range(1500):
+    for number in range(700):
         X, y, through_origin = separable_problem(rng)
         for bias in ("free", "augmented", "none") if through_origin else ("free", "augmented"):
             result = max_margin(X, y, bias=bias)

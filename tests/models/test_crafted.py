@@ -26,7 +26,7 @@ from perceptron_rs import (
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 #: Changes of each field.
-TRIES = 60 if DEEP else 3
+TRIES = 60 if DEEP else 2
 
 _rng = np.random.default_rng(5)
 X, Y = _rng.integers(-9, 10, (24, 4)) / 4, np.arange(24) % 3
