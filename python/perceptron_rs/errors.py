@@ -24,7 +24,12 @@ __all__ = [
 #: Returns how an argument is written: its name, and its value, if that is said.
 Say = Callable[..., str]
 
-_NOUNS = {"estimator": "the estimator", "data": "X and y", "weights": "sample_weight and class_weight"}
+_NOUNS = {
+    "estimator": "the estimator",
+    "data": "X and y",
+    "weights": "sample_weight and class_weight",
+    "width": "n_features of a perceptron_rs.io.Source",
+}
 
 
 def say_in_python(name: str, *value: Any) -> str:
@@ -39,8 +44,8 @@ class ArgumentError(ValueError):
     ----------
     problem : str
         What is wrong. Arguments stand in braces, by their names; beside them nouns and names of methods,
-        which are others elsewhere: "estimator", "data" (X and y), "weights". A name may have a literal value:
-        "{header=False}".
+        which are others elsewhere: "estimator", "data" (X and y), "weights", "width". A name may have a
+        literal value: "{header=False}".
     remedy : str, default=""
         What helps, in the same form.
     cause : str, default=""

@@ -127,16 +127,19 @@ def test_a_key(call, trained, data, stream, keys, tmp_path):
     assert call(*more, "--audit-key", key).status == 0
     assert call("reproduce", tmp_path / "n", data, "--audit-key", key).status == 0
     for argv, text in (
-        (("reproduce", model, data), f"--audit-key: the digests of {model} have a key; name its file"),
+        (("reproduce", model, data), "--audit-key: the digests of the model have a key; give that one"),
         (
             ("reproduce", model, data, "--audit-key", other),
-            f"the digests of {model} have another key; name its",
+            "the digests of the model have another key; give that one",
         ),
         (("reproduce", model, data, "--audit-key", data), f"--audit-key {data} must hold 32 bytes"),
         (("reproduce", model, data, "--audit-key", tmp_path / "none"), "none"),
         (("reproduce", plain, data, "--audit-key", key), "have no key; leave it out"),
-        (more, "--audit-key: the model goes on from one whose digests have another key"),
-        (("online", model, data, "--save", tmp_path / "o"), "whose digests have another key; name its file"),
+        (more, "the model have a key; give that one, or set --no-audit"),
+        (
+            ("online", model, data, "--save", tmp_path / "o"),
+            "the model have a key; give that one, or set --no-audit",
+        ),
         (("evidence", model, "-"), "name one"),
         (("evidence", model, data, "--out", tmp_path), "--out"),
     ):

@@ -245,9 +245,9 @@ def test_what_a_cache_keeps_of_a_pipe_goes_if_it_cannot_be_read(call, stdin, tmp
 @pytest.mark.parametrize(
     ("options", "lacking"),
     [
-        ((), "--epochs 1, --classes LABEL,..., --features N, --zero-based yes or no"),
-        (("--epochs", 1, "--features", 3), "--classes LABEL,..., --zero-based yes or no"),
-        (("--epochs", 1, "--class-weight", "balanced"), "another --class-weight than balanced"),
+        ((), "--epochs 1, --classes, --features, --zero-based yes or --zero-based no"),
+        (("--epochs", 1, "--features", 3), "--classes, --zero-based yes or --zero-based no"),
+        (("--epochs", 1, "--class-weight", "balanced"), "another --class-weight than 'balanced', --classes"),
     ],
 )
 def test_what_needs_a_second_pass_says_so_before_it_begins(call, tmp_path, monkeypatch, options, lacking):

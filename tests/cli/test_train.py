@@ -81,10 +81,10 @@ def test_an_early_end_is_a_warning(call, text_file, tmp_path):
 
 
 OUT = {
-    "folder": "is a folder; name a file in it",
-    "no/m": "there is no folder",
-    "file/m": "there is no folder",
-    "pipe": "is not a regular file",
+    "folder": "is a directory; name a file in it",
+    "no/m": "cannot write to the folder ",
+    "file/m": "not a directory",
+    "pipe": "is a device or a pipe; name a regular file",
 }
 
 
@@ -110,10 +110,11 @@ def test_where_the_system_lets_nobody_write(refused, text_file, tmp_path, monkey
 
     monkeypatch.setattr("tempfile.TemporaryFile", no_file)  # root may write everywhere
     out = ("--model", tmp_path / "m")
-    assert refused("train", "no.svm", *out).endswith(f"cannot write to {tmp_path}: Permission denied")
+    said = f"cannot write to the folder {tmp_path}: permission denied"
+    assert refused("train", "no.svm", *out).endswith(said)
     (tmp_path / "m").touch()
     monkeypatch.setattr("os.access", lambda *_: False)
-    assert "is write-protected" in refused("train", "no.svm", *out)
+    assert "may not be written to; save under another name" in refused("train", "no.svm", *out)
     assert "is the data file" in refused("train", text_file, "--model", text_file)
 
 

@@ -339,10 +339,12 @@ def test_no_source():
 
 def test_an_iterator_is_read_once():
     once = iter(batches_of(REAL, TWO, size=10))
+    lacking = r"max_iter=1, classes, n_features of a perceptron_rs\.io\.Source$"
     with pytest.raises(
-        ValueError, match=r"read only once.*set cache .*max_iter=1 with classes and .*Source.*n_features"
+        ValueError, match=f"read only once.* cache='FILE', or make it one pass, with {lacking}"
     ):
         Perceptron().fit_stream(once)
+    assert next(once)  # it is said before anything is read
     once = Source(batches=lambda: iter(batches_of(REAL, TWO, size=10)), n_features=5, again=False)
     model = Perceptron(max_iter=1, tol=None).fit_stream(once, classes=[0, 1])
     assert model.coef_.tobytes() == Perceptron().partial_fit(REAL, TWO, [0, 1]).coef_.tobytes()

@@ -118,7 +118,8 @@ def interrupt():  # the reader opens the pipe, for which nobody writes
 
 threading.Thread(target=interrupt, daemon=True).start()
 try:
-    Perceptron().fit_stream(open_svmlight(sys.argv[1]))
+    source = open_svmlight(sys.argv[1], n_features=2, zero_based=True)
+    Perceptron(max_iter=1).fit_stream(source, classes=[0, 1])
 except KeyboardInterrupt:
     print("interrupted")
 """

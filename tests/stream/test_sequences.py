@@ -88,7 +88,7 @@ def test_files_of_columns(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        (b"a\tN\nb\n", r"bad: line 2 has 1 columns, but it needs, with the tag, 2"),
+        (b"a\tN\nb\n", r"bad: line 2 has 1 columns, but the lines before have 2"),
         (b"a\n", r"bad: line 1 has 1 columns, but it needs, with the tag, 2"),
         (b"a\tN\n# b\tN\tx\n", r"line 2 has 3 .*; if the line that begins with '# b' is a comment"),
         (b"#c d e\na N\n", r"bad: line 2 has 2 .*; if the line that begins with '#c' is a comment"),

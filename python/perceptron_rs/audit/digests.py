@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs import _core
 from perceptron_rs._core import Blake3, CsrRows, DenseRows, csr_rows, dense_rows
+from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "BLOCK",
@@ -26,6 +27,7 @@ __all__ = [
     "Digests",
     "StoredRows",
     "key_name",
+    "refuse_other_key",
     "row_digests",
 ]
 
@@ -282,6 +284,16 @@ class Comparison:
 def key_name(key: bytes | None) -> str | None:
     """Return what a key is called in a file: a digest with the key, which tells nothing else about it."""
     return None if key is None else _digest(Blake3(key), b"perceptrons audit key").hex()[:16]
+
+
+def refuse_other_key(digests: Digests | None, key: bytes | None, remedy: str = "give that one") -> None:
+    """Raise ArgumentError unless the digests of an estimator were made with this key."""
+    expected = None if digests is None else digests.key
+    if expected == key_name(key):
+        return
+    had = "no key" if expected is None else "a key" if key is None else "another key"
+    remedy = "leave it out" if expected is None else remedy
+    raise ArgumentError(f"{{audit_key}}: the digests of {{estimator}} have {had}", remedy)
 
 
 def _shown(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit import RECORD
-from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, key_name
+from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, refuse_other_key
 from perceptron_rs.audit.key import key_of
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.state import are_zeros
@@ -255,11 +255,8 @@ def _begun(
     earlier = calls[-1].digests if calls else Digests()
     if earlier is None:
         earlier = Digests().without(sum(other.rows for other in calls))
-    if earlier.has_any and earlier.key != key_name(key_of(estimator.audit_key)):
-        raise ValueError(
-            "audit_key must be the key of the digests that the record has, or None if it has none; fit anew "
-            "with another one"
-        )
+    if earlier.has_any:
+        refuse_other_key(earlier, key_of(estimator.audit_key), "give that one, or set {audit=False}")
     return call, earlier
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNER_NAMES",
-    "audit_key",
     "audited",
     "chosen",
     "given",
@@ -115,31 +114,20 @@ def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
 
     One that goes on from what was learnt without a record cannot.
     """
-    from perceptron_rs.audit.digests import key_name
+    from perceptron_rs.audit.digests import refuse_other_key
+    from perceptron_rs.audit.key import key_of
     from perceptron_rs.audit.record import calls_of
 
     if arguments.no_audit and arguments.audit_key is not None:
         raise UsageError("--audit-key has no effect with --no-audit")
-    key = audit_key(arguments)
-    calls = calls_of(model)
+    key, calls = key_of(arguments.audit_key), calls_of(model)
     if goes_on and not calls and key is not None:
         raise CommandError("--audit-key has no effect: the model goes on from one without a record")
     model.audit = not arguments.no_audit and (not goes_on or bool(calls))
-    model.audit_key = key if model.audit else None
-    digests = calls[-1].digests if goes_on and calls else None
-    if model.audit and digests is not None and digests.has_any and digests.key != key_name(key):
-        had = "no key; leave it out" if digests.key is None else "another key; name its file"
-        raise CommandError(
-            f"--audit-key: the model goes on from one whose digests have {had}, or give --no-audit"
-        )
+    model.audit_key = key
+    if model.audit and calls and (digests := calls[-1].digests) is not None and digests.has_any:
+        refuse_other_key(digests, key, "give that one, or set {audit=False}")
     return model
-
-
-def audit_key(arguments: Namespace) -> bytes | None:
-    """Return the key of digests that is given."""
-    from perceptron_rs.audit.key import key_of
-
-    return key_of(arguments.audit_key)
 
 
 def stream_options(arguments: Namespace) -> dict[str, Any] | None:

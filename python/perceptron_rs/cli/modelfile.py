@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,6 +11,7 @@ from perceptron_rs import learners
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
+from perceptron_rs.models.files import check_target
 from perceptron_rs.registry import LEARNERS, Entry
 
 __all__ = [
@@ -25,24 +24,15 @@ __all__ = [
 
 
 def check_writable(path: Path, data: Sequence[Any], option: str = "--model") -> None:
-    """Raise if no model can be written there: before the training, and without a trace."""
-    if path.is_dir():
-        raise CommandError(f"{option} {path}: is a folder; name a file in it")
-    if path.exists():
-        if not path.is_file():
-            raise CommandError(f"{option} {path}: is not a regular file; name another one")
-        if any(isinstance(file, str) and Path(file).exists() and path.samefile(file) for file in data):
-            raise CommandError(f"{option} {path}: is the data file; name another one")
-        if not os.access(path, os.W_OK):
-            raise CommandError(f"{option} {path}: is write-protected; name another file")
-    folder = path.parent
-    if not folder.is_dir():
-        raise CommandError(f"{option} {path}: there is no folder {folder}; create it first")
+    """Raise CommandError if no model can be written there: before the training, and without a trace."""
+    files = [file for file in data if isinstance(file, str) and Path(file).exists()]
+    if path.exists() and any(map(path.samefile, files)):
+        raise CommandError(f"{option} {path}: is the data file; name another one")
     try:
-        with tempfile.TemporaryFile(dir=folder):  # without a name where the system can: a kill leaves nothing
-            pass
+        check_target(path)
     except OSError as error:
-        raise CommandError(f"{option} {path}: cannot write to {folder}: {error.strerror}") from error
+        reason = error.strerror or str(error)
+        raise CommandError(f"{option} {path}: {reason[:1].lower()}{reason[1:]}") from error
 
 
 def save_model(model: Any, path: Path) -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
 
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG, PROGRAM
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import add_options, options
-from perceptron_rs.common.options.kinds import add, add_audit, add_audit_key
-from perceptron_rs.io.options import FileOptions
+from perceptron_rs.common.options.groups import add_options
+from perceptron_rs.common.options.kinds import Command, add, add_audit, add_audit_key, add_output
+from perceptron_rs.io.options import add_examples
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 from perceptron_rs.stream.options import StreamOptions
 
@@ -33,20 +32,7 @@ file. It holds one token per line, with columns separated by tabs (or by blanks,
 tab), and an empty line between sentences. UTF-8, also compressed as .gz, .bz2 or .xz. Comments of CoNLL-U
 files and lines of -DOCSTART- are no tokens."""
 
-QUIET = "print no progress and no warnings"
-
-
-@dataclass(frozen=True)
-class _Command:
-    """A command: what its help says, and what adds its options."""
-
-    name: str
-    help: str
-    fill: Callable[[Any], None]
-    about: str = DATA
-    #: The learners that have a command of their own below it, and what each of these needs.
-    learners: tuple[str, ...] = ()
-    words: str = "DATA"
+ABOUT = {"examples": DATA, "sequences": TOKENS, None: ""}
 
 
 class _Version(argparse.Action):
@@ -88,15 +74,15 @@ def parser(only: str | None = None) -> Parser:
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     places = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (*COMMANDS, *_of_families()):
-        about = f"{command.help[0].upper()}{command.help[1:]}. {command.about}".rstrip()
+    for command in COMMANDS:
+        about = f"{command.help[0].upper()}{command.help[1:]}. {ABOUT[command.data]}".rstrip()
         place = places.add_parser(command.name, help=command.help, description=about, epilog=EPILOG)
         if only not in (None, command.name):
             continue
-        if not command.learners:
-            command.fill(place)
+        if not command.usage:
+            command.add_options(place)
             continue
-        place.usage = f"{place.prog} [-h] [LEARNER] {command.words} [options]"
+        place.usage = f"{place.prog} [-h] [LEARNER] {command.usage} [options]"
         place.description = f"{about} {place.prog} averaged --help lists the options of that learner."
         learners = place.add_subparsers(
             prog=place.prog,
@@ -105,43 +91,18 @@ def parser(only: str | None = None) -> Parser:
             required=True,
             help="perceptron, if it is left out",
         )
-        for name in command.learners:
+        for name in LEARNER_NAMES:
             text = LEARNERS[name].about
             below = learners.add_parser(
                 name, help=text, description=about, epilog=EPILOG, elsewhere=others_with(name)
             )
             below.set_defaults(learner=name)
-            command.fill(below)
+            command.add_options(below)
     return top
 
 
-def _of_families() -> list[_Command]:
-    """Return the commands that families bring."""
-    found = []
-    for family in OTHER_FAMILIES:
-        for own in family_part(family, "options").COMMANDS:
-            found.append(
-                _Command(own.name, own.help, _filler(own), DATA if own.data == "examples" else TOKENS)
-            )
-    return found
-
-
-def _filler(own: kinds.Command) -> Callable[[Any], None]:
-    max_ratio = next(option for option in options(FileOptions) if option.parameter == "max_ratio")
-
-    def fill(command: argparse.ArgumentParser) -> None:
-        if own.data == "examples":
-            _data(command, model=False)
-        own.add_options(command)
-        if own.data == "sequences":
-            max_ratio.add_to(command)
-        _output(command, own.json)
-
-    return fill
-
-
 def _train(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False, learns=True)
+    add_examples(command, learns=True)
     kinds.add_training(command, "its parameters unless others are given")
     text = (
         "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
@@ -162,11 +123,11 @@ def _train(command: argparse.ArgumentParser) -> None:
     _learning(command)
     kinds.add_engine(command)
     add_audit(command)
-    _output(command)
+    add_output(command)
 
 
 def _predict(command: argparse.ArgumentParser) -> None:
-    _data(command, model=True)
+    add_examples(command, model=True)
     labelled = command.add_mutually_exclusive_group()
     text = "the examples have labels, which are ignored (by default, if the first line of svmlight text has "
     text += "one, if a table has a column behind the features, or if a class of the model is before a tab)"
@@ -177,29 +138,29 @@ def _predict(command: argparse.ArgumentParser) -> None:
     add(shown, "--scores", "print the decision function after each label")
     text = "print the probability of each class after each label; of a vote, its share of the votes"
     add(shown, "--probabilities", text)
-    _output(command, "print one JSON object for each example")
+    add_output(command, "print one JSON object for each example")
 
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
-    _data(command, model=True)
-    _output(command)
+    add_examples(command, model=True)
+    add_output(command)
 
 
 def _reproduce(command: argparse.ArgumentParser) -> None:
     _again(command)
-    _output(command)
+    add_output(command)
 
 
 def _evidence(command: argparse.ArgumentParser) -> None:
     _again(command)
     add(command, "--out FILE", "the JSON file to write (standard output)")
-    add(command, "--quiet", QUIET)
+    add(command, "--quiet", kinds.QUIET)
     command.set_defaults(json=False)
 
 
 def _again(command: argparse.ArgumentParser) -> None:
     """Add what a model is trained again from."""
-    _data(command, model=True, learns=True)
+    add_examples(command, model=True, learns=True)
     text = "of tagged sentences, the column that holds the tag, from 1 (as in the training)"
     kinds.add_tag_column(command, text)
     add(command, "--engine", "what computes (as when the model was trained)", ("rust", "reference"))
@@ -209,21 +170,21 @@ def _again(command: argparse.ArgumentParser) -> None:
 def _inspect(command: argparse.ArgumentParser) -> None:
     kinds.add_model(command)
     add(command, "--top N", "number of largest weights to show per class (10)", kinds.COUNT)
-    _output(command)
+    add_output(command)
 
 
 def _parity(command: argparse.ArgumentParser) -> None:
-    _data(command, model=False, learns=True)
+    add_examples(command, learns=True)
     text = "use N rows, evenly spaced (default: as many as fit into 128 MB when dense)"
     add(command, "--rows N", text, kinds.POSITIVE)
     texts = {"max_iter": "maximum number of epochs (5)", "tol": "stop when the loss improves by less (never)"}
     _learning(command, texts, threads=False)
     command.set_defaults(max_iter=5, tol=None)
-    _output(command)
+    add_output(command)
 
 
 def _online(command: argparse.ArgumentParser) -> None:
-    _data(command, model=True, learns=True, piped=True)
+    add_examples(command, model=True, learns=True, piped=True)
     text = "write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error"
     add(command, "--save OUT", text)
     text = "write it also in between, when N more examples have been learnt from"
@@ -231,35 +192,12 @@ def _online(command: argparse.ArgumentParser) -> None:
     text = "skip lines that cannot be read or have labels that the model does not know; say how many"
     add(command, "--skip-bad", text)
     add_audit(command)
-    _output(command, "print one JSON object for each example")
+    add_output(command, "print one JSON object for each example")
 
 
 def _digests(command: argparse.ArgumentParser) -> None:
     kinds.add_engine(command)
     add(command, "--json", kinds.JSON)
-
-
-def _data(
-    command: argparse.ArgumentParser, *, model: bool, learns: bool = False, piped: bool = False
-) -> None:
-    """Add DATA and how it is read; ``piped`` if it is standard input unless it is named."""
-    if model:
-        kinds.add_model(command)
-    kinds.add_data(command, "the examples", piped=piped)
-    group = command.add_argument_group("data")
-    add_options(group, FileOptions, *([] if learns else ["sample_weight"]), of_model=model)
-    text = "each line of DATA is a label, a tab and a text, whose n-grams are hashed to columns; the same as "
-    add(
-        group,
-        "--text",
-        f"{text}--format lines",
-        dest="format",
-        action="store_const",
-        const="lines",
-        default=argparse.SUPPRESS,
-    )
-    if model:
-        kinds.add_threads(group)
 
 
 def _learning(
@@ -278,23 +216,23 @@ def _learner(command: argparse.ArgumentParser) -> str:
     return name
 
 
-def _output(command: argparse.ArgumentParser, text: str = kinds.JSON) -> None:
-    group = command.add_argument_group("output")
-    add(group, "--json", text)
-    add(group, "--quiet", QUIET)
-
-
 COMMANDS = (
-    _Command("train", "train a model on DATA", _train, learners=LEARNER_NAMES, words="DATA --model OUT"),
-    _Command("predict", "predict the class of each example in DATA", _predict),
-    _Command("online", "predict each example as it comes, and then learn from it", _online),
-    _Command("evaluate", "evaluate a model on the labels of DATA", _evaluate),
-    _Command("inspect", "show what is in a model file", _inspect, about=""),
-    _Command(
-        "parity", "train on DATA in every possible way and compare the bits", _parity, learners=LEARNER_NAMES
+    Command("train", "train a model on DATA", "examples", _train, "DATA --model OUT"),
+    Command("predict", "predict the class of each example in DATA", "examples", _predict),
+    Command("online", "predict each example as it comes, and then learn from it", "examples", _online),
+    Command("evaluate", "evaluate a model on the labels of DATA", "examples", _evaluate),
+    Command("inspect", "show what is in a model file", None, _inspect),
+    Command(
+        "parity", "train on DATA in every possible way and compare the bits", "examples", _parity, "DATA"
     ),
-    _Command("reproduce", "train a model again on its DATA and compare the bits", _reproduce),
-    _Command("evidence", "train a model again on its DATA and write what came out, to be signed", _evidence),
-    _Command("digests", "print the digests of fits that are alike on every machine", _digests, about=""),
+    Command("reproduce", "train a model again on its DATA and compare the bits", "examples", _reproduce),
+    Command(
+        "evidence",
+        "train a model again on its DATA and write what came out, to be signed",
+        "examples",
+        _evidence,
+    ),
+    Command("digests", "print the digests of fits that are alike on every machine", None, _digests),
+    *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
-WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.learners)
+WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)

@@ -28,10 +28,12 @@ _OTHERS = {
     "partial_fit": "online",
     "warm_start": "--continue",
     "weights": "the weights of examples and classes",
+    "width": "--features",
     "y": "the data",
 }
 #: Options that are not written as their names.
 _VALUES = {
+    ("audit", False): "--no-audit",
     ("format", "lines"): "--text",
     ("labelled", False): "--unlabelled",
     ("zero_based", False): "--zero-based no",
@@ -39,7 +41,6 @@ _VALUES = {
 }
 #: What helps here where the package names something that only Python has.
 _REMEDIES = {
-    "another pass": "keep what is read with --cache FILE",
     "cache": "add --cache FILE",
     "foreign": "name a file that train has written",
     "no record": "it was trained with --no-audit, or went on from such a model",

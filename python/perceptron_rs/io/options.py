@@ -5,18 +5,18 @@ Nothing may be imported here that takes time, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from perceptron_rs.choices import Analyzer, Norm, words
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import allowed
+from perceptron_rs.common.options.groups import add_options, allowed, options
 from perceptron_rs.common.options.kinds import FORMATS, parsed
 from perceptron_rs.common.options.ranges import Choice, Other
 
-__all__ = ["FileOptions"]
+__all__ = ["FileOptions", "add_examples", "add_max_ratio"]
 
 
 def _base(text: str) -> bool | Literal["auto"]:
@@ -198,3 +198,24 @@ class FileOptions:
             default="250",
         ),
     )
+
+
+def add_examples(
+    command: ArgumentParser, *, model: bool = False, learns: bool = False, piped: bool = False
+) -> None:
+    """Add DATA and how it is read: for a ``model``, by what ``learns``, from a pipe unless it is named."""
+    if model:
+        kinds.add_model(command)
+    kinds.add_data(command, "the examples", piped=piped)
+    group = command.add_argument_group("data")
+    add_options(group, FileOptions, *([] if learns else ["sample_weight"]), of_model=model)
+    text = "each line of DATA is a label, a tab and a text, whose n-grams are hashed to columns; the same as "
+    how = {"dest": "format", "action": "store_const", "const": "lines", "default": SUPPRESS}
+    kinds.add(group, "--text", f"{text}--format lines", **how)
+    if model:
+        kinds.add_threads(group)
+
+
+def add_max_ratio(command: ArgumentParser) -> None:
+    """Add the only option that files of sentences have of these."""
+    next(option for option in options(FileOptions) if option.parameter == "max_ratio").add_to(command)

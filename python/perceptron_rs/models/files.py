@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["open_regular", "path_of", "write_whole"]
+__all__ = ["check_target", "open_regular", "path_of", "write_whole"]
 
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
@@ -70,6 +70,20 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
         raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
     if lasting:
         _sync_folder(target.parent)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise OSError if `write_whole` could not write there: before the work, and without a trace."""
+    import tempfile
+
+    target = path_of(os.path.realpath(_name_of(path)))
+    _regular_or_none(target, path)
+    try:
+        with tempfile.TemporaryFile(dir=target.parent):  # without a name where the system can
+            pass
+    except OSError as error:
+        reason = f"cannot write to the folder {target.parent}: {(error.strerror or str(error)).lower()}"
+        raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
 
 
 def _regular_or_none(target: Path, path: str | os.PathLike[str]) -> os.stat_result | None:

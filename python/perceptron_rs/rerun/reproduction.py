@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.audit.digests import key_name
+from perceptron_rs.audit.digests import refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import Call, calls_of, same_value
 from perceptron_rs.engines import EngineName
@@ -176,14 +176,11 @@ _NO_DIGESTS = "; whether the data is the same is not known, as there are example
 def _key(model: object, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
-    expected = None if digests is None else digests.key
+    if given is None and (digests is None or digests.key is None):
+        return None
     key = key_of(given if given is not None else getattr(model, "audit_key", None))
-    if key_name(key) == expected or (given is None and expected is None):
-        return None if expected is None else key
-    if expected is None:
-        raise ValueError("audit_key must be None, as the digests of this model have no key")
-    got = "none" if key is None else "another one"
-    raise ValueError(f"audit_key must be the key with which the model was trained, got {got}")
+    refuse_other_key(digests, key)
+    return key
 
 
 def _calls(model: object) -> tuple[Call, ...]:

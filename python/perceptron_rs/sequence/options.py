@@ -7,6 +7,7 @@ import argparse
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import add_options, options
 from perceptron_rs.common.options.kinds import Command, add, add_audit
+from perceptron_rs.io.options import add_max_ratio
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.stream.options import StreamOptions
 
@@ -41,6 +42,12 @@ def _tag_train(command: argparse.ArgumentParser) -> None:
     kinds.add_threads(learning)
     kinds.add_engine(learning)
     add_audit(command)
+    _end(command)
+
+
+def _end(command: argparse.ArgumentParser, json: str = kinds.JSON) -> None:
+    add_max_ratio(command)
+    kinds.add_output(command, json)
 
 
 def _tag(command: argparse.ArgumentParser) -> None:
@@ -53,6 +60,7 @@ def _tag(command: argparse.ArgumentParser) -> None:
     text = "print after each tag by how much the best tags score more than the best with another tag there"
     add(command, "--scores", text)
     kinds.add_threads(command)
+    _end(command, "print one JSON object for each sentence")
 
 
 def _tag_evaluate(command: argparse.ArgumentParser) -> None:
@@ -63,10 +71,11 @@ def _tag_evaluate(command: argparse.ArgumentParser) -> None:
     text = "count only chunks that are tagged as this scheme says (as conlleval does, which is lenient)"
     add(command, "--scheme", text, ("iob2", "iobes", "bilou"))
     kinds.add_threads(command)
+    _end(command)
 
 
 COMMANDS = (
     Command("tag-train", "train a tagger on tagged sentences", "sequences", _tag_train),
-    Command("tag", "tag the tokens of DATA", "sequences", _tag, "print one JSON object for each sentence"),
+    Command("tag", "tag the tokens of DATA", "sequences", _tag),
     Command("tag-evaluate", "evaluate a tagger on the tags of DATA", "sequences", _tag_evaluate),
 )

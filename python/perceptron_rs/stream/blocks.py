@@ -129,14 +129,7 @@ class Stream:
         """Refuse a second pass where there is none, and files that are written to while they are read."""
         source = self.source
         if self.passes and not source.again:
-            raise ArgumentError(
-                "{name} can be read only once, but another pass is needed",
-                "set {cache} to keep what is read, or, for one pass, {max_iter} with {classes} and a "
-                "perceptron_rs.io.Source that has n_features",
-                cause="another pass",
-                settings={"max_iter": 1},
-                name=source.name,
-            )
+            raise ValueError(f"{source.name} can be read only once, but another pass is needed")
         self.passes += 1
         before = stamps(source.files)
         self.stamps = before if self.stamps is None else self.stamps

@@ -22,7 +22,7 @@ from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import Run
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.description import BASE
@@ -196,7 +196,9 @@ class Blocks(Feeder):
                 self._refuse_other_classes(classes)
             classes = model.classes_
         counts = isinstance(vars(model).get("class_weight"), str)
-        source = model._source(self.given, goes_on=self.goes_on)
+        source = as_source(model._source(self.given, goes_on=self.goes_on))
+        if not source.again and self.options.cache is None:
+            self._refuse_more_passes(source, classes, counts=counts)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
         is_multilabel = self.stream.facts.is_multilabel
         if is_multilabel and not learns_many(model):
@@ -211,6 +213,24 @@ class Blocks(Feeder):
         self._publish_columns()
         self.classes = self.stream.facts.classes
         self.data = read(self.engine, np.zeros((0, self.stream.facts.n_features)))
+
+    def _refuse_more_passes(self, source: Source, classes: ArrayLike, *, counts: bool) -> None:
+        """Raise OptionsError if what can be read only once takes a second pass: before anything is read."""
+        needed = {
+            "another {class_weight} than 'balanced'": not counts,
+            "{max_iter=1}": self.model.max_iter == 1,
+            "{classes}": classes is not None or source.labels is not None,
+            "{width}": source.n_features is not None,
+            "{zero_based=True} or {zero_based=False}": source.is_shifted is not None,
+        }
+        lacking = [option for option, there in needed.items() if not there]
+        if lacking:
+            raise OptionsError(
+                "{name} can be read only once, but another pass is needed",
+                f"keep what is read with {{cache}}, or make it one pass, with {', '.join(lacking)}",
+                settings={"cache": "FILE"},
+                name=source.name,
+            )
 
     def _refuse_other_classes(self, classes: ArrayLike) -> None:
         known, least = self.model.classes_, self.model._least

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from perceptron_rs.cli.commands.reproduce import again
+from perceptron_rs.cli.modelfile import check_writable
 from perceptron_rs.cli.status import CommandError, Status
 from perceptron_rs.errors import about
 from perceptron_rs.io.text.lines import is_read_once, names_of
@@ -22,8 +23,8 @@ def run(arguments: Namespace) -> int:
         raise CommandError(
             f"{names_of(arguments.data)}: evidence names files, which can be read again; name one"
         )
-    if arguments.out is not None and Path(arguments.out).is_dir():
-        raise CommandError(f"--out {arguments.out}: is a folder; name a file in it")
+    if arguments.out is not None:
+        check_writable(Path(arguments.out), arguments.data, "--out")
     beside = [arguments.labels] if "labels" in arguments else []
     evidence = Evidence(arguments.model, [*arguments.data, *beside])
     model, answer = again(arguments)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.sparse import csr_matrix, issparse
 
-from perceptron_rs.audit.digests import key_name
 from perceptron_rs.audit.record import Call, calls_of
 from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
-from perceptron_rs.cli.learning import audit_key
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
@@ -54,7 +52,6 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
             f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "
             "name a file"
         )
-    key = _key(arguments, calls)
     if is_tagger and (others := set(reading_of(arguments).given) - {"max_ratio", "threads"}):
         raise UsageError(f"{say(min(others))} is about examples, and {path} labels sequences")
     if not is_tagger and "tag_column" in vars(arguments):
@@ -63,7 +60,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         given = _of_sentences(arguments, load_tagger(path, arguments.threads, learns=True), calls)
     else:
         given = _of_examples(arguments, model, calls)
-    answer = reproduce(model, **given, engine=arguments.engine, audit_key=key)
+    answer = reproduce(model, **given, engine=arguments.engine, audit_key=arguments.audit_key)
     other = _other_scale(arguments, model, calls) if answer else None
     if other is not None:
         answer = replace(answer, equal=False, reason="numbers", message=f"other numbers: {other}")
@@ -91,21 +88,6 @@ def _other_scale(arguments: Namespace, model: object, calls: tuple[Call, ...]) -
         left -= X.shape[0]
     found: str | None = scale.difference(fit.scale())
     return found
-
-
-def _key(arguments: Namespace, calls: tuple[Call, ...]) -> bytes | None:
-    """Return the key of the digests; CommandError for another one."""
-    key = audit_key(arguments)
-    digests = calls[-1].digests if calls else None
-    expected = None if digests is None else digests.key
-    if key_name(key) != expected:
-        if expected is None:
-            raise CommandError(f"--audit-key: the digests of {arguments.model} have no key; leave it out")
-        raise CommandError(
-            f"--audit-key: the digests of {arguments.model} have {'a' if key is None else 'another'} key; "
-            f"name its file"
-        )
-    return key
 
 
 def _is_streamed(calls: tuple[Call, ...]) -> bool:

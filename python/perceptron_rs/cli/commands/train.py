@@ -124,8 +124,6 @@ class ExampleTraining(training.Training):
             files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
             if files.reading.multilabel:
                 files.reading = replace(files.reading, list_labels=_numbers(classes))
-        if files.is_read_once and cache is None:
-            self._check_one_pass(model, classes)
         own_pass = files.takes_own_pass(scales=self.scaler is not None)
         if files.is_read_once and cache and files.form in TEXTS and own_pass:
             files.files = stack.enter_context(kept(files.files, Path(cache)))
@@ -138,24 +136,6 @@ class ExampleTraining(training.Training):
                 files.came_from(rows, holds_zero=holds_zero)
 
         return learn
-
-    def _check_one_pass(self, model: Any, classes: NDArray[Any] | None) -> None:
-        """Raise UsageError if what can be read only once needs a second pass; before anything is read."""
-        files, how = self.files, self.files.reading
-        needed = {
-            "--epochs 1": model.max_iter == 1,
-            "--classes LABEL,...": classes is not None,
-            "--features N": how.n_features is not None or how.hash_bits is not None,
-            "--zero-based yes or no": files.form != "svmlight" or how.zero_based != "auto",
-        }
-        if vars(model).get("class_weight") == "balanced":
-            needed = {"another --class-weight than balanced": False}
-        lacking = [option for option, there in needed.items() if not there]
-        if lacking:
-            raise UsageError(
-                f"{files.name} can be read only once, and this takes more passes: keep what is read with "
-                f"--cache FILE, or make it one pass, with {', '.join(lacking)}"
-            )
 
     def keep(self, model: Any) -> None:
         """Put on the model how its columns were made, and judge it by what was held out."""

@@ -25,6 +25,7 @@ __all__ = [
     "HELD_OUT",
     "JSON",
     "POSITIVE",
+    "QUIET",
     "RATE",
     "RATIO",
     "SCALES",
@@ -41,6 +42,7 @@ __all__ = [
     "add_data",
     "add_engine",
     "add_model",
+    "add_output",
     "add_tag_column",
     "add_threads",
     "add_training",
@@ -60,6 +62,7 @@ FORMATS = ("svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", 
 #: The scalers of scikit-learn, by their first names.
 SCALES = ("standard", "minmax", "maxabs")
 JSON = "print the result as JSON"
+QUIET = "print no progress and no warnings"
 SWITCH = Switch()
 #: What is only ever switched on.
 FLAG = Other(list, {"action": "store_const", "const": True})
@@ -122,15 +125,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that is about one family."""
+    """A command."""
 
     name: str
     help: str
-    #: What its DATA holds; examples also bring the options of data files.
-    data: Literal["examples", "sequences"]
+    #: What its DATA holds, which its help then explains.
+    data: Literal["examples", "sequences"] | None
     add_options: Callable[[argparse.ArgumentParser], None]
-    #: What --json prints.
-    json: str = JSON
+    #: Of one that has a command below it for each learner: what these need.
+    usage: str = ""
 
 
 def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -> None:
@@ -170,6 +173,13 @@ def add_data(place: Parser, text: str, *, piped: bool = False) -> None:
         add(place, "DATA", f"{text} (standard input)", dest="data", nargs="*", default=["-"])
     else:
         add(place, "DATA", text, dest="data", nargs="+")
+
+
+def add_output(command: argparse.ArgumentParser, text: str = JSON) -> None:
+    """Add the options --json, which ``text`` is about, and --quiet."""
+    group = command.add_argument_group("output")
+    add(group, "--json", text)
+    add(group, "--quiet", QUIET)
 
 
 def add_threads(place: Parser) -> None:
