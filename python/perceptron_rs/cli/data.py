@@ -7,23 +7,22 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
-from perceptron_rs.common.schema import name_of
+from perceptron_rs.common.schema import name_of as learner_name
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
-from perceptron_rs.io.text.lines import is_read_once
+from perceptron_rs.io.text.lines import is_read_once, name_of
 from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.models.input_files import known_of
 
@@ -34,7 +33,6 @@ __all__ = [
     "kept",
     "lines_of",
     "reading_of",
-    "same_kind",
     "several",
     "weights_of",
 ]
@@ -79,27 +77,21 @@ def data_of(words: Sequence[str]) -> Files:
 def kept(files: Files, beside: Path) -> Iterator[Files]:
     """Copy what can be read once only to files, meanwhile, in the folder of another one."""
     with TemporaryDirectory(prefix=f".{beside.name}-", dir=beside.parent) as folder:
-        found = []
-        for number, file in enumerate(files):
-            if not is_read_once([file]):
-                found.append(file)
-                continue
-            copy = _Copy(Path(folder) / str(number))
-            copy.name = getattr(file, "name", file)
-            with Path(copy).open("wb") as out, _opened(file) as source:
-                while part := getattr(source, "read1", source.read)(_BLOCK):
-                    out.write(part)
-            found.append(copy)
-        yield tuple(found)
+        places = (Path(folder, str(number)) for number in range(len(files)))
+        both = zip(files, places, strict=True)
+        yield tuple(_copied(file, path) if is_read_once([file]) else file for file, path in both)
 
 
-@contextmanager
-def _opened(file: object) -> Iterator[Any]:
-    if not isinstance(file, str):
-        yield file
-        return
-    with Path(file).open("rb") as opened:
-        yield opened
+def _copied(file: Any, path: Path) -> _Copy:
+    copy = _Copy(path)
+    copy.name = name_of(file)
+    with (
+        path.open("wb") as out,
+        Path(file).open("rb") if isinstance(file, str) else nullcontext(file) as source,
+    ):
+        while part := getattr(source, "read1", source.read)(_BLOCK):
+            out.write(part)
+    return copy
 
 
 def examples(
@@ -133,7 +125,7 @@ def weights_of(data: Examples, model: Any) -> dict[str, Any]:
     if data.weights is None:
         return {}
     if "sample_weight" not in signature(model.fit).parameters:
-        raise CommandError(f"the learner {name_of(model)} takes no weights of examples; leave them out")
+        raise CommandError(f"the learner {learner_name(model)} takes no weights of examples; leave them out")
     return {"sample_weight": data.weights}
 
 
@@ -153,18 +145,3 @@ def lines_of(classes: NDArray[Any], *, as_json: bool, with_numbers: bool = False
 def several(labels: NDArray[Any]) -> str:
     """Return some labels, for an error."""
     return ", ".join(map(label_text, labels[:10])) + ", ..." * (len(labels) > 10)
-
-
-def same_kind(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
-    """Raise if one of them holds strings and the other numbers, or if they have no label in common."""
-    if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
-        found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
-        raise CommandError(
-            f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
-            f"pass labels of the same kind with --labels or --target"
-        )
-    if not np.isin(y, classes).any():
-        raise CommandError(
-            f"{where}: no label is one of the model's classes ({several(classes)}); its first label is "
-            f"{label_text(y[0])!r}; choose the right column with --target, or pass other labels with --labels"
-        )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from perceptron_rs.cli.status import Status
+from perceptron_rs.common.summary import label_text
 
-__all__ = ["show", "table"]
+__all__ = ["show", "table", "warn_of_unknown"]
 
 
 def show(result: dict[str, Any], as_text: Callable[[dict[str, Any]], str], arguments: Namespace) -> int:
@@ -29,3 +31,9 @@ def table(what: str, unit: str, rows: Iterable[tuple[str, dict[str, Any]]]) -> l
             for name, row in rows
         ),
     ]
+
+
+def warn_of_unknown(what: str, first: object) -> None:
+    """Warn of labels that a model cannot predict."""
+    text = f"{what} that the model does not know, {label_text(first)!r} first; they count as errors"
+    warnings.warn(text, UserWarning, stacklevel=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import in_full
-from perceptron_rs.cli.data import examples, same_kind
-from perceptron_rs.cli.figures import show, table
+from perceptron_rs.cli.data import examples, several
+from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.modelfile import load_predictor
+from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.metrics import class_scores, scores
@@ -31,16 +31,26 @@ def run(arguments: Namespace) -> int:
     y = data.labels
     if files.reading.multilabel:
         return show(_of_lists(model, data), as_text, arguments)
-    same_kind(y, model.classes_, files.name)
-    unknown = ~np.isin(y, model.classes_)
-    if unknown.any():
-        warnings.warn(
-            f"{files.name}: {np.count_nonzero(unknown)} examples have labels that the model "
-            f"does not know, {label_text(y[unknown][0])!r} first; they count as errors",
-            UserWarning,
-            stacklevel=1,
-        )
+    _check_kinds(y, model.classes_, files.name)
+    unknown = y[~np.isin(y, model.classes_)]
+    if len(unknown):
+        warn_of_unknown(f"{files.name}: {len(unknown)} examples have labels", unknown[0])
     return show(figures(y, model.predict(data.rows), model.classes_), as_text, arguments)
+
+
+def _check_kinds(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
+    """Raise if one of them holds strings and the other numbers, or if they have no label in common."""
+    if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
+        found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
+        raise CommandError(
+            f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
+            f"pass labels of the same kind with --labels or --target"
+        )
+    if not np.isin(y, classes).any():
+        raise CommandError(
+            f"{where}: no label is one of the model's classes ({several(classes)}); its first label is "
+            f"{label_text(y[0])!r}; choose the right column with --target, or pass other labels with --labels"
+        )
 
 
 def _of_lists(model: Any, data: Examples) -> dict[str, Any]:

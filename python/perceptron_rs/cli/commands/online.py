@@ -72,7 +72,6 @@ class Learning:
         self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples
-        self.untold: list[tuple[int, int]] = []  # examples and mistakes of a block
         self.bad: list[str] = []
 
     def all(self) -> None:
@@ -81,10 +80,9 @@ class Learning:
         for data in self.files.parts(check=self.check, bad=self.unread):
             for part, answers, errors in self.answered(data):
                 self.learnt += len(part)
-                self.untold.append((len(part), errors))
+                self.counts.add(len(part), errors)  # before a signal that comes with the answer
                 sys.stdout.write("".join(map(self.lines.__getitem__, answers)))
                 sys.stdout.flush()
-                self.tell()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
         if self.bad and not self.learnt:
@@ -136,16 +134,10 @@ class Learning:
         """Count what is bad, or raise CommandError."""
         if not self.arguments.skip_bad:
             raise CommandError(text)
-        self.bad.append(text) if not self.bad else self.bad.append("")
-
-    def tell(self) -> None:
-        """Count what has been answered, also where a signal came with the answer."""
-        while self.untold:
-            self.counts.add(*self.untold.pop())
+        self.bad.append("" if self.bad else text)
 
     def end(self) -> None:
         """Say how it went, and write what was learnt, if there is anything new."""
-        self.tell()
         self.counts.say()
         if self.bad and not self.arguments.quiet and sys.stderr is not None:
             print(f"{len(self.bad)} lines were skipped, the first: {self.bad[0]}", file=sys.stderr)

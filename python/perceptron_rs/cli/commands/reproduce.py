@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.audit.record import Call, calls_of
-from perceptron_rs.cli.data import examples, reading_of, same_kind, weights_of
+from perceptron_rs.cli.data import examples, reading_of, weights_of
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
@@ -106,8 +106,6 @@ def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> d
     if _is_streamed(calls):
         return {"X": files.source()}
     data = files.learnt()
-    if not files.reading.multilabel:
-        same_kind(data.labels, model.classes_, files.name)
     return {"X": data.X, "y": files.target(data), **weights_of(data, model)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from argparse import Namespace
 from itertools import chain
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.figures import show, table
+from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.io.sentences import batched
@@ -51,12 +50,7 @@ def run(arguments: Namespace) -> int:
             f"the tags are in another column, name that by --tag-column"
         )
     if unknown:
-        warnings.warn(
-            f"{data.name}: {len(unknown)} tokens have tags that the model does not know, "
-            f"{unknown[0]!r} first; they count as errors",
-            UserWarning,
-            stacklevel=1,
-        )
+        warn_of_unknown(f"{data.name}: {len(unknown)} tokens have tags", unknown[0])
     return show(figures(truth, found, known, parts, arguments.scheme), as_text, arguments)
 
 
