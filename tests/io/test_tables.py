@@ -382,3 +382,16 @@ def test_parquet_is_read_in_parts(tmp_path):
         65_536,
         4_464,
     ]
+
+
+def test_the_command_predicts_for_sparse_rows(tmp_path, capsys):
+    """As many features as the model has, also where the file has fewer."""
+    columns = {"indices": [[0, 3], [1], [2, 0]], "values": [[1.0, 2.0], [0.5], [1.0, 1.0]], "y": [1, 0, 1]}
+    train, test, model = (str(tmp_path / name) for name in ("a.parquet", "b.parquet", "m"))
+    pa.parquet.write_table(pa.table(columns), train)
+    pa.parquet.write_table(pa.table(columns).slice(1), test)
+    assert main(["train", train, "--model", model, "--quiet"]) == 0
+    capsys.readouterr()
+    for command, told in (("predict", "0\n1\n"), ("evaluate", "accuracy  1.0000")):
+        assert main([command, model, test]) == 0
+        assert capsys.readouterr().out.startswith(told)

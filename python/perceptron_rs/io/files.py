@@ -281,10 +281,10 @@ class ExampleFiles:
     def _tables(self, file: Any, check: Check | None) -> Iterator[Examples]:
         """Give the examples of a Parquet file, some at a time."""
         from perceptron_rs.io.tables.columns import room_for_arrow
-        from perceptron_rs.io.tables.tables import ParquetFile
+        from perceptron_rs.io.tables.tables import table_file
 
         with about(name_of(file)), room_for_arrow():
-            for part in of_tables(name_of(file), self.reading, ParquetFile(file)):
+            for part in of_tables(name_of(file), self.reading, table_file(file)):
                 yield self._taken(part, name_of(file), check)
 
     def _texts(
@@ -462,9 +462,9 @@ class ExampleFiles:
     def _layout(self, file: Any) -> Layout | None:
         """Return which columns of a table are what; None if no line of it is there."""
         if self.form == "parquet":
-            from perceptron_rs.io.tables.tables import ParquetFile
+            from perceptron_rs.io.tables.tables import table_file
 
-            return ParquetFile(file).layout(name_of(file), self.reading)
+            return table_file(file).layout(name_of(file), self.reading)
         table = TableLines(name_of(file), self.form, self.reading)
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
             next((found for _, text in blocks if (found := table.lines.begun(text)) is not None), None)

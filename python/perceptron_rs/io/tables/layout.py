@@ -310,8 +310,9 @@ def layout_of(
     weight = reading.sample_weight
     if weight is not None and weight not in names:
         raise lacks(name, weight, "sample_weight", names)
-    layout = Layout(schema, name, target=target, weight=weight, columns=columns, drop=drop, first=first)
-    n_features = len(layout.features)
+    how: dict[str, Any] = {"target": target, "weight": weight, "columns": columns, "drop": drop}
+    layout = Layout(schema, name, **how, first=first, n_features=reading.n_features)
+    n_features = layout.n_features
     if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
         whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"
         raise ArgumentError(
@@ -346,7 +347,8 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
             return last if reading.labelled else None
         if reading.names is not None and named:
             return None
-        return last if len(names) - 1 == reading.n_features else None
+        is_sparse = set(names[:-1]) == {"indices", "values"}
+        return last if is_sparse or len(names) - 1 == reading.n_features else None
     problem = ""
     if reading.names is not None and last in reading.names and named:
         problem = "its last column {last!r} is a feature of the model"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from perceptron_rs.errors import about
 from perceptron_rs.io.reading import Reading, check_bits, check_delimiter, check_names
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.tables.cells import CellKinds, LabelKind
@@ -25,7 +26,12 @@ __all__ = [
     "open_csv",
     "open_parquet",
     "parquet_table",
+    "table_file",
 ]
+
+
+#: How files in Arrow's IPC format begin.
+_IPC = b"ARROW1"
 
 
 def open_csv(
@@ -367,19 +373,6 @@ def open_parquet(
     return replace(source, cut=cut)
 
 
-class _Wanted(NamedTuple):
-    """What a caller has said of the columns."""
-
-    target: str
-    weight: str | None
-    columns: Sequence[str] | None
-    drop: Sequence[str]
-    n_features: int | None = None
-
-    def layout(self, schema: object, name: str, first: Callable[[], Any]) -> Layout:
-        return Layout(schema, name, first=first, **self._asdict())
-
-
 class ParquetFile:
     """A Parquet file, of which some rows are read at a time."""
 
@@ -417,18 +410,27 @@ def _refuse_cut(sizes: dict[str, int]) -> None:
             )
 
 
-class _Ipc:
-    """A file of Arrow, mapped."""
+class IpcFile(ParquetFile):
+    """A file in Arrow's IPC format, mapped."""
 
     def __init__(self, file: str) -> None:
         self.file = arrow("ipc").open_file(arrow().memory_map(file))
         self.schema = self.file.schema
 
-    def parts(self) -> Iterator[Any]:
+    def parts(self, columns: Sequence[str] = ()) -> Iterator[Any]:  # noqa: ARG002  nothing is read of the others
+        """Give some rows after others."""
         return map(self.file.get_batch, range(self.file.num_record_batches))
 
     def first(self) -> Any:
+        """Return some rows, if there are any."""
         return next(self.parts(), self.schema.empty_table())
+
+
+def table_file(file: str) -> ParquetFile:
+    """Open a file of Parquet, or one in Arrow's IPC format, which begins with its name."""
+    with Path(file).open("rb") as opened:
+        is_ipc = opened.read(len(_IPC)) == _IPC
+    return IpcFile(file) if is_ipc else ParquetFile(file)
 
 
 def _read_row_groups(groups: list[tuple[str, int]], reading: Reading) -> Batch:
@@ -503,13 +505,27 @@ def open_arrow(
     array([[ 1. , -0.5,  0. ,  2. ]])
     """
     pyarrow = arrow()
-    wanted = _Wanted(target, sample_weight, columns, drop, n_features)
+    for name, names in (("columns", columns), ("drop", drop)):
+        check_names(name, names)
     if not hasattr(data, "__arrow_c_stream__"):
+        from perceptron_rs.io.files import ExampleFiles  # which reads by this module
+
         files = paths_of(data)
-        source = _of_files(files, wanted)
-        return replace(
-            source, check=partial(_refuse_cut, {file: Path(file).stat().st_size for file in files})
+        _check_files(files)
+        for file in files:
+            with about(file):
+                IpcFile(file)
+        reading = Reading(
+            format="parquet",
+            target=target,
+            sample_weight=sample_weight,
+            columns=None if columns is None else tuple(columns),
+            drop=tuple(drop),
+            n_features=n_features,
+            as_written=True,
         )
+        sizes = {file: Path(file).stat().st_size for file in files}
+        return replace(ExampleFiles(files, reading).opened(), check=partial(_refuse_cut, sizes))
     once = isinstance(data, pyarrow.RecordBatchReader)
 
     def stream() -> Any:
@@ -524,39 +540,10 @@ def open_arrow(
         return next(iter(stream()), None) or stream().schema.empty_table()
 
     found = [stream()]
-    layout = wanted.layout(found[0].schema, "the table", first)
+    how: dict[str, Any] = {"target": target, "weight": sample_weight, "columns": columns, "drop": drop}
+    layout = Layout(found[0].schema, "the table", **how, first=first, n_features=n_features)
 
     def batches() -> Iterator[Batch]:
         return layout.batches(found.pop() if found else stream())
 
     return layout.source(batches, again=not once)
-
-
-def _of_files(files: list[str], wanted: _Wanted) -> Source:
-    """Return files of Arrow as one source."""
-    _check_files(files)
-
-    def open_one(file: str) -> _Ipc:
-        try:
-            return _Ipc(file)
-        except arrow().ArrowInvalid as error:
-            raise ValueError(f"{file}: {error}") from None
-
-    one = open_one(files[0])
-    layout = wanted.layout(one.schema, files[0], one.first)
-
-    def batches() -> Iterator[Batch]:
-        alike = wanted._replace(columns=layout.columns, drop=())
-        for file in files:
-            one = open_one(file)
-            of_file = alike.layout(one.schema, file, one.first)
-            if len(of_file.features) != len(layout.features):
-                raise ValueError(
-                    f"{file}: has {len(of_file.features)} features, but {files[0]} has {len(layout.features)}"
-                )
-            try:
-                yield from of_file.batches(one.parts())
-            except arrow().ArrowInvalid as error:
-                raise ValueError(f"{file}: {error}") from None
-
-    return layout.source(batches, files=tuple(map(Path, files)), reading=f"arrow, {layout}")
