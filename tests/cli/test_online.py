@@ -51,6 +51,7 @@ def test_a_table_of_rows_at_doubling_counts(capsys):
     counts = Counts(quiet=False)
     for mistakes in (1, 0, 1, 1, 0, 0, 0, 0, 1):
         counts.add(1, mistakes)
+        counts.tell()
     counts.say()
     counts.say()
     assert capsys.readouterr().err.splitlines() == [

@@ -77,10 +77,13 @@ class Counts:
         self._said = self._examples = self._mistakes = self._new = 0
 
     def add(self, examples: int, mistakes: int) -> None:
-        """Count the examples of a block, and perhaps say how it goes."""
+        """Count the examples of a block."""
         self._examples += examples
         self._mistakes += mistakes
         self._new += mistakes
+
+    def tell(self) -> None:
+        """Write a row, if it is time for one."""
         if self._examples >= max(1, 2 * self._said):
             self.say()
 

@@ -83,6 +83,7 @@ class Learning:
                 self.counts.add(len(part), errors)  # before a signal that comes with the answer
                 sys.stdout.write("".join(map(self.lines.__getitem__, answers)))
                 sys.stdout.flush()
+                self.counts.tell()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
         if self.bad and not self.learnt:
