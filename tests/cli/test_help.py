@@ -161,3 +161,15 @@ def test_the_commands_in_the_readme():
     assert len(lines) >= 5
     for line in lines:
         parse(shlex.split(line.split(" | ")[0]))
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["train", "averaged"], "DATA [DATA ...] --model OUT [options]"),
+        (["online"], "MODEL [DATA ...] [options]"),
+        (["inspect"], "MODEL [options]"),
+    ],
+)
+def test_help_begins_with_what_must_be_given(call, argv, words):
+    assert call(*argv, "--help").out.startswith(f"usage: perceptrons {' '.join(argv)} {words}\n")

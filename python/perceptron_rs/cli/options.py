@@ -69,7 +69,8 @@ def parser(only: str | None = None) -> Parser:
     top = Parser(
         PROGRAM,
         description="Train perceptrons, predict, compare the bits of every way to train, and measure "
-        "margins.",
+        "margins. To begin: perceptrons train mail.svm --model mail.model; perceptrons predict mail.model "
+        "new.svm. perceptrons COMMAND --help explains a command.",
         epilog=EPILOG,
     )
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
@@ -116,8 +117,8 @@ def _train(command: argparse.ArgumentParser) -> None:
         "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
     )
     add(command, "--keep-words N", text, kinds.COUNT)
-    text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (with "
-    add(command, "--holdout F", f"{text}--continue that of the model, else 0)", kinds.HELD_OUT)
+    text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (0; with "
+    add(command, "--holdout F", f"{text}--continue, that of the model)", kinds.HELD_OUT)
     if LEARNERS[_learner(command)].in_streams:
         add_options(command.add_argument_group("data larger than memory"), StreamOptions)
     _learning(command)
@@ -232,7 +233,9 @@ COMMANDS = (
         "examples",
         _evidence,
     ),
-    Command("digests", "print the digests of fits that are alike on every machine", None, _digests),
+    Command(
+        "digests", "print the digests of small fits, which are the same on every machine", None, _digests
+    ),
     *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)

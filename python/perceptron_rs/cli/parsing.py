@@ -46,6 +46,17 @@ class Parser(argparse.ArgumentParser):
                     self.error(self._elsewhere.get(name) or self._unknown(name))
         return super().parse_known_args(args, namespace)
 
+    def format_help(self) -> str:
+        """Return the help, whose first line names what must be given: the options follow."""
+        if self.usage is None and self._subparsers is None:
+            must = [action for action in self._actions if action.required and action.option_strings]
+            words = [f"{action.option_strings[0]} {action.metavar}" for action in must]
+            places = {"+": "{0} [{0} ...]", "*": "[{0} ...]"}
+            data = [action for action in self._actions if not action.option_strings]
+            words[:0] = [places.get(str(action.nargs), "{0}").format(action.metavar) for action in data]
+            self.usage = " ".join([self.prog, *words, "[options]"]).replace("%", "%%")
+        return super().format_help()
+
     def _unknown(self, name: str) -> str:
         meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
         return f"unrecognized option {name}{meant}"

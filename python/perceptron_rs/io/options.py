@@ -55,7 +55,7 @@ class FileOptions:
         metadata=allowed(
             parsed(str, "NAME"),
             "column that holds the labels in CSV and Parquet, their key in JSON lines, or their tensor",
-            default="the last column; where vw or river have them; none",
+            default="the last column; in JSON lines, as vw or river write them",
             of_model=_AS_TRAINED,
         ),
     )
@@ -73,7 +73,7 @@ class FileOptions:
         metadata=allowed(
             parsed(kinds.names, "NAME,..."),
             "columns of a table that are features, or the tensor of them",
-            default="all; the only one of two dimensions",
+            default="all; the only tensor of two dimensions",
             of_model="those of the training",
         ),
     )

@@ -198,7 +198,7 @@ N_ITER_NO_CHANGE = allowed(kinds.POSITIVE, "epochs without improvement before st
 RANDOM_STATE = allowed(
     Other(lambda: ["random_state"], kinds.SEED.option()), "seed of the random generator", name="seed"
 )
-TOL = allowed(kinds.TOLERANCE, "stop when the loss improves by less than X, or none")
+TOL = allowed(kinds.TOLERANCE, "stop when the loss improves by less than X; none: never")
 VERBOSE = allowed(Other(lambda: ["verbose"]))
 
 

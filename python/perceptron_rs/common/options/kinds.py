@@ -218,7 +218,8 @@ def add_audit(command: Parser) -> None:
 
 def add_audit_key(group: Parser) -> None:
     """Add the key of digests."""
-    text = "key of the digests, without which nobody can test a guess: 32 bytes, or 64 hexadecimal digits"
+    text = "secret key of the digests, without which nobody can test guesses of the examples: a file of 32 "
+    text += "bytes, or of 64 hexadecimal digits"
     add(group, "--audit-key FILE", text)
 
 
