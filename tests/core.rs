@@ -1,5 +1,5 @@
-//! The tests of the core from outside: they use what is public, by the name of the crate. `rust/lib.rs` says why
-//! they are no binary of their own.
+//! The tests of the core from outside: they use what is public, by the name of the crate. `rust/lib.rs` says
+//! why they are no binary of their own.
 
 mod allocation;
 mod asking;

@@ -22,10 +22,9 @@ pub fn harm(sigma: f64, mu: f64, phi: f64) -> f64 {
     rest * rest + 2.0 * rest * (1.0 - phi * mu)
 }
 
-/// phi, by which all steps are multiplied before an example goes, and the harm of all removals; from its
-/// steps and the sums of all that is kept at it, of
-/// each class that shares the budget; `eta` is the size of the step of a mistake, by which they are
-/// measured, and `so_far` the harm of those before.
+/// phi, by which all steps are multiplied before an example goes, and the harm of all removals. For each class
+/// that shares the budget: the step of the example, and its sum over the support set. `eta` is the size of the
+/// step of a mistake, by which they are measured, and `so_far` the harm of the removals before.
 ///
 /// phi is the largest number in (0, 1] with `so_far + harm <= SHARE * mistakes`. The harm is
 /// `a phi^2 + b phi`; where it is too large for phi = 1, it is as large as it may be at one root

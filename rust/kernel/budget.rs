@@ -102,7 +102,7 @@ impl Budgeted {
         BudgetRows { budgeted: self, rooms: Rooms { rows, stored }, monitor }
     }
 
-    /// What is kept, by the numbers of rows again.
+    /// The support sets, with the numbers of rows for members.
     pub fn sets(&self) -> Result<Vec<SupportSet>> {
         let BudgetMemory { pool, sets } = &*self.memory();
         tried(sets.iter().map(|kept| kept.renumbered(|slot| pool.numbers[slot])))

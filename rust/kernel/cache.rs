@@ -1,4 +1,4 @@
-//! Rows of the Gram matrix that are kept: the least recently used one goes first.
+//! A cache of rows of the Gram matrix: the least recently used one goes first.
 
 use std::collections::HashMap;
 

@@ -144,7 +144,7 @@ impl DotsMut<'_> {
         }
     }
 
-    /// Sets a dot product: a whole number where those are kept.
+    /// Sets a dot product, which is a whole number in `Whole`.
     #[inline(always)]
     pub fn put(&mut self, j: usize, dot: f64) {
         match self {

@@ -3,7 +3,7 @@
 //! - [`kernels`]: from dot products to kernel values
 //! - [`gram`]: dot products of many rows with many rows
 //! - [`source`]: rows of the Gram matrix that somebody else computes
-//! - [`cache`]: rows of the Gram matrix that are kept
+//! - [`cache`]: a cache of rows of the Gram matrix
 //! - [`train`]: the sums of all examples, kept up to date; a [`crate::online::Run`] goes over them
 //! - [`window`]: the examples that are visited next
 //! - [`support_set`], [`pool`], [`budget`]: at most so many examples, where they are, and the runs that keep

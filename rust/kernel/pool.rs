@@ -19,7 +19,7 @@ pub struct Rooms<'a> {
     pub stored: &'a dyn Matrix,
 }
 
-/// The examples that are kept, each once: a member of a set is a slot here.
+/// All members of the support sets, each once: a member of a set is a slot here.
 pub struct Pool {
     pub kernel: Kernel,
     /// Of the stored rows, then of those of the run; empty if the kernel does not need them.
@@ -44,7 +44,7 @@ pub struct Next<'a> {
     pub postings: Option<Postings>,
 }
 
-/// A row that is kept, laid out for products.
+/// The row of a member, laid out for products.
 enum Member {
     Wide(Vec<f64>),
     Listed(Listed),

@@ -18,7 +18,7 @@ use crate::rows::Matrix;
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
 
-/// What is asked for, of each row and plane.
+/// What to predict for each row and plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// S of the last vector.
@@ -282,9 +282,9 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> bool {
         let (PlaneAnswers { vectors, number, values, answers }, out) = self;
-        let asked = |kinds: &[Answer]| answers.iter().any(|answer| kinds.contains(answer));
-        let (averages, votes) = (asked(&[Answer::Average]), asked(&[Answer::Vote]));
-        let shares = asked(&[Answer::NormalisedAverage]);
+        let wanted = |kinds: &[Answer]| answers.iter().any(|answer| kinds.contains(answer));
+        let (averages, votes) = (wanted(&[Answer::Average]), wanted(&[Answer::Vote]));
+        let shares = wanted(&[Answer::NormalisedAverage]);
         let mut now = BlockSums {
             s: [0.0; BLOCK],
             u: [0.0; BLOCK],

@@ -78,23 +78,23 @@ struct DualMemory {
 }
 
 impl Dual {
-    /// `norms` are those of the start; rows of the Gram matrix are kept in at most `cache` bytes. If they are
-    /// `asked` for, a [`RowSource`] gives these rows instead of the kernel, which must be
-    /// [`Kernel::Precomputed`]; of `rows` the number alone matters then.
+    /// `norms` are those of the start; the cache of rows of the Gram matrix has at most `cache` bytes. With a
+    /// [`RowSource`] (`has_source`), these rows come from it: the kernel must be [`Kernel::Precomputed`], and
+    /// of `rows` the number alone matters.
     pub fn new(
         rows: &dyn Matrix,
         kernel: Kernel,
-        asked: bool,
+        has_source: bool,
         norms: &[f64],
         cache: usize,
         threads: usize,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
         let n = rows.len();
-        if asked && kernel != Kernel::Precomputed {
+        if has_source && kernel != Kernel::Precomputed {
             return Err(Error::Invalid("kernel must be precomputed where a source gives its values".into()));
         }
-        if !asked && kernel == Kernel::Precomputed && rows.columns() != n {
+        if !has_source && kernel == Kernel::Precomputed && rows.columns() != n {
             return Err(Error::Invalid(format!(
                 "rows must have {n} columns, one for each of them, to be a Gram matrix, got {}",
                 rows.columns()
@@ -103,7 +103,7 @@ impl Dual {
         let form = GramForm::of(kernel, &[rows], monitor)?;
         // A source's rows are held until they are added to the sums: no more of them than may be kept.
         let (bytes, width) = match form {
-            GramForm::Given => (if asked { cache } else { BATCH_BYTES }, n),
+            GramForm::Given => (if has_source { cache } else { BATCH_BYTES }, n),
             GramForm::Sparse => (BATCH_BYTES, BATCH * row_entries(rows)),
             GramForm::Whole | GramForm::Wide => (BATCH_BYTES, rows.columns()),
         };
@@ -114,7 +114,7 @@ impl Dual {
         Ok(Self { kernel, form, squares, threads, batch, memory: Mutex::new(memory) })
     }
 
-    /// The examples for an epoch: those that [`Dual::new`] saw. The source is there if it was `asked`. The
+    /// The examples for an epoch: those of [`Dual::new`]. The source is `Some` if that had `has_source`. The
     /// monitor is that of the epoch.
     #[must_use]
     pub fn rows<'a>(
@@ -184,7 +184,7 @@ impl DualRows<'_> {
         Ok(())
     }
 
-    /// The rows that were not kept, in a strip.
+    /// Computes the rows that the cache lacks, in a strip.
     fn compute(
         &self,
         left: &Side,

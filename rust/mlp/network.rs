@@ -46,10 +46,10 @@ pub struct Network {
 impl Network {
     /// Random weights; `sizes` are the numbers of neurons from the input on.
     pub fn start(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
-        standard(|| Self::drawn(sizes, activation, seed))
+        standard(|| Self::random(sizes, activation, seed))
     }
 
-    fn drawn(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
+    fn random(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
         if sizes.contains(&0) {
             let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
             return Err(Error::Invalid(text));

@@ -157,7 +157,7 @@ pub(super) fn start_linear(
     })
 }
 
-/// What a run is made of.
+/// The examples, the first state, the learner and the settings of a run.
 type Start = (View, State, Box<dyn Learner>, Settings);
 
 fn start_kernel(
@@ -178,10 +178,10 @@ fn start_kernel(
     let norms = numbers("norm", state, planes, None)?;
     // All planes share the rows of the Gram matrix; these are shared out over threads.
     let threads = std::mem::replace(&mut settings.threads, 1);
-    let (kernel, cache, asked) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
+    let (kernel, cache, has_source) = (given.kernel()?, given.cache_bytes, given.ask.is_some());
     let signals = Signals::new();
     let dual = with_rows(data.rows.bind(py), |rows| {
-        Dual::new(rows, kernel, asked, &norms, cache, threads, &signals)
+        Dual::new(rows, kernel, has_source, &norms, cache, threads, &signals)
     })?;
     let dual = signals.settle(dual, py, false)?;
     Ok((View::Dual { dual, ask: given.ask }, begin, boxed(Voted::new(planes)?)?, settings))

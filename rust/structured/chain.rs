@@ -33,7 +33,7 @@ use crate::rows::{Entries, Matrix};
 #[derive(Debug, Clone, Copy)]
 pub struct ChainSettings {
     pub eta: f64,
-    /// So many labels of each token are kept in a search; `None`: all.
+    /// How many labels of each token a search goes on from; `None`: all.
     pub beam: Option<usize>,
     pub mending: Mending,
     /// Passive-aggressive steps in the place of those of the length `eta`.

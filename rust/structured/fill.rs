@@ -53,8 +53,8 @@ impl<N: Number> Lattice<N> {
         }
         let before = &done[(token - 1) * stride..];
         let from = if self.limited {
-            let start = if token == 1 { 0 } else { self.kept_ends[token - 2] };
-            &self.kept[start..self.kept_ends[token - 1]]
+            let start = if token == 1 { 0 } else { self.candidate_ends[token - 2] };
+            &self.candidates[start..self.candidate_ends[token - 1]]
         } else {
             &self.all[..]
         };
@@ -84,21 +84,21 @@ impl<N: Number> Lattice<N> {
             search.allowed.is_none_or(|allowed| allowed[token * labels + y])
                 && (!search.forbids || scores[y].wide() != f64::NEG_INFINITY)
         };
-        let start = self.kept.len();
-        self.kept.try_reserve(labels).map_err(|_| Error::Memory)?;
-        self.kept.extend(self.all.iter().copied().filter(may));
+        let start = self.candidates.len();
+        self.candidates.try_reserve(labels).map_err(|_| Error::Memory)?;
+        self.candidates.extend(self.all.iter().copied().filter(may));
         if let Some(beam) = search.beam
-            && self.kept.len() - start > beam
+            && self.candidates.len() - start > beam
         {
             // No score is -0.0, which total_cmp would hold apart from +0.0: sums start at +0.0.
             let key = |y: &u32| scores[*y as usize].wide();
-            let kept = &mut self.kept[start..];
+            let kept = &mut self.candidates[start..];
             kept.sort_unstable_by(|a, b| key(b).total_cmp(&key(a)).then(a.cmp(b)));
             kept[..beam].sort_unstable();
-            self.kept.truncate(start + beam);
+            self.candidates.truncate(start + beam);
         }
-        self.is_finite &= self.kept[start..].iter().all(|&y| scores[y as usize].is_finite());
-        self.kept_ends.try_push(self.kept.len())
+        self.is_finite &= self.candidates[start..].iter().all(|&y| scores[y as usize].is_finite());
+        self.candidate_ends.try_push(self.candidates.len())
     }
 }
 
@@ -120,8 +120,8 @@ impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
         lattice.len = rows.len();
         lattice.limited = search.beam.is_some() || search.allowed.is_some() || search.forbids;
         lattice.is_finite = true;
-        lattice.kept.clear();
-        lattice.kept_ends.clear();
+        lattice.candidates.clear();
+        lattice.candidate_ends.clear();
         if lattice.delta.len() < rows.len() * stride {
             lattice.delta.try_resize(rows.len() * stride, N::default())?;
         }
@@ -141,14 +141,14 @@ impl<N: Number, C: Columns<N>> Leaf for Fill<'_, N, C> {
             if let (Some(weights), true) = (&model.pair, token > 0) {
                 lattice.pairs(model.frame, *weights, rows.row(token), search);
             }
-            if token > 0 && lattice.kept(token - 1).is_empty() {
+            if token > 0 && lattice.candidates(token - 1).is_empty() {
                 break;
             }
             lattice.step(model.frame, token);
             lattice.keep(token, search)?;
         }
         if lattice.limited {
-            lattice.kept_ends.try_resize(rows.len(), lattice.kept.len())?;
+            lattice.candidate_ends.try_resize(rows.len(), lattice.candidates.len())?;
         }
         Ok(lattice.is_finite)
     }

@@ -113,7 +113,7 @@ fn enumerate(mut found: Found, k: usize, out: &mut Best, monitor: &dyn Monitor) 
         Enumeration { lattice, frame, terms, forbids, labels, places, nodes: vec![], chain: vec![] };
     let end = tokens - 1;
     let (mut whole, scores) = (Vec::new(), lattice.scores(end));
-    for &y in lattice.kept(end).iter().filter(|y| **y != last) {
+    for &y in lattice.candidates(end).iter().filter(|y| **y != last) {
         whole.try_push(Prefix { score: scores[y as usize], before: y, rank: 0 })?;
     }
     let mut newest = Prefix { score, before: last, rank: 0 };
@@ -184,7 +184,7 @@ impl Enumeration<'_> {
         if self.places[at] == NONE {
             let first = self.lattice.before(self.frame, token, label);
             let scores = self.lattice.scores(token - 1);
-            let kept = self.lattice.kept(token - 1);
+            let kept = self.lattice.candidates(token - 1);
             let mut candidates = Vec::new();
             candidates.try_reserve_exact(kept.len()).map_err(|_| Error::Memory)?;
             for &before in kept {

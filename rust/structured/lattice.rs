@@ -47,7 +47,7 @@ impl<N, C> Copy for SearchModel<'_, N, C> {}
 /// What a search may look at.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Search<'a> {
-    /// So many labels of each token are kept.
+    /// How many labels of each token the search goes on from.
     pub beam: Option<usize>,
     /// For each token and label, whether it may be chosen.
     pub allowed: Option<&'a [bool]>,
@@ -61,9 +61,9 @@ pub(super) struct Lattice<N> {
     pub(super) len: usize,
     pub(super) delta: Vec<N>,
     pub(super) all: Vec<u32>,
-    /// The labels kept of each token, one token after another; unused if all of them are.
-    pub(super) kept: Vec<u32>,
-    pub(super) kept_ends: Vec<usize>,
+    /// The labels that the search goes on from at each token, one token after another; unused if these are all.
+    pub(super) candidates: Vec<u32>,
+    pub(super) candidate_ends: Vec<usize>,
     pub(super) limited: bool,
     /// With pair weights: the label before the best prefix that ends in a label.
     pub(super) back: Vec<u32>,
@@ -84,8 +84,8 @@ impl<N: Number> Lattice<N> {
             len: 0,
             delta: Vec::new(),
             all: collected(0..labels as u32)?,
-            kept: Vec::new(),
-            kept_ends: Vec::new(),
+            candidates: Vec::new(),
+            candidate_ends: Vec::new(),
             limited: false,
             back: Vec::new(),
             with_pair,
@@ -113,20 +113,20 @@ impl<N: Number> Lattice<N> {
         &self.delta[token * self.shape.stride..][..self.shape.labels]
     }
 
-    /// The labels that are kept of a token, in order.
-    pub fn kept(&self, token: usize) -> &[u32] {
+    /// The labels that the search goes on from at a token, in order.
+    pub fn candidates(&self, token: usize) -> &[u32] {
         if !self.limited {
             return &self.all;
         }
-        let start = if token == 0 { 0 } else { self.kept_ends[token - 1] };
-        &self.kept[start..self.kept_ends[token]]
+        let start = if token == 0 { 0 } else { self.candidate_ends[token - 1] };
+        &self.candidates[start..self.candidate_ends[token]]
     }
 
     /// The last label of the best prefix that ends at a token, if any can.
     pub fn best(&self, token: usize) -> Option<u32> {
-        let (kept, scores) = (self.kept(token), self.scores(token));
+        let (candidates, scores) = (self.candidates(token), self.scores(token));
         let better = |best: u32, y: &u32| if scores[*y as usize] > scores[best as usize] { *y } else { best };
-        kept.first().map(|first| kept.iter().fold(*first, better))
+        candidates.first().map(|first| candidates.iter().fold(*first, better))
     }
 
     /// The label before `label` at `token` in the best prefix that ends so.
@@ -140,7 +140,7 @@ impl<N: Number> Lattice<N> {
         if !self.limited {
             return first_best_of_all(self.scores(token - 1), pair);
         }
-        first_best(self.scores(token - 1), self.kept(token - 1), |y| pair[y])
+        first_best(self.scores(token - 1), self.candidates(token - 1), |y| pair[y])
     }
 
     /// Writes the labels of the best prefix that ends in `label` at the last token of `path`.

@@ -69,7 +69,7 @@ struct Backwards<'a> {
     terms: &'a Terms,
     path: &'a [u32],
     forbids: bool,
-    /// `rest[t]`, and `e[t] + rest[t]` of the labels that are kept.
+    /// `rest[t]`, and `e[t] + rest[t]` of the candidates.
     room: (Vec<f64>, Vec<f64>),
     margins: &'a mut [f64],
     monitor: &'a dyn Monitor,
@@ -94,7 +94,7 @@ impl Leaf for Backwards<'_> {
             after.fill(f64::NEG_INFINITY);
             let (scores, emission) = (lattice.scores(token), terms.emission(token));
             let (mut own, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-            for y in lattice.kept(token).iter().map(|y| *y as usize) {
+            for y in lattice.candidates(token).iter().map(|y| *y as usize) {
                 after[y] = emission[y] + rest[y];
                 let score = scores[y] + rest[y];
                 if !(score.is_finite() || forbids && score == f64::NEG_INFINITY) {

@@ -80,11 +80,11 @@ pub(super) fn ahead<N: Number, C: Columns<N>>(
     lattice.scores(truth.len() - 1)[label as usize].wide() - score.wide()
 }
 
-/// For each token, whether the true prefix up to there is the one kept for its last label.
+/// For each token, whether the true prefix up to there is the best one that ends in its last label.
 fn follow<N: Number>(lattice: &Lattice<N>, frame: &Frame<N>, truth: &[u32]) -> Result<Vec<bool>> {
     let mut is_kept = true;
     let step = |(token, label): (usize, &u32)| {
-        is_kept &= lattice.kept(token).contains(label)
+        is_kept &= lattice.candidates(token).contains(label)
             && (token == 0 || lattice.before(frame, token, *label) == truth[token - 1]);
         is_kept
     };

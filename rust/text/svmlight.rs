@@ -168,8 +168,8 @@ impl Joined {
 mod tests {
     use super::*;
 
-    /// What a part gives, or what it says, without the name of the file.
-    fn told(table: Result<CsrArrays>) -> String {
+    /// The table of a part, or the text of its error, without the name of the file.
+    fn outcome(table: Result<CsrArrays>) -> String {
         match table {
             Ok(table) => format!("{table:?}"),
             Err(error) => error.to_string(),
@@ -192,8 +192,8 @@ mod tests {
                     let fault = parse(&padded, rules, &mut examples).expect("there is memory").err();
                     let copied = joined.append(&mut examples, fault, path).and_then(|()| joined.finish(base));
                     assert_eq!(
-                        told(read_part(path, part, lines_before, rules)),
-                        told(copied),
+                        outcome(read_part(path, part, lines_before, rules)),
+                        outcome(copied),
                         "{first}..{last}"
                     );
                 }

@@ -17,7 +17,8 @@ pub fn integers_within(values: &[f64], size: f64) -> bool {
     values.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, v| all & fits(v)))
 }
 
-/// Up to 2^51. Not by `fract`: a call for each value where the processor's own instruction may not be assumed.
+/// Up to 2^51. Not by `fract`: a call for each value where the processor's own instruction may not be
+/// assumed.
 #[inline(always)]
 fn is_integer(v: f64) -> bool {
     // The difference, not a comparison: of infinity it is NaN.

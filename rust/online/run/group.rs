@@ -144,8 +144,8 @@ impl Group {
         Ok(())
     }
 
-    /// Of each decision that goes on: its number, its mistakes and its mean loss in this epoch.
-    pub fn told(&self, problem: &Problem) -> impl Iterator<Item = (usize, i64, f64)> {
+    /// The number, the mistakes and the mean loss of each decision that goes on, in this epoch.
+    pub fn results(&self, problem: &Problem) -> impl Iterator<Item = (usize, i64, f64)> {
         let visited = self.visited.max(1) as f64;
         // Of a joint decision the first plane keeps the loss.
         let heads = self.planes.heads.iter().take(if problem.is_joint() { 1 } else { usize::MAX });

@@ -59,7 +59,7 @@ pub struct Run {
     /// The planes of each group.
     ranges: Vec<Range<usize>>,
     /// Rows with a weight above 0 for some plane; `None`: all.
-    kept: Option<Vec<u32>>,
+    weighted: Option<Vec<u32>>,
     /// Where orders are drawn.
     order: Vec<u32>,
     /// `x·x` of every row, if steps are made of it.
@@ -128,7 +128,7 @@ impl Run {
             groups,
             columns,
             ranges,
-            kept: problem.kept(monitor)?,
+            weighted: problem.weighted(monitor)?,
             order: Vec::new(),
             squares: problem.squares(monitor)?,
             epoch: 0,
@@ -169,7 +169,7 @@ impl Run {
         }
         let order = match problem.settings.seed {
             Some(_) => Some(&self.order[..]),
-            None => self.kept.as_deref(),
+            None => self.weighted.as_deref(),
         };
         let visit = Visit { order, ..problem.visit(&self.squares) };
         {
@@ -182,7 +182,7 @@ impl Run {
         }
         for group in self.groups.iter().filter(|group| !group.has_ended()) {
             epoch.interrupted |= group.interrupted;
-            for (decision, mistakes, loss) in group.told(problem) {
+            for (decision, mistakes, loss) in group.results(problem) {
                 epoch.mistakes[decision] = mistakes;
                 epoch.losses[decision] = loss;
                 epoch.objectives[decision] = learner.objective(decision).unwrap_or(loss);
@@ -194,9 +194,9 @@ impl Run {
 
     fn draw_order(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<()> {
         let Some(seed) = problem.settings.seed else { return Ok(()) };
-        // A permutation of positions in the kept rows, so always of a fresh ascending list.
-        match &self.kept {
-            Some(kept) => refill(&mut self.order, kept.len(), |i| kept[i], monitor)?,
+        // A permutation of positions among the rows with a weight, so always of a fresh ascending list.
+        match &self.weighted {
+            Some(rows) => refill(&mut self.order, rows.len(), |i| rows[i], monitor)?,
             None => refill(&mut self.order, problem.examples.len(), |i| i as u32, monitor)?,
         }
         shuffle(&mut self.order, (seed, number, problem.settings.partition), monitor)

@@ -280,7 +280,7 @@ impl<'a> Problem<'a> {
         8 * (usize::from(added_feature != 0.0) + usize::from(max_mistakes.is_some()))
     }
 
-    /// What is kept of each example while a range of planes trains.
+    /// Memory of each example while a range of planes trains.
     pub(in crate::online) fn noise(
         &self,
         planes: &Range<usize>,
@@ -332,7 +332,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Rows with a weight above 0 for at least one plane; `None`: all of them.
-    pub(in crate::online) fn kept(&self, monitor: &dyn Monitor) -> Result<Option<Vec<u32>>> {
+    pub(in crate::online) fn weighted(&self, monitor: &dyn Monitor) -> Result<Option<Vec<u32>>> {
         let settings = self.settings;
         let weightless = |row: usize| {
             if self.is_joint() {
@@ -347,8 +347,8 @@ impl<'a> Problem<'a> {
         }
         let cost = if self.is_joint() { 1 } else { settings.planes() };
         let number = |row: usize| row as u32;
-        let kept = selected(self.examples.len(), number, |row| !weightless(row as usize), cost, monitor)?;
-        Ok((kept.len() < self.examples.len()).then_some(kept))
+        let rows = selected(self.examples.len(), number, |row| !weightless(row as usize), cost, monitor)?;
+        Ok((rows.len() < self.examples.len()).then_some(rows))
     }
 
     /// Whether every row is visited for every plane.

@@ -77,9 +77,9 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
     fn run<S: Simd>(self, simd: S) -> Result<Stop> {
         let (body, around) = self;
         let mut learn = around.with(|()| body);
-        // One plane, classes and nothing else is the hot case: with constants here the loop over planes and all
-        // questions about noise, records, sets of labels and the length of steps vanish (a quarter of the
-        // instructions on short rows).
+        // One plane, classes and nothing else is the hot case: with constants here the loop over planes and
+        // all questions about noise, records, sets of labels and the length of steps vanish (a quarter of
+        // the instructions on short rows).
         let plain = learn.noise.is_none() && learn.activations.is_none() && learn.visit.aggressive.is_none();
         let stop = match (learn.heads.len(), learn.visit.labels) {
             (1, Labels::Classes(classes)) if plain => {
@@ -87,7 +87,7 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
                 Learn { visit, noise: None, activations: None, ..learn }.pass(simd, &mut [0.0], None)
             }
             _ => {
-                // One loop for all of the rest: another one for joint decisions would be as fast, and as large.
+                // One loop for the rest: another one for joint decisions would be as fast, and as large.
                 let mut sums = filled(0.0, learn.heads.len())?;
                 learn.pass(simd, &mut sums, learn.visit.joint)
             }

@@ -1,4 +1,4 @@
-//! A pass over examples: what is told, the loop, what it asks for ahead, and what it reports.
+//! A pass over examples: its settings and labels, its loop, prefetching, and its log.
 
 pub mod joint;
 pub mod labels;

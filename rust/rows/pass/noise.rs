@@ -4,7 +4,7 @@ use crate::arith::step::{own_feature, own_weight};
 use crate::error::Result;
 use crate::monitor::{Monitor, filled};
 
-/// What a run allows. The default is the plain perceptron's.
+/// How a run tolerates noise. The default is the plain perceptron's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     /// tau: an example that is right by no more than this is a mistake.
@@ -21,7 +21,7 @@ impl Default for Tolerance {
     }
 }
 
-/// What is kept for each example and plane during one call.
+/// The memory of each example and plane during one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
     delta: f64,
@@ -36,7 +36,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// `None` if nothing is to be kept.
+    /// `None` if the tolerance needs no memory.
     pub fn new(
         tolerance: Tolerance,
         n: usize,

@@ -1,4 +1,4 @@
-//! What a leaf is told, where it stands, and what it reports.
+//! The settings of a pass, its position, its log, and why it stops.
 
 use crate::arith::step::{self, Aggressive};
 use crate::rows::pass::joint::Spread;
@@ -53,7 +53,7 @@ pub struct Visit<'a> {
     pub aggressive: Option<PassiveAggressive<'a>>,
 }
 
-/// What passive-aggressive steps are made of.
+/// The rule of passive-aggressive steps, and the squared norms that it needs.
 #[derive(Clone, Copy)]
 pub struct PassiveAggressive<'a> {
     pub rule: Aggressive,

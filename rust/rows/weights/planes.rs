@@ -79,7 +79,7 @@ impl Activations {
 
 pub struct Planes {
     pub heads: Vec<Head>,
-    /// What is kept of each example during a call; set by the driver.
+    /// Memory of each example during a call; set by the driver.
     pub noise: Option<Noise>,
     /// Penalties to be applied; set by the driver. Rules out the exact path.
     pub pending: Option<Pending>,
