@@ -64,30 +64,26 @@ def named(model):
 def models():
     """Yield a name, a learner and what it is fitted to: one of each kind that a file holds.
 
-    Kinds that differ in one parameter alone have two classes and three in turn.
+    Kinds that differ in the kernel alone have two classes and three in turn.
     """
-    for name, y in (("of 2", TWO), ("of 3", Y)):
+    labels = (("of 2", TWO), ("of 3", Y))
+    for name, y in labels:
         for kind in (Perceptron, AveragedPerceptron, PocketPerceptron):
             yield f"{kind.__name__} {name}", kind(**SHORT), X, y
         yield f"multilayer {name}", MultilayerPerceptron((3, 2), activation="tanh", max_iter=2), X, y
     yield "joint", Perceptron(**SHORT, multi_class="joint"), X, Y
-    turns = itertools.cycle((TWO, Y))
-    for number, prediction in enumerate(PREDICTIONS):
+    for number, (prediction, y) in enumerate(itertools.product(PREDICTIONS, (TWO, Y))):
         kept = {"prediction": prediction, "max_vectors": 3 if prediction in ("vote", "average") else None}
-        yield (
-            f"voted {prediction}",
-            VotedPerceptron(**SHORT, **kept),
-            sp.csr_matrix(X) if number % 2 else X,
-            Y,
-        )
-    yield "voted of 2", VotedPerceptron(**SHORT), X, TWO
+        rows = sp.csr_matrix(X) if number % 4 > 1 else X
+        yield f"voted {prediction} of {2 + number % 2}", VotedPerceptron(**SHORT, **kept), rows, y
+    turns = itertools.cycle((TWO, Y))
     for kernel in KERNELS:
         given, y = gram(X) if kernel == "precomputed" else X, next(turns)
         yield f"kernel {kernel}", KernelPerceptron(kernel, max_iter=2, coef0=0.5), given, y
         yield f"budget {kernel}", BudgetedKernelPerceptron(kernel, max_iter=2, budget=4), given, y
-    for prediction in ("average", "last", "random"):
+    for prediction, (name, y) in itertools.product(("average", "last", "random"), labels):
         options = {"prediction": prediction, "normalize": prediction != "random", "fit_intercept": True}
-        yield f"kernel {prediction}", KernelPerceptron(max_iter=2, **options), sp.csr_matrix(X), next(turns)
+        yield f"kernel {prediction} {name}", KernelPerceptron(max_iter=2, **options), sp.csr_matrix(X), y
     yield "joint kernel", KernelPerceptron(max_iter=2, multi_class="joint"), X, Y
     for kernel in ("linear", "poly", "rbf", "precomputed"):
         given = gram(X) if kernel == "precomputed" else X
