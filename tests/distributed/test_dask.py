@@ -422,6 +422,13 @@ def test_what_is_refused_leaves_the_estimator_alone(client, options, arguments, 
     assert vars(model) == before
 
 
+def test_weights_beside_blocks_that_hold_their_labels_are_refused(client):
+    model, halves = on_dask.Perceptron(client=client), [slice(0, 200), slice(200, None)]
+    blocks, weights = [Batch(X[half], Y[half]) for half in halves], [np.ones(len(Y[half])) for half in halves]
+    with pytest.raises(ValueError, match="sample_weight must be None without y: each block has its own"):
+        model.fit(blocks, sample_weight=weights)
+
+
 def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     part = Part(1, "changing", str(tmp_path / "flag"))
     first = read_partition(1, parse, part)

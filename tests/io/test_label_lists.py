@@ -70,6 +70,8 @@ def test_faults_are_named_where_they_stand(text, pattern):
 def test_what_a_stream_must_know_is_asked_for(tmp_path):
     path = tmp_path / "lists.svm"
     path.write_bytes(TEXT)
+    with pytest.raises(ValueError, match="labels are for multilabel=True"):
+        open_svmlight(path, labels=[1, 3])
     with pytest.raises(ValueError, match="labels must be given with multilabel"):
         open_svmlight(io.BytesIO(TEXT), multilabel=True)
     with pytest.raises(

@@ -43,6 +43,10 @@ def blocks(X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> list
     labels = [None] * len(parts) if y is None else _beside(y, "y", len(parts), lengths)
     if y is None and not all(map(_may_be_batch, parts)):
         raise ValueError("y must be given, unless each block is a Batch, or a callable that returns one")
+    if y is None and sample_weight is not None:
+        raise ValueError(
+            "sample_weight must be None without y: each block has its own weights, Batch(X, y, sample_weight)"
+        )
     weights = [None] * len(parts)
     if sample_weight is not None:
         weights = _beside(sample_weight, "sample_weight", len(parts), lengths)

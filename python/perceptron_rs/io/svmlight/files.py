@@ -263,13 +263,15 @@ def open_svmlight(
         raise ValueError(
             "labelled must be True with multilabel: an empty list looks like a line without labels"
         )
+    if labels is not None and not multilabel:
+        raise ValueError("labels are for multilabel=True, where each line has a list of them; leave them out")
     from perceptron_rs.io.files import ExampleFiles  # which reads by this module
 
     reading = Reading(
         format="svmlight",
         zero_based="auto" if base is None else base,
         multilabel=multilabel,
-        list_labels=_known_labels(labels) if multilabel else None,
+        list_labels=_known_labels(labels),
         max_ratio=max_ratio,
         with_labels=labelled is True,
         labelled=None if isinstance(labelled, str) else labelled,
