@@ -130,7 +130,7 @@ class Digests:
 
     Parameters
     ----------
-    done : tuple of Block
+    done : tuple of BlockDigest
         The blocks that are complete.
     key : str or None
         The name of the key; None: there is none.

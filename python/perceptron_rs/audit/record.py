@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
-from perceptron_rs.audit import RECORD
+from perceptron_rs.audit import NOT_SAVED, RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, refuse_other_key
 from perceptron_rs.audit.key import key_of
 from perceptron_rs.fitted import parameter_names
@@ -38,8 +38,6 @@ __all__ = [
     "same_value",
 ]
 
-#: Parameters that belong to a process and not to a model.
-_NOT_KEPT = ("callback", "audit_key")
 #: Those that change with the process: they are kept as if nobody had set them.
 _OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.
@@ -308,7 +306,7 @@ def _copy(value: object) -> Any:
 
 @lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(name for name in parameter_names(kind) if name not in _NOT_KEPT)
+    return tuple(name for name in parameter_names(kind) if name not in NOT_SAVED)
 
 
 def _has_seed(estimator: object) -> bool:

@@ -16,6 +16,7 @@ from sklearn import get_config
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.options.groups import group_of
 from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.common.options.ranges import LARGEST
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
@@ -40,7 +41,6 @@ __all__ = [
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_LARGEST = 2**31 - 1
 _MOST = int(sys.float_info.max)
 
 #: Types of settings that a parameter of the same name gives its value.
@@ -167,7 +167,7 @@ def draw_seed(random_state: object) -> int:
         return int(random_state)
     from sklearn.utils import check_random_state
 
-    return int(check_random_state(random_state).randint(_LARGEST))
+    return int(check_random_state(random_state).randint(LARGEST))
 
 
 def validated(method: Method) -> Method:

@@ -274,7 +274,7 @@ class Schema:
     ----------
     learner : str
         What model files call the learner; "" if it has none.
-    parts : tuple of Array, Rows or callable
+    parts : tuple of Array, StoredExamples or callable
         Its arrays; a function gives those of which the parameters of an estimator say how many there are.
     counts : dict of str to str
         Attributes of single numbers, by their names in a file.

@@ -15,7 +15,7 @@ _SHOWN = 20  # numbers of a line
 
 
 class Family(Protocol):
-    """The module ``story`` of a family."""
+    """The module ``summary`` of a family."""
 
     def shown(self, model: SchemaMixin, top: int) -> dict[str, Any]:
         """Return what is shown beside parameters and history; ``top``: how many weights or examples."""

@@ -274,6 +274,7 @@ class Words:
         self._hashes = np.zeros(0, dtype=np.int32)
         self._counts = np.zeros(0, dtype=np.int64)
         self._texts: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self._starts = np.zeros(0, dtype=np.int64)
         self._ends = np.zeros(0, dtype=np.int64)
 
     def add(self, grams: _Grams, hashes: NDArray[np.int32]) -> None:
@@ -298,11 +299,7 @@ class Words:
         order = np.argsort(every, kind="stable")
         self._texts = np.concatenate([self._texts, texts])
         self._hashes, self._counts = every[order], np.concatenate([self._counts, counts])[order]
-        self._starts_, self._ends = starts[order], ends[order]
-
-    @property
-    def _starts(self) -> NDArray[np.int64]:
-        return getattr(self, "_starts_", np.zeros(0, dtype=np.int64))
+        self._starts, self._ends = starts[order], ends[order]
 
     def most_frequent(self, columns: NDArray[Any], n_columns: int, most: int) -> KeptWords:
         """Return up to ``most`` n-grams of each of these columns, the most frequent first."""

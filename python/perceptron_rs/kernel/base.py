@@ -34,9 +34,6 @@ from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["KernelLearner"]
 
-#: Values of a callable that are asked for at a time, unless a single row has more.
-_VALUES = 1 << 20
-
 
 class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPredictor, Saved):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
@@ -69,8 +66,8 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
-            int16, uint16 or int32 are read in place; anything else is converted once. With
+            The examples. C-contiguous arrays and CSR matrices of float64, float32, float16, bfloat16, int8,
+            uint8, int16, uint16 or int32 are read in place; anything else is converted once. With
             ``kernel="precomputed"``, the kernel values of all pairs of examples.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Class labels: integers, booleans or strings, of at least two classes. Or many labels of each

@@ -26,8 +26,6 @@ from perceptron_rs.stream.run import Carrier
 
 __all__ = ["BudgetedKernelPerceptron"]
 
-_LARGEST = 2**31 - 1
-
 
 class BudgetedKernelPerceptron(
     BudgetedKernelPerceptronParameters, KernelLearner, BudgetedKernelPerceptronPredictor, StreamFit

@@ -48,7 +48,7 @@ def empty_log(planes: int, columns: int | None) -> State:
 def extended_log(
     vectors: State, log: State, read: dict[str, NDArray[Any]] | None, *, fit_intercept: bool
 ) -> State:
-    """Return the vectors with those of a call of ``kernel_fit`` on rows that are stored as ``read``."""
+    """Return the vectors with those of a run, whose rows are stored as ``read``; None: none are stored."""
     if len(log["log_row"]) == 0:
         return vectors
     distinct, place = np.unique(log["log_row"], return_inverse=True)

@@ -107,8 +107,8 @@ class LinearLearner(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples. C-contiguous arrays and CSR matrices of float64, float32, int8, uint8,
-            int16, uint16 or int32 are read in place; anything else is converted once.
+            The examples. C-contiguous arrays and CSR matrices of float64, float32, float16, bfloat16, int8,
+            uint8, int16, uint16 or int32 are read in place; anything else is converted once.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Class labels: integers, booleans or strings, of at least two classes. Or many labels of each
             example: a matrix of 0 and 1, or of booleans, with two columns or more. Each label is then

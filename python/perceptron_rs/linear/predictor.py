@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.choices import LinearPrediction
+from perceptron_rs.choices import LinearPrediction, words
 from perceptron_rs.common.columns import COLUMNS, unpacked
 from perceptron_rs.common.prediction.predictor import MistakeClassifier
 from perceptron_rs.common.prediction.vote_shares import VoteShares
@@ -36,9 +36,7 @@ __all__ = [
     "VotedPerceptronPredictor",
 ]
 
-PREDICTIONS = ("vote", "average", "last", "random", "longest")
-
-_CSR = ("rows_indptr", "rows_indices", "rows_values")
+PREDICTIONS = words(LinearPrediction)
 
 
 class LinearPredictor(MistakeClassifier):

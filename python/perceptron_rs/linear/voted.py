@@ -44,8 +44,8 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     The model stores the initial vector, each misclassified row once, in its own storage type, and the log
     of mistakes. `predict` recomputes the vectors from these, a few at a time. It takes about ``n_vectors_``
     times as long as that of `AveragedPerceptron`. All five kinds of prediction use the same fit, so
-    ``prediction`` can be changed afterwards. Each call of ``partial_fit`` copies the log, so the time of
-    many calls with few examples is quadratic in their number; use larger batches, or set ``max_vectors``.
+    ``prediction`` can be changed afterwards. Memory and the time of a prediction grow with the mistakes;
+    ``max_vectors`` bounds both.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Checks a result in exact rational arithmetic, sharing no code with what made it."""
+"""Checks a result in exact rational arithmetic, without any code of the engines and their solvers.
+
+Results in the space of a kernel are made with the exact numbers and systems that check them here
+(`perceptron_rs.margins.exact`).
+"""
 
 from __future__ import annotations
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.audit import NOT_SAVED
 from perceptron_rs.models.values import plain
 
 __all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
-
-#: Parameters that belong to a process and not to a model. A loaded estimator has their defaults.
-NOT_SAVED = ("callback", "audit_key")
 
 
 def parameters_to_json(estimator: Any) -> dict[str, Any]:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from perceptron_rs.common.options.ranges import LARGEST
+
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
 __all__ = ["n_outputs", "sizes_of"]
-
-_LARGEST = 2**31 - 1
 
 
 def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     """Return the number of neurons of each hidden layer."""
     given = model.hidden_layer_sizes
     sizes = [given] if isinstance(given, Integral) else list(given)
-    if not all(isinstance(size, Integral) and 1 <= int(size) <= _LARGEST for size in sizes):
+    if not all(isinstance(size, Integral) and 1 <= int(size) <= LARGEST for size in sizes):
         raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
     return tuple(int(size) for size in sizes)
 

@@ -39,8 +39,6 @@ from perceptron_rs.sklearn_base import fit_context
 
 __all__ = ["MultilayerPerceptron"]
 
-_LARGEST = 2**31 - 1
-
 
 class MultilayerPerceptron(
     MultilayerPerceptronParameters, Exported, Saved, Scoring, Trainable, MultilayerPerceptronPredictor

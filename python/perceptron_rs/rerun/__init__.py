@@ -1,6 +1,6 @@
 """A model trained again from its record: `reproduce`, in Python and on the command line.
 
-`given` says what the examples may be: arrays, sequences, or a source that is read in blocks.
+Its examples may be arrays, sequences, or a source that is read in blocks (`examples`).
 """
 
 from perceptron_rs.rerun.reproduction import Reproduction, reproduce

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Decoding
+from perceptron_rs.common.options.ranges import LARGEST
 from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.schema import History, Schema
@@ -148,7 +149,7 @@ class SequencePerceptronPredictor(Predictor):
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
         X, search = as_token_lists(X), get_engine(self.engine).sequence_k_best
-        found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), 2**31 - 1))
+        found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), LARGEST))
         labels, scores, counts = found or (np.zeros(0, dtype=np.uint32), np.zeros(0), [])
         y, values, rest = self.classes_[labels], iter(scores.tolist()), iter(counts)
         best: list[list[tuple[Any, float]]] = []

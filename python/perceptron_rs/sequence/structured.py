@@ -32,7 +32,6 @@ from perceptron_rs.state import State
 
 __all__ = ["StructuredPerceptron"]
 
-_LARGEST = 2**31 - 1
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 

@@ -9,7 +9,6 @@ from perceptron_rs.common.mixing.rounds import (
     visited_bounds,
 )
 from perceptron_rs.common.mixing.shares import (
-    MIXINGS,
     Change,
     Share,
     add_shares,
@@ -24,7 +23,6 @@ from perceptron_rs.common.mixing.shares import (
 )
 
 __all__ = [
-    "MIXINGS",
     "Change",
     "Mixed",
     "Share",

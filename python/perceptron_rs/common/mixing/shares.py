@@ -34,7 +34,6 @@ from perceptron_rs.settings import Chain, Epoch, Linear
 from perceptron_rs.state import Floats, State
 
 __all__ = [
-    "MIXINGS",
     "Change",
     "PassReport",
     "Share",
@@ -50,7 +49,6 @@ __all__ = [
     "weighted_mean",
 ]
 
-MIXINGS = ("uniform", "mistakes")
 #: Matrices that a state has in the form CSR.
 _SPARSE = ("emission", "pair")
 #: What is said of penalties that are pending.

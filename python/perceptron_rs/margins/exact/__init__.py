@@ -1,1 +1,1 @@
-"""Exact arithmetic in plain Python, for `verify` and for margins in the space of a kernel."""
+"""Exact arithmetic in plain Python: for `verify`, kernels, and problems of few rows."""

@@ -1,4 +1,4 @@
-"""Numbers as integers times powers of two: plain Python, for `verify`.
+"""Numbers as integers times powers of two, in plain Python.
 
 Nothing here is used by the engines, and nothing of theirs is used here.
 """

@@ -1,4 +1,4 @@
-"""Linear systems with whole numbers: solved exactly, or their solution enclosed. For `verify` alone."""
+"""Linear systems with whole numbers: solved exactly, or their solution enclosed."""
 
 from __future__ import annotations
 
