@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "State", "are_zeros", "zeros"]
+__all__ = ["Floats", "State", "are_zeros", "arrays_of", "frozen", "settled_arrays", "zeros"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -33,6 +33,24 @@ Floats: TypeAlias = NDArray[np.float64]
 #:             all these, with _u after each name; seen int64 (1,), the sequences seen
 #: network     coef_0 (neurons, d), intercept_0 (neurons,), coef_1 (neurons, neurons before), ...
 State: TypeAlias = dict[str, NDArray[Any]]
+
+
+def arrays_of(state: Any) -> State:
+    """Return a state as arrays: runs of engines give a model, runs over blocks and partitions the arrays."""
+    arrays: State = state if isinstance(state, dict) else state.state()
+    return arrays
+
+
+def settled_arrays(model: Any) -> State:
+    """Return the arrays of a model with all pending penalties applied."""
+    return {name: model[name] for name in model.keys()}  # noqa: SIM118  no mapping's methods
+
+
+def frozen(state: State) -> State:
+    """Return arrays that nobody writes to from here on: a model takes them over where they stand."""
+    for array in state.values():
+        array.flags.writeable = False
+    return state
 
 
 def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:

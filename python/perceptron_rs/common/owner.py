@@ -17,6 +17,7 @@ from perceptron_rs.common.turns import consistent, exchange, exclusive
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.fitted import check_is_fitted
 from perceptron_rs.sklearn_base import BaseEstimator
+from perceptron_rs.state import frozen, settled_arrays
 
 __all__ = ["CallAttribute", "Fitted", "Owner"]
 
@@ -84,7 +85,7 @@ class Owner(Fitted, BaseEstimator):
     """
 
     def _settled_state(self) -> State:
-        return {name: self._model[name] for name in self._model.keys()}  # noqa: SIM118  no mapping's methods
+        return settled_arrays(self._model)
 
     def _set_state(self, state: State) -> None:
         self._publish(state)
@@ -112,9 +113,7 @@ class Owner(Fitted, BaseEstimator):
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""
         if not isinstance(state, dict):
             return state
-        for array in state.values():
-            array.flags.writeable = False  # it is taken over where it stands
-        return self._model_from(engine, state)
+        return self._model_from(engine, frozen(state))
 
     def _publish(self, state: object) -> None:
         """Have learnt this: a model, or the arrays of its state."""

@@ -32,6 +32,7 @@ from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
+from perceptron_rs.state import frozen
 from perceptron_rs.stream.learner import StreamFit
 
 __all__ = ["LinearLearner"]
@@ -253,10 +254,7 @@ class LinearLearner(
         model = engine.Model(self._schema.algorithm, planes, columns)
         if not numbers:
             return model
-        state = model.state() | numbers
-        for array in state.values():
-            array.flags.writeable = False  # it is taken over where it stands
-        return engine.Model.from_state(self._schema.algorithm, state)
+        return engine.Model.from_state(self._schema.algorithm, frozen(model.state() | numbers))
 
     def _settings(self, feeder: Feeder) -> Linear:
         return self._settings_of(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, Places, is_by_column, spread, unpacked
 from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.state import frozen
 
 __all__ = ["PackedModel"]
 
@@ -40,17 +41,12 @@ class PackedModel:
             for name, array in state.items()
             if name != COLUMNS
         }
-        for array in state.values():
-            array.flags.writeable = False  # it is taken over where it stands
-        self._few = get_engine("rust").Model.from_state(learner, state)
+        self._few = get_engine("rust").Model.from_state(learner, frozen(state))
 
     @cached_property
     def whole(self) -> Any:
         """A model of the engine with all columns."""
-        state = unpacked(self.packed())
-        for array in state.values():
-            array.flags.writeable = False
-        return self.engine.Model.from_state(self.learner, state)
+        return self.engine.Model.from_state(self.learner, frozen(unpacked(self.packed())))
 
     def of_engine(self, engine: Engine) -> Any:
         """Return a model of an engine with all columns."""

@@ -9,6 +9,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.schema import PERCEPTRON
+from perceptron_rs.state import settled_arrays
 
 __all__ = ["Perceptron"]
 
@@ -231,5 +232,5 @@ class Perceptron(PerceptronParameters, PassLearner):
         arrays, now = super()._arrays(state), self._penalty()
         pending = arrays.get("strengths")
         if pending is not None and (now is None or pending.tolist() != [self.eta0, *now]):
-            return {name: state[name] for name in state.keys()}  # settled  # noqa: SIM118  no mapping's methods
+            return settled_arrays(state)
         return arrays

@@ -27,6 +27,7 @@ from perceptron_rs.linear.vectors import (
     survival_counts,
 )
 from perceptron_rs.sklearn_base import check_is_fitted
+from perceptron_rs.state import settled_arrays
 from perceptron_rs.stream.run import Carrier
 
 __all__ = ["VotedPerceptron"]
@@ -328,7 +329,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         return VotedModel.cold(engine, super()._cold(engine, planes, columns, **numbers))
 
     def _arrays(self, state: VotedModel) -> State:
-        return {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
+        return settled_arrays(state)
 
     def _owned(self, engine: Engine, state: Any) -> VotedModel:
         return state if isinstance(state, VotedModel) else self._model_from(engine, state)

@@ -22,6 +22,7 @@ from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
 from perceptron_rs.settings import Sequences
+from perceptron_rs.state import arrays_of
 
 __all__ = ["SequencesInMemory"]
 
@@ -135,13 +136,12 @@ class ValidationSequences:
         self.rows = rows_of(feeder.engine, stored, data.rows.shape[1])
         self.scores: list[float] = []
 
-    def __call__(self, learnt: Any) -> NDArray[np.float64]:
+    def __call__(self, state: Any) -> NDArray[np.float64]:
         """Return the number of wrong tokens."""
-        state = learnt if isinstance(learnt, dict) else learnt.state()
         path, _ = self.engine.sequence_decode(
             self.rows,
             self.lengths,
-            weights=predictor_weights(self.engine, state, bool(self.model.averaged)),
+            weights=predictor_weights(self.engine, arrays_of(state), bool(self.model.averaged)),
             threads=n_threads(self.model),
             beam=beam_of(self.model),
         )

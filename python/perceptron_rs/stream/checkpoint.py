@@ -22,7 +22,7 @@ from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.settings import Epoch
-from perceptron_rs.state import State
+from perceptron_rs.state import arrays_of
 from perceptron_rs.stream.run import Place
 
 __all__ = ["Checkpoint", "start_of", "watch_again"]
@@ -154,12 +154,6 @@ def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
         return False if is_known else ask(epoch, mistakes, losses, run)
 
     return watch
-
-
-def arrays_of(state: Any) -> State:
-    """Return the arrays of a state, or of a model."""
-    arrays: State = state if isinstance(state, dict) else state.state()
-    return arrays
 
 
 def start_of(state: Any, vocabulary: Iterable[str] | None = None) -> str:

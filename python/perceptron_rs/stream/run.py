@@ -25,7 +25,7 @@ from perceptron_rs.common.targets.weights import nothing_to_learn, unvisited
 from perceptron_rs.engines import Engine, Run, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings
-from perceptron_rs.state import State
+from perceptron_rs.state import State, settled_arrays
 from perceptron_rs.stream.blocks import Stream, prefetch
 
 if TYPE_CHECKING:
@@ -202,8 +202,7 @@ class StreamRun:
         settings = self.settings
         if not isinstance(settings, Linear) or settings.penalty is None:
             return state
-        arrays = {name: state[name] for name in state.keys()}  # noqa: SIM118  no mapping's methods
-        return self.engine.Model.from_state(settings.learner, arrays)
+        return self.engine.Model.from_state(settings.learner, settled_arrays(state))
 
     def _learn(self, number: int, block: Block) -> bool:
         """Learn from a block; return whether Ctrl-C ended that."""

@@ -24,6 +24,7 @@ from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.state import frozen
 
 __all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor", "learnt_attribute"]
 
@@ -123,9 +124,7 @@ class Predictor(SchemaMixin):
         return dict(self._model.state())
 
     def _set_state(self, state: State) -> None:
-        for array in state.values():
-            array.flags.writeable = False  # it is taken over where it stands
-        self._model = self._model_from(get_engine(self.engine), state)
+        self._model = self._model_from(get_engine(self.engine), frozen(state))
 
     def _model_of(self, engine: Engine) -> Any:
         """Return the model; one of this engine."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.state import State
+from perceptron_rs.state import State, arrays_of
 
 __all__ = ["Best", "spliced"]
 
@@ -34,7 +34,7 @@ class Best:
 
 def _alike(*states: Any) -> list[State]:
     """Return states as arrays of the same names: what is pending of a penalty may be 0 in one of them."""
-    arrays = [state if isinstance(state, dict) else state.state() for state in states]
+    arrays = list(map(arrays_of, states))
     strengths = next((state["strengths"] for state in arrays if "strengths" in state), None)
     if strengths is None:
         return arrays

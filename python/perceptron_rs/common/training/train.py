@@ -44,7 +44,7 @@ from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
-from perceptron_rs.state import State
+from perceptron_rs.state import State, arrays_of
 
 __all__ = ["Feeder", "Trainable", "train"]
 
@@ -239,8 +239,7 @@ class Trainable(Owner):
 
     def _arrays(self, state: Any) -> State:
         """Return a state as arrays, for runs over blocks and partitions."""
-        arrays: State = state if isinstance(state, dict) else state.state()
-        return arrays
+        return arrays_of(state)
 
     def _tolerance(self, feeder: Feeder) -> float | None:  # noqa: ARG002
         """Return the improvement of an epoch that keeps a fit going; None: ``max_iter`` alone ends it."""
