@@ -28,10 +28,10 @@ import numpy as np
 from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
-from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.engines import get_engine
-from perceptron_rs.kernel.vectors import state_of, stored
+from perceptron_rs.engines import get_engine, rows_of
+from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state import rows_in
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {
@@ -62,7 +62,7 @@ THREADS = os.cpu_count() or 1
 def errors_of(model, X, y, limits):
     """Return the test errors after so many examples: (methods, limits)."""
     engine, vectors = get_engine("rust"), model._vectors
-    stored_rows = rows_of(engine, stored(vectors), X.shape[1])
+    stored_rows = rows_of(engine, rows_in(vectors), X.shape[1])
     names = engine.dense_rows(np.zeros((len(vectors["origin"]), 1), dtype=np.uint8))
     classes = len(model.classes_)
     logs = [(until(vectors, limit), np.full(classes, limit)) for limit in limits]

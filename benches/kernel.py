@@ -25,10 +25,10 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
-from perceptron_rs.common.rows.selection import rows_of
-from perceptron_rs.engines import get_engine
-from perceptron_rs.kernel.vectors import state_of, stored
+from perceptron_rs.engines import get_engine, rows_of
+from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state import rows_in
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500
@@ -51,7 +51,7 @@ def answers(model, X):
     state = state_of(vectors, model.n_seen_, 0)
     scores = engine.kernel_scores(
         engine.dense_rows(X),
-        rows_of(engine, stored(vectors), X.shape[1]),
+        rows_of(engine, rows_in(vectors), X.shape[1]),
         state,
         kernel=model._spec,
         answers=["vote", "average", "last"],

@@ -1,11 +1,12 @@
 # The compiled engine. What each function does is said in the reference; see engines.Engine.
 import os
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.engines import Rows
 from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
 from perceptron_rs.state import State
 
@@ -77,20 +78,18 @@ class CsrRows:
     @property
     def _addresses(self) -> list[int]: ...
 
-_AnyRows: TypeAlias = DenseRows | CsrRows
-
 def dense_rows(values: NDArray[Any]) -> DenseRows: ...
 def csr_rows(
     indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
 ) -> CsrRows: ...
-def row_digests(rows: _AnyRows) -> bytes: ...
+def row_digests(rows: Rows) -> bytes: ...
 
 @final
 class Blake3:
     def __new__(cls, key: bytes | None = None) -> Self: ...
     def copy(self) -> Self: ...
     def update(self, data: bytes) -> None: ...
-    def update_rows(self, rows: _AnyRows, first: int, last: int) -> None: ...
+    def update_rows(self, rows: Rows, first: int, last: int) -> None: ...
     def digest(self) -> bytes: ...
 
 def start(data: Data, model: Model, settings: Settings) -> Run: ...
@@ -135,7 +134,7 @@ class Model:
         note: Any = None,
         turn: bool = False,
     ) -> bool: ...
-    def scores(self, rows: _AnyRows, *, threads: int) -> NDArray[np.float64]: ...
+    def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]: ...
     def copy(self, *, told: bool = True) -> Model: ...
 
 @final
@@ -158,27 +157,25 @@ class Pass:
     def note(self) -> Any: ...
 
 def scores(
-    rows: _AnyRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
+    rows: Rows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
 ) -> NDArray[np.float64]: ...
 def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]: ...
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def votes(rows: _AnyRows, stored_rows: _AnyRows, state: State, *, threads: int) -> NDArray[np.int64]: ...
-def replay(stored_rows: _AnyRows, state: State, *, upto: NDArray[np.int64]) -> State: ...
+def votes(rows: Rows, stored_rows: Rows, state: State, *, threads: int) -> NDArray[np.int64]: ...
+def replay(stored_rows: Rows, state: State, *, upto: NDArray[np.int64]) -> State: ...
 def kernel_scores(
-    rows: _AnyRows,
-    stored_rows: _AnyRows,
+    rows: Rows,
+    stored_rows: Rows,
     state: State,
     *,
     kernel: KernelSpec,
     answers: Sequence[str],
     threads: int,
 ) -> NDArray[np.float64]: ...
-def kernel_matrix(
-    rows: _AnyRows, others: _AnyRows, *, kernel: KernelSpec, threads: int
-) -> NDArray[np.float64]: ...
-def scale_gamma(rows: _AnyRows) -> float: ...
+def kernel_matrix(rows: Rows, others: Rows, *, kernel: KernelSpec, threads: int) -> NDArray[np.float64]: ...
+def scale_gamma(rows: Rows) -> float: ...
 def separate(
-    rows: _AnyRows,
+    rows: Rows,
     labels: NDArray[np.uint32],
     *,
     bias: str,
@@ -189,7 +186,7 @@ def separate(
     threads: int,
 ) -> Solution: ...
 def margin(
-    rows: _AnyRows,
+    rows: Rows,
     labels: NDArray[np.uint32],
     coef: NDArray[np.float64],
     intercept: float | None,
@@ -201,14 +198,14 @@ def permutation(n: int, *, seed: int, epoch: int, partition: int) -> NDArray[np.
 def elementary(values: NDArray[np.float64], *, function: str) -> NDArray[np.float64]: ...
 def mlp_start(columns: int, hidden: Sequence[int], outputs: int, *, activation: str, seed: int) -> State: ...
 def mlp_scores(
-    rows: _AnyRows, state: State, *, activation: str, probabilities: bool, threads: int
+    rows: Rows, state: State, *, activation: str, probabilities: bool, threads: int
 ) -> NDArray[np.float64]: ...
 def updates_until_right(
     x: NDArray[np.float64], y: int, w: NDArray[np.float64], b: float | None, *, step: float
 ) -> int: ...
 def sequence_average(state: State) -> State: ...
 def sequence_decode(
-    rows: _AnyRows,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,
@@ -218,7 +215,7 @@ def sequence_decode(
     forbidden: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 def sequence_k_best(
-    rows: _AnyRows,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,
@@ -229,7 +226,7 @@ def sequence_k_best(
     forbidden: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]: ...
 def sequence_margins(
-    rows: _AnyRows,
+    rows: Rows,
     lengths: NDArray[np.int64],
     *,
     weights: State,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.state import State
+from perceptron_rs.state import State, StoredRows
 
 if TYPE_CHECKING:  # what predicts needs none of them
     from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
@@ -32,6 +32,7 @@ __all__ = [
     "forced_instruction_set",
     "get_engine",
     "instruction_sets",
+    "rows_of",
 ]
 
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -361,6 +362,14 @@ def get_engine(name: str) -> Engine:
 
         return reference
     raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")
+
+
+def rows_of(engine: Engine, stored: StoredRows, columns: int) -> Rows:
+    """Return stored rows as the engine has them."""
+    arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
+    if "rows" in arrays:
+        return engine.dense_rows(arrays["rows"])
+    return engine.csr_rows(arrays["rows_indptr"], arrays["rows_indices"], arrays["rows_values"], columns)
 
 
 def instruction_sets() -> list[str]:

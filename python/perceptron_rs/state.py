@@ -7,7 +7,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "State", "are_zeros", "arrays_of", "frozen", "settled_arrays", "zeros"]
+__all__ = [
+    "Floats",
+    "State",
+    "StoredRows",
+    "are_zeros",
+    "arrays_of",
+    "frozen",
+    "rows_in",
+    "settled_arrays",
+    "stored_values",
+    "without_rows",
+    "zeros",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -34,6 +46,9 @@ Floats: TypeAlias = NDArray[np.float64]
 #: network     coef_0 (neurons, d), intercept_0 (neurons,), coef_1 (neurons, neurons before), ...
 State: TypeAlias = dict[str, NDArray[Any]]
 
+#: Rows as they are stored: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
+StoredRows: TypeAlias = dict[str, NDArray[Any]]
+
 
 def arrays_of(state: Any) -> State:
     """Return a state as arrays: runs of engines give a model, runs over blocks and partitions the arrays."""
@@ -51,6 +66,21 @@ def frozen(state: State) -> State:
     for array in state.values():
         array.flags.writeable = False
     return state
+
+
+def rows_in(state: State) -> StoredRows:
+    """Return the stored rows among the arrays of a state."""
+    return {name: array for name, array in state.items() if name.startswith("rows")}
+
+
+def without_rows(state: State) -> State:
+    """Return the arrays of a state but its stored rows."""
+    return {name: array for name, array in state.items() if not name.startswith("rows")}
+
+
+def stored_values(stored: StoredRows) -> NDArray[Any]:
+    """Return the values of stored rows, of any shape."""
+    return stored["rows" if "rows" in stored else "rows_values"]
 
 
 def zeros(shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -11,11 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
-from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import Encoding, drop_empty_columns, learn_partition, read_partition
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
 from perceptron_rs.settings import Data, Linear
 

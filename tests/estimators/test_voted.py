@@ -268,9 +268,9 @@ def test_the_intercept_s_own_steps_are_kept(engine_name):
     assert plain.intercept_.tolist() == model.intercept_.tolist()
     end = np.diff(found["log_start"])
     from perceptron_rs import reference
-    from perceptron_rs.linear.vectors import rows_of
+    from perceptron_rs.linear.vectors import log_rows
 
-    made = reference.replay(rows_of(found, reference), found, upto=end)
+    made = reference.replay(log_rows(found, reference), found, upto=end)
     assert made["intercept"].tolist() == plain.intercept_.tolist()
 
 

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs import _core
-from perceptron_rs._core import Blake3, CsrRows, DenseRows, csr_rows, dense_rows
+from perceptron_rs._core import Blake3
+from perceptron_rs.engines import Rows, rows_of
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.state import StoredRows
 
 __all__ = [
     "BLOCK",
@@ -25,7 +27,6 @@ __all__ = [
     "DigestInput",
     "Digester",
     "Digests",
-    "StoredRows",
     "key_name",
     "refuse_other_key",
     "row_digests",
@@ -34,8 +35,6 @@ __all__ = [
 #: Examples in a block, at least; a rest of fewer joins the block before.
 BLOCK = 1000
 
-#: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
-StoredRows: TypeAlias = dict[str, NDArray[Any]]
 #: A number of examples, and their digest; None if they have none.
 BlockDigest: TypeAlias = tuple[int, str | None]
 
@@ -45,13 +44,13 @@ class DigestInput:
 
     def __init__(
         self,
-        stored: StoredRows | CsrRows | DenseRows,
+        stored: StoredRows | Rows,
         columns: int,
         labels: NDArray[np.uint32],
         weights: NDArray[np.float64] | None = None,
         lengths: NDArray[np.int64] | None = None,
     ) -> None:
-        self.rows = _parsed(stored, columns)
+        self.rows = rows_of(_core, stored, columns) if isinstance(stored, dict) else stored
         self.labels, self.weights, self.lengths = labels, weights, lengths
         self.ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
 
@@ -320,13 +319,4 @@ def _bytes(values: NDArray[Any], dtype: str) -> bytes:
 
 def row_digests(stored: StoredRows, columns: int) -> NDArray[np.uint8]:
     """Return the digest of each row, (n, 32): the same for dense and sparse rows of any type."""
-    return np.frombuffer(_core.row_digests(_parsed(stored, columns)), dtype=np.uint8).reshape(-1, 32)
-
-
-def _parsed(stored: StoredRows | CsrRows | DenseRows, columns: int) -> CsrRows | DenseRows:
-    if not isinstance(stored, dict):
-        return stored
-    arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
-    if "rows" in arrays:
-        return dense_rows(arrays["rows"])
-    return csr_rows(arrays["rows_indptr"], arrays["rows_indices"], arrays["rows_values"], columns)
+    return np.frombuffer(_core.row_digests(rows_of(_core, stored, columns)), dtype=np.uint8).reshape(-1, 32)

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit import NOT_SAVED, RECORD
-from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, StoredRows, refuse_other_key
+from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
 from perceptron_rs.audit.key import key_of
 from perceptron_rs.fitted import parameter_names
-from perceptron_rs.state import are_zeros
+from perceptron_rs.state import StoredRows, are_zeros
 
 __all__ = [
     "Call",

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, packed, unpacked
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
-from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.common.targets.planes import is_joint, n_planes
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import State, get_engine, rows_of
 
 __all__ = [
     "COUNTS",

@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.audit.digests import Digests, StoredRows
+from perceptron_rs.audit.digests import Digests
 from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.targets.label_sets import LabelSets
 from perceptron_rs.common.targets.labels import encode
 from perceptron_rs.common.targets.weights import count_classes
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
+from perceptron_rs.state import StoredRows, stored_values
 
 __all__ = [
     "Encoding",
@@ -143,7 +143,7 @@ def facts_of(parsed: Parsed) -> PartitionFacts:
         names=parsed.names,
         classes=classes,
         counts=count_classes(labels, parsed.weights, len(classes)),
-        entries=int(values_of(parsed.stored).size),
+        entries=int(stored_values(parsed.stored).size),
         digest=sha256(repr(told).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
@@ -158,11 +158,6 @@ def encode_present(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint3
         return sets.classes, sets.words
     classes, indices = np.unique(labels, return_inverse=True)
     return classes, indices.reshape(-1).astype(np.uint32)
-
-
-def values_of(stored: StoredRows) -> NDArray[Any]:
-    """Return the stored values."""
-    return stored["rows" if "rows" in stored else "rows_values"]
 
 
 def renumber_columns(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
@@ -260,5 +255,5 @@ def learn_partition(
         return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored
-        ValidatedRows(data.rows, values_of(stored), None, stored).assert_finite(Perceptron())
+        ValidatedRows(data.rows, stored_values(stored), None, stored).assert_finite(Perceptron())
         raise ValueError(str(error)) from None

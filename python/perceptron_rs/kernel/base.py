@@ -27,10 +27,11 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.predictor import KernelLearnerPredictor
 from perceptron_rs.kernel.values import check_kernel, kernel_spec
-from perceptron_rs.kernel.vectors import empty_log, stored
+from perceptron_rs.kernel.vectors import empty_log
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.settings import Budget, Kernel, KernelSpec
 from perceptron_rs.sklearn_base import fit_context
+from perceptron_rs.state import rows_in, without_rows
 
 __all__ = ["KernelLearner"]
 
@@ -188,7 +189,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
 
     def _prediction_arrays(self) -> State:
         """Return what predicts; rows are in the schema, in the order of the log, wherever they came from."""
-        found = {name: array for name, array in self.predictor_.items() if not name.startswith("rows")}
+        found = without_rows(self.predictor_)
         row, origin = found.pop("log_row"), found.pop("origin")
         if self._spec.name == "precomputed":  # a row is a column of the values that come
             found["origin"] = origin[row]
@@ -215,7 +216,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         """The misclassified examples."""
         if self.kernel == "precomputed":
             return np.zeros((0, 0))
-        return matrix_of(stored(self._vectors), self.n_features_in_)
+        return matrix_of(rows_in(self._vectors), self.n_features_in_)
 
     @LearntAttribute
     def dual_coef_(self) -> NDArray[np.float64]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import concatenate_rows, rows_of, select_rows
-from perceptron_rs.engines import Engine
-from perceptron_rs.kernel.vectors import stored
+from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
+from perceptron_rs.engines import Engine, rows_of
 from perceptron_rs.settings import Data
-from perceptron_rs.state import State
+from perceptron_rs.state import State, StoredRows, rows_in, without_rows
 from perceptron_rs.stream.run import Block, Carrier
 
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner
 
 __all__ = ["BudgetCarrier", "empty_sets", "unique_members", "updated_sets"]
-
-#: Rows as the engines read them: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
-Stored: TypeAlias = dict[str, NDArray[Any]]
 
 
 def empty_sets(planes: int, width: int) -> State:
@@ -38,8 +34,8 @@ def empty_sets(planes: int, width: int) -> State:
 
 
 def updated_sets(
-    kept: State, before: Stored, origin: NDArray[np.int64], new: Stored, first_row: int = 0
-) -> tuple[State, Stored, NDArray[np.int64]]:
+    kept: State, before: StoredRows, origin: NDArray[np.int64], new: StoredRows, first_row: int = 0
+) -> tuple[State, StoredRows, NDArray[np.int64]]:
     """Return the sets after a run, the rows of their members, and the number of each row in X.
 
     The run numbered the rows stored ``before``, which came from ``origin``, and then the ``new`` ones, the
@@ -64,21 +60,21 @@ class BudgetCarrier(Carrier):
     def begin(self, block: Block, state: State) -> tuple[Data, State]:
         """Return what an engine starts with."""
         block.data.assert_finite(self.model)
-        rows = rows_of(self.engine, stored(state), self.model.n_features_in_)
-        given = {name: w for name, w in state.items() if name != "origin" and not name.startswith("rows")}
+        rows = rows_of(self.engine, rows_in(state), self.model.n_features_in_)
+        given = {name: w for name, w in without_rows(state).items() if name != "origin"}
         return Data(block.data.rows, block.labels, block.weights, rows), given
 
     def end(self, block: Block, before: State, after: State) -> State:
         """Return the state with the rows that are still named."""
         kept, rows, origin = updated_sets(
-            after, stored(before), before["origin"], block.data.stored, block.first
+            after, rows_in(before), before["origin"], block.data.stored, block.first
         )
         return kept | rows | {"origin": origin}
 
 
-def unique_members(state: State) -> tuple[State, Stored, NDArray[np.int64]]:
+def unique_members(state: State) -> tuple[State, StoredRows, NDArray[np.int64]]:
     """Return the sets of a run over a stream with each row stored once, as after a run in memory."""
     origin, index, place = np.unique(state["origin"], return_index=True, return_inverse=True)
     kept = {name: w for name, w in state.items() if name.startswith("kept")}
     kept["kept_row"] = place.reshape(-1).astype(np.int64)[kept["kept_row"]]
-    return kept, select_rows(stored(state), index), origin
+    return kept, select_rows(rows_in(state), index), origin

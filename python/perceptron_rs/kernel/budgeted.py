@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
-from perceptron_rs.common.rows.selection import rows_of
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.planes import is_joint, n_planes
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.engines import State
+from perceptron_rs.engines import State, rows_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, unique_members, updated_sets
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
 from perceptron_rs.kernel.schema import BUDGETED
-from perceptron_rs.kernel.vectors import log_of, stored
+from perceptron_rs.kernel.vectors import log_of
 from perceptron_rs.settings import Budget
+from perceptron_rs.state import rows_in
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
 
@@ -240,7 +240,7 @@ class BudgetedKernelPerceptron(
             feeder.stored_rows = engine.dense_rows(np.zeros((0, data.rows.shape[1]), dtype=np.uint8))
             given = given | {"kept_row": origin[given["kept_row"]]}
         else:
-            feeder.stored_rows = rows_of(engine, stored(self._vectors), self.n_features_in_)
+            feeder.stored_rows = rows_of(engine, rows_in(self._vectors), self.n_features_in_)
         return self._owned(engine, given | {"seen": self.n_seen_})
 
     def _keep(self, feeder: Feeder, state: Any) -> None:
@@ -252,7 +252,7 @@ class BudgetedKernelPerceptron(
             rows = {"rows": np.zeros((feeder.data.rows.shape[0], 1), dtype=np.uint8)}
             found = updated_sets(kept, {"rows": rows["rows"][:0]}, none, rows)
         else:
-            found = updated_sets(kept, stored(self._vectors), self.support_, feeder.data.stored)
+            found = updated_sets(kept, rows_in(self._vectors), self.support_, feeder.data.stored)
         self._hold(*found, state["seen"])
 
     def _hold(self, kept: State, rows: State, origin: NDArray[np.int64], seen: NDArray[np.int64]) -> None:
@@ -274,7 +274,7 @@ class BudgetedKernelPerceptron(
                 )
 
     def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:  # noqa: ARG002
-        empty = stored(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
+        empty = rows_in(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
         return BudgetCarrier(self, feeder.engine), self._members | empty
 
     def _settings(self, feeder: Feeder) -> Budget:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.mistake_log import survival_counts
 from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of
@@ -19,7 +20,7 @@ from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.predictor import PREDICTIONS, KernelPerceptronPredictor
 from perceptron_rs.kernel.schema import KERNEL
 from perceptron_rs.kernel.values import rows_of_callable
-from perceptron_rs.kernel.vectors import extended_log, survival_counts
+from perceptron_rs.kernel.vectors import extended_log
 from perceptron_rs.settings import Kernel
 
 __all__ = ["KernelPerceptron"]

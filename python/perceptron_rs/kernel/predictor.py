@@ -11,21 +11,23 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.common.kernel_array import spec_of
+from perceptron_rs.common.mistake_log import survival_counts
 from perceptron_rs.common.prediction.predictor import MistakeClassifier
 from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import matrix_of, rows_of, select_columns
+from perceptron_rs.common.rows.selection import matrix_of, select_columns
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.targets.planes import check_classes, is_joint
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, State, get_engine, rows_of
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_log, check_members
 from perceptron_rs.kernel.values import callable_values
-from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of, stored, survival_counts
+from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state import rows_in
 
 __all__ = [
     "PREDICTIONS",
@@ -59,7 +61,7 @@ class KernelLearnerPredictor(MistakeClassifier):
         """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
         return (
             state_of(self._vectors, self.n_seen_, self._seed)
-            | stored(self._vectors)
+            | rows_in(self._vectors)
             | {"origin": self._vectors["origin"], "gamma": np.array(self._spec.gamma)}
         )
 
@@ -112,9 +114,9 @@ class KernelLearnerPredictor(MistakeClassifier):
         if callable(self.kernel) or self.kernel == "precomputed":
             stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows
         else:
-            stored_rows = rows_of(engine, stored(self._vectors), columns)
+            stored_rows = rows_of(engine, rows_in(self._vectors), columns)
         if callable(self.kernel):
-            X, others = matrix_of(data.stored, columns), matrix_of(stored(self._vectors), columns)
+            X, others = matrix_of(data.stored, columns), matrix_of(rows_in(self._vectors), columns)
             step = max(1, _VALUES // max(1, support))
             blocks = (
                 engine.dense_rows(callable_values(self.kernel, X[start : start + step], others))

@@ -12,22 +12,23 @@ They are a dict of arrays, and none of these is ever changed in place. For K pla
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.mistake_log import plane_of_entries, survival_counts
 from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.engines import State
+from perceptron_rs.state import StoredRows, rows_in
 
-__all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of", "stored", "survival_counts"]
+__all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of"]
 
 #: How the names of these arrays begin.
 OF_VECTORS = ("log", "origin", "rows")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")
 #: With precomputed kernel values, the number of stored rows alone matters.
-_NO_ROWS: dict[str, NDArray[Any]] = {"rows": np.zeros((0, 1), dtype=np.uint8)}
+_NO_ROWS: StoredRows = {"rows": np.zeros((0, 1), dtype=np.uint8)}
 
 
 def empty_log(planes: int, columns: int | None) -> State:
@@ -45,9 +46,7 @@ def empty_log(planes: int, columns: int | None) -> State:
     }
 
 
-def extended_log(
-    vectors: State, log: State, read: dict[str, NDArray[Any]] | None, *, fit_intercept: bool
-) -> State:
+def extended_log(vectors: State, log: State, read: StoredRows | None, *, fit_intercept: bool) -> State:
     """Return the vectors with those of a run, whose rows are stored as ``read``; None: none are stored."""
     if len(log["log_row"]) == 0:
         return vectors
@@ -59,12 +58,12 @@ def extended_log(
         "log_bias": log["log_step"] if fit_intercept else np.zeros(len(log["log_step"])),
         "log_norm": log["log_norm"],
     }
-    order = np.argsort(np.concatenate([_planes(vectors), _planes(log)]), kind="stable")
+    order = np.argsort(np.concatenate([plane_of_entries(vectors), plane_of_entries(log)]), kind="stable")
     entries = {name: np.concatenate([vectors[name], added[name]])[order] for name in _ENTRIES}
     if read is None:
         rows = {"rows": np.zeros((len(vectors["origin"]) + len(distinct), 1), dtype=np.uint8)}
     else:
-        rows = concatenate_rows(stored(vectors), select_rows(read, distinct))
+        rows = concatenate_rows(rows_in(vectors), select_rows(read, distinct))
     return (
         entries
         | rows
@@ -90,15 +89,6 @@ def state_of(vectors: State, seen: NDArray[np.int64], seed: int, *, draws: bool 
     }
 
 
-def survival_counts(vectors: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return how many examples each vector of each plane survived, of ``seen`` ones."""
-    logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
-    return [
-        np.diff(np.concatenate([[1], log, [last + 1]])).astype(np.int64)
-        for log, last in zip(logs, seen, strict=True)
-    ]
-
-
 def log_of(kept: State, classes: int) -> State:
     """Return the members as a log of mistakes, from which predictions are computed.
 
@@ -120,13 +110,3 @@ def log_of(kept: State, classes: int) -> State:
         "log_bias": np.zeros(len(every)),
         "log_norm": np.zeros(len(every)),
     }
-
-
-def stored(vectors: State) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the stored rows."""
-    return {name: array for name, array in vectors.items() if name.startswith("rows")}
-
-
-def _planes(log: State) -> NDArray[np.intp]:
-    lengths = np.diff(log["log_start"])
-    return np.repeat(np.arange(len(lengths)), lengths)

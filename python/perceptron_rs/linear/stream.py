@@ -6,8 +6,9 @@ import numpy as np
 
 from perceptron_rs.common.rows.selection import select_rows
 from perceptron_rs.engines import Engine, State
-from perceptron_rs.linear.vectors import LAST, MistakeLog, Vectors, extended_vectors, newest_vectors, stored
+from perceptron_rs.linear.vectors import LAST, MistakeLog, Vectors, extended_vectors, newest_vectors
 from perceptron_rs.settings import Data
+from perceptron_rs.state import rows_in, without_rows
 from perceptron_rs.stream.run import Block, Carrier
 
 __all__ = ["VectorCarrier", "stream_state", "unique_rows"]
@@ -50,6 +51,5 @@ def unique_rows(state: State) -> Vectors:
     if not vectors or len(vectors["log_row"]) == 0:
         return vectors
     _, entry, place = np.unique(vectors["log_origin"], return_index=True, return_inverse=True)
-    rows = select_rows(stored(vectors), vectors["log_row"][entry])
-    kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
-    return kept | rows | {"log_row": place.reshape(-1).astype(np.int64)}
+    rows = select_rows(rows_in(vectors), vectors["log_row"][entry])
+    return without_rows(vectors) | rows | {"log_row": place.reshape(-1).astype(np.int64)}

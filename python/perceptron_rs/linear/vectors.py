@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, within
+from perceptron_rs.common.mistake_log import plane_of_entries, survival_counts
 from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.state import zeros
+from perceptron_rs.engines import Engine, Rows, State, get_engine, rows_of
+from perceptron_rs.state import rows_in, without_rows, zeros
 
 __all__ = [
     "LAST",
@@ -37,10 +38,8 @@ __all__ = [
     "each_vector",
     "extended_vectors",
     "last_model",
+    "log_rows",
     "newest_vectors",
-    "rows_of",
-    "stored",
-    "survival_counts",
 ]
 
 Vectors: TypeAlias = dict[str, NDArray[Any]]
@@ -111,10 +110,10 @@ def extended_vectors(vectors: Vectors, *runs: MistakeLog) -> Vectors:
     before = np.cumsum([_n_stored(vectors), *(_n_stored(run.rows) for run in runs)]).tolist()
     added = [vectors, *(run.entries(n) for run, n in zip(runs, before, strict=False))]
     logs = [vectors, *(run.log for run in runs)]
-    order = np.argsort(np.concatenate([_planes(log) for log in logs]), kind="stable")
+    order = np.argsort(np.concatenate([plane_of_entries(log) for log in logs]), kind="stable")
     entries = {name: np.concatenate([part[name] for part in added])[order] for name in _ENTRIES}
-    rows = concatenate_rows(stored(vectors), *(run.rows for run in runs))
-    kept = {name: array for name, array in vectors.items() if not name.startswith("rows")}
+    rows = concatenate_rows(rows_in(vectors), *(run.rows for run in runs))
+    kept = without_rows(vectors)
     start = np.add.reduce([log["log_start"] for log in logs])
     return kept | entries | rows | {"log_start": start}
 
@@ -125,7 +124,7 @@ def newest_vectors(vectors: Vectors, engine: Engine, most: int | None) -> Vector
     gone = np.zeros_like(lengths) if most is None else np.maximum(lengths + 1 - most, 0)
     if not gone.any():
         return vectors
-    new = engine.replay(rows_of(vectors, engine), vectors, upto=gone)
+    new = engine.replay(log_rows(vectors, engine), vectors, upto=gone)
     last = vectors["log_start"][:-1] + gone - 1  # the entry that made the new start vector
     for first, entry in (("first_t", "log_t"), ("first_row", "log_origin")):
         new[first] = np.where(gone > 0, vectors[entry][np.maximum(last, 0)], vectors[first])
@@ -135,23 +134,14 @@ def newest_vectors(vectors: Vectors, engine: Engine, most: int | None) -> Vector
     used, place = np.unique(entries["log_row"], return_inverse=True)
     entries["log_row"] = place.reshape(-1).astype(np.int64)
     start = np.concatenate([[0], np.cumsum(lengths - gone)]).astype(np.int64)
-    return new | entries | select_rows(stored(vectors), used) | {"log_start": start}
-
-
-def survival_counts(vectors: Vectors, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return how many examples each vector of each plane survived, of ``seen`` ones."""
-    logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
-    return [
-        np.diff(np.concatenate([[first], log, [last + 1]])).astype(np.int64)
-        for first, log, last in zip(vectors["first_t"], logs, seen, strict=True)
-    ]
+    return new | entries | select_rows(rows_in(vectors), used) | {"log_start": start}
 
 
 def each_vector(
     vectors: Vectors, engine: Engine, plane: int
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Yield weights (d,) and intercept () of each vector of a plane, one update after another."""
-    rows, first, last = rows_of(vectors, engine), *vectors["log_start"][plane : plane + 2]
+    rows, first, last = log_rows(vectors, engine), *vectors["log_start"][plane : plane + 2]
     own = {name: vectors[name][plane : plane + 1] for name in ("coef", "intercept")}
     sums = {name: np.zeros_like(vectors[name][:1]) for name in ("coef_u", "intercept_u")}
     one = {"log_start": np.array([0, 1], dtype=np.int64)}
@@ -281,7 +271,7 @@ class VotedModel:
             numbers = np.array([count.argmax() for count in counts], dtype=np.int64)
         else:
             numbers = draw_vectors(counts, self.seed)
-        found = self.engine.replay(rows_of(vectors, self.engine), vectors, upto=numbers)
+        found = self.engine.replay(log_rows(vectors, self.engine), vectors, upto=numbers)
         if prediction == "average":
             return self.engine.average(found | {"seen": seen})
         return found["coef"], found["intercept"]
@@ -298,30 +288,25 @@ def ballots(
     """Return the votes (n, K) of all vectors on every row, divided by the number of votes."""
     counts = survival_counts(vectors, seen)
     state = vectors | {"log_count": np.concatenate(counts)}
-    votes = engine.votes(rows, rows_of(vectors, engine), state, threads=threads)
+    votes = engine.votes(rows, log_rows(vectors, engine), state, threads=threads)
     number = np.array([count.sum() for count in counts])
     shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
     return shares
 
 
-def rows_of(vectors: Vectors, engine: Engine) -> Rows:
-    """Return the stored rows as those of an engine."""
-    known = stored(vectors)
-    if "rows" in known:
-        return engine.dense_rows(np.require(known["rows"], requirements=["C", "A"]))
-    parts = [np.require(known[name], requirements=["C", "A"]) for name in sorted(known)]
-    indices, indptr, values = parts
-    return engine.csr_rows(indptr, indices, values, vectors["coef"].shape[1])
+def log_rows(vectors: Vectors, engine: Engine) -> Rows:
+    """Return the stored rows, which the log names, as the engine has them."""
+    return rows_of(engine, rows_in(vectors), vectors["coef"].shape[1])
 
 
 def check_vectors(arrays: State) -> None:
     """Raise ValueError unless the vectors in a state are those of a run that ended at its weights."""
     vectors = {name.removeprefix(PREFIX): w for name, w in arrays.items() if name.startswith(PREFIX)}
     if COLUMNS in arrays:
-        vectors |= within(stored(vectors), arrays[COLUMNS])
+        vectors |= within(rows_in(vectors), arrays[COLUMNS])
     engine = get_engine("rust")
     try:
-        last = engine.replay(rows_of(vectors, engine), vectors, upto=np.diff(vectors["log_start"]))
+        last = engine.replay(log_rows(vectors, engine), vectors, upto=np.diff(vectors["log_start"]))
     except (TypeError, ValueError) as error:
         raise ValueError(f"the tensors {PREFIX}... do not agree: {error}") from None
     logs = np.split(vectors["log_t"], vectors["log_start"][1:-1])
@@ -333,15 +318,5 @@ def check_vectors(arrays: State) -> None:
         raise ValueError(f"the tensors {PREFIX}... do not lead to the weights of the file")
 
 
-def stored(vectors: Vectors) -> Vectors:
-    """Return the arrays of the stored rows."""
-    return {name: array for name, array in vectors.items() if name.startswith("rows")}
-
-
 def _n_stored(vectors: Vectors) -> int:
     return len(vectors["rows"]) if "rows" in vectors else len(vectors["rows_indptr"]) - 1
-
-
-def _planes(log: State) -> NDArray[np.intp]:
-    lengths = np.diff(log["log_start"])
-    return np.repeat(np.arange(len(lengths)), lengths)

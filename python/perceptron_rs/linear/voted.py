@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.mistake_log import survival_counts
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import consistent
@@ -24,7 +25,6 @@ from perceptron_rs.linear.vectors import (
     cold_vectors,
     each_vector,
     last_model,
-    survival_counts,
 )
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state import settled_arrays

@@ -13,12 +13,12 @@ from perceptron_rs.choices import MarginKernel
 from perceptron_rs.common.kernel_array import spec_of
 from perceptron_rs.common.prediction.predictor import Classifier
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import rows_of, select_columns, slice_rows
+from perceptron_rs.common.rows.selection import select_columns, slice_rows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.targets.planes import assert_finite_weights, check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.engines import Engine, Rows, State, get_engine, rows_of
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
 from perceptron_rs.settings import KernelSpec

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.mixing import visited_bounds
-from perceptron_rs.common.rows.selection import rows_of, select_rows, slice_rows
+from perceptron_rs.common.rows.selection import select_rows, slice_rows
 from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.common.targets.weights import CallWeights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.early_stopping import split
 from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.engines import rows_of
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences

@@ -10,21 +10,19 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.state import StoredRows
 
 __all__ = [
     "concatenate_rows",
     "matrix_of",
     "read_only",
-    "rows_of",
     "select_columns",
     "select_rows",
     "slice_rows",
 ]
 
-Arrays = dict[str, NDArray[Any]]
 
-
-def select_rows(stored: Arrays, numbers: NDArray[Any]) -> Arrays:
+def select_rows(stored: StoredRows, numbers: NDArray[Any]) -> StoredRows:
     """Return the rows with these numbers, as copies."""
     if "rows" in stored:
         return {"rows": portable_values(stored["rows"][numbers])}
@@ -48,7 +46,7 @@ def portable_values(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.float32) if is_half else values
 
 
-def slice_rows(stored: Arrays, begin: int, end: int) -> Arrays:
+def slice_rows(stored: StoredRows, begin: int, end: int) -> StoredRows:
     """Return the rows from ``begin`` to ``end``, as views where that is possible."""
     if "rows" in stored:
         return {"rows": stored["rows"][begin:end]}
@@ -61,15 +59,6 @@ def slice_rows(stored: Arrays, begin: int, end: int) -> Arrays:
     }
 
 
-def rows_of(engine: Engine, stored: Arrays, columns: int) -> Rows:
-    """Return stored rows as the engine has them."""
-    arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
-    if "rows" in arrays:
-        return engine.dense_rows(arrays["rows"])
-    indptr, indices, values = (arrays[f"rows_{name}"] for name in ("indptr", "indices", "values"))
-    return engine.csr_rows(indptr, indices, values, columns)
-
-
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return a view of an array that cannot be written to."""
     view = array.view()
@@ -77,7 +66,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def matrix_of(stored: Arrays, columns: int) -> Any:
+def matrix_of(stored: StoredRows, columns: int) -> Any:
     """Return stored rows as the matrix that a user sees, who cannot write to it: it may be the X of a fit."""
     if "rows" in stored:
         return read_only(stored["rows"])
@@ -88,7 +77,7 @@ def matrix_of(stored: Arrays, columns: int) -> Any:
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 
-def select_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], columns: int) -> Rows:
+def select_columns(engine: Engine, stored: StoredRows, numbers: NDArray[Any], columns: int) -> Rows:
     """Return the columns with these numbers of stored rows, as the engine has them."""
     if "rows" in stored:
         return engine.dense_rows(np.ascontiguousarray(stored["rows"][:, numbers]))
@@ -101,7 +90,7 @@ def select_columns(engine: Engine, stored: Arrays, numbers: NDArray[Any], column
     return engine.csr_rows(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1])
 
 
-def concatenate_rows(first: Arrays, *others: Arrays) -> Arrays:
+def concatenate_rows(first: StoredRows, *others: StoredRows) -> StoredRows:
     """Return the rows of all, in the form of the first that has any and in a type that holds all."""
     while others and "rows" in first and len(first["rows"]) == 0:
         first, *others = others  # type: ignore[assignment]
@@ -130,7 +119,7 @@ def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays, dtype=reduce(np.promote_types, [array.dtype for array in arrays]))
 
 
-def _dense(stored: Arrays, columns: int) -> NDArray[Any]:
+def _dense(stored: StoredRows, columns: int) -> NDArray[Any]:
     if "rows" in stored:
         return stored["rows"]
     indptr = stored["rows_indptr"]
@@ -139,7 +128,7 @@ def _dense(stored: Arrays, columns: int) -> NDArray[Any]:
     return matrix
 
 
-def _sparse(stored: Arrays) -> Arrays:
+def _sparse(stored: StoredRows) -> StoredRows:
     if "rows" not in stored:
         return stored
     from scipy.sparse import csr_matrix

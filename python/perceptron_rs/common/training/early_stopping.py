@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import rows_of, select_rows
+from perceptron_rs.common.rows.selection import select_rows
 from perceptron_rs.common.targets.label_sets import positives
-from perceptron_rs.engines import Engine, State
+from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.state import stored_values
 
 __all__ = ["Validation", "ValidationScores", "selected", "split"]
 
@@ -80,10 +81,8 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
 def selected(engine: Engine, data: ValidatedRows, rows: NDArray[Any]) -> ValidatedRows:
     """Return some of the examples, as copies."""
     stored = select_rows(data.stored, rows)
-    values = stored["rows" if "rows" in stored else "rows_values"]
-    return ValidatedRows(
-        rows_of(engine, stored, data.rows.shape[1]), values, stored.get("rows_indptr"), stored
-    )
+    found = rows_of(engine, stored, data.rows.shape[1])
+    return ValidatedRows(found, stored_values(stored), stored.get("rows_indptr"), stored)
 
 
 class Validation:

@@ -14,7 +14,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
 from perceptron_rs.common.rows.examples import as_array, examples, unchecked
-from perceptron_rs.common.rows.selection import rows_of, slice_rows
+from perceptron_rs.common.rows.selection import slice_rows
 from perceptron_rs.common.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
 from perceptron_rs.common.targets.labels import (
     classes_like,
@@ -33,6 +33,7 @@ from perceptron_rs.common.training.early_stopping import Validation, selected, s
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
+from perceptron_rs.engines import rows_of
 from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 
