@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import EngineName
+from perceptron_rs.csr import csr_of
 from perceptron_rs.state import State, StoredRows
 
 if TYPE_CHECKING:  # what predicts needs none of them
@@ -369,7 +370,7 @@ def rows_of(engine: Engine, stored: StoredRows, columns: int) -> Rows:
     arrays = {name: np.require(array, requirements=["C", "A"]) for name, array in stored.items()}
     if "rows" in arrays:
         return engine.dense_rows(arrays["rows"])
-    return engine.csr_rows(arrays["rows_indptr"], arrays["rows_indices"], arrays["rows_values"], columns)
+    return engine.csr_rows(*csr_of(arrays), columns)
 
 
 def instruction_sets() -> list[str]:

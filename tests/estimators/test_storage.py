@@ -22,8 +22,8 @@ from perceptron_rs import (
     max_margin,
 )
 from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.common.rows.sparse import canonical
 from perceptron_rs.common.rows.storage import STORED, to_stored
+from perceptron_rs.csr import without_duplicates
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import open_arrays
 
@@ -218,7 +218,7 @@ def test_unsorted_and_duplicate_entries(engine_name, dtype):
 
 def test_duplicates_are_added_in_stored_order():
     data = np.array([1e16, 1.0, -1e16, 1.0])
-    indptr, indices, values = canonical(np.array([0, 4, 4]), np.array([1, 1, 1, 1]), data)
+    indptr, indices, values = without_duplicates(np.array([0, 4, 4]), np.array([1, 1, 1, 1]), data)
     assert values.tolist() == [((1e16 + 1.0) - 1e16) + 1.0]
     assert indptr.tolist() == [0, 1, 1]
     assert indices.tolist() == [1]
@@ -227,7 +227,7 @@ def test_duplicates_are_added_in_stored_order():
 def test_unsorted_rows_keep_their_types():
     given = (np.array([0, 2]), np.array([1, 0]), np.array([1, 2], dtype=np.int8))
     given = (given[0].astype(np.int32), given[1].astype(np.int32), given[2])
-    indptr, indices, values = canonical(*given)
+    indptr, indices, values = without_duplicates(*given)
     assert (indptr.dtype, indices.dtype, values.dtype) == (np.int32, np.int32, np.int8)
     assert (indices.tolist(), values.tolist()) == ([0, 1], [2, 1])
 

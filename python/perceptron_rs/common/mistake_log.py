@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.state import State
 
 __all__ = ["plane_of_entries", "survival_counts"]
@@ -12,8 +13,7 @@ __all__ = ["plane_of_entries", "survival_counts"]
 
 def plane_of_entries(log: State) -> NDArray[np.intp]:
     """Return the number of the plane of each entry."""
-    lengths = np.diff(log["log_start"])
-    return np.repeat(np.arange(len(lengths)), lengths)
+    return row_numbers(log["log_start"])
 
 
 def survival_counts(log: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -21,6 +21,7 @@ from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, p
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.common.targets.planes import is_joint, n_planes
+from perceptron_rs.csr import STORED_CSR
 from perceptron_rs.engines import State, get_engine, rows_of
 
 __all__ = [
@@ -243,7 +244,7 @@ class StoredExamples:
         """Take the arrays off the tensors of a file; ValueError unless they are sound."""
         found = {name: left.pop(name) for name in self.of(left)}
         stored = self.stored(found)
-        if stored.keys() not in ({"rows"}, {"rows_indptr", "rows_indices", "rows_values"}):
+        if stored.keys() not in ({"rows"}, set(STORED_CSR)):
             raise ValueError(f"the tensor {self.start} is missing or unexpected")
         values = stored.get("rows", stored.get("rows_values", np.zeros(0)))
         if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):

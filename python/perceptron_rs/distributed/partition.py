@@ -16,6 +16,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.targets.label_sets import LabelSets
 from perceptron_rs.common.targets.labels import encode
 from perceptron_rs.common.targets.weights import count_classes
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of
@@ -163,7 +164,7 @@ def encode_present(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint3
 def renumber_columns(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
     """Return CSR rows whose column j is another one; entries of those that become -1 are left out."""
     indptr, given = stored["rows_indptr"], columns[stored["rows_indices"]]
-    rows, kept = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), np.flatnonzero(given >= 0)
+    rows, kept = row_numbers(indptr), np.flatnonzero(given >= 0)
     kept = kept[np.lexsort((given[kept], rows[kept]))]
     ends = np.cumsum(np.bincount(rows[kept], minlength=len(indptr) - 1))
     return {

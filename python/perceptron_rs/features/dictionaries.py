@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.csr import without_duplicates
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.hashing import hashed
 from perceptron_rs.features.text import Rows
@@ -130,12 +131,5 @@ def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns
     columns, is_positive = hashed(names, n_columns)
     signed = np.array(values, dtype=np.float64)
     signed[~is_positive] *= -1.0
-    of_example = np.repeat(np.arange(len(examples)), np.diff(ends))
-    order = np.lexsort((columns, of_example))
-    of_example, columns = of_example[order], columns[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (of_example[1:] != of_example[:-1]) | (columns[1:] != columns[:-1])
-    sums = np.zeros(np.count_nonzero(first))
-    np.add.at(sums, np.cumsum(first) - 1, signed[order])
-    np.cumsum(np.bincount(of_example[first], minlength=len(examples)), out=ends[1:])
-    return Rows(sums, columns[first], ends)
+    ends, columns, sums = without_duplicates(ends, columns, signed)
+    return Rows(sums, columns, ends)

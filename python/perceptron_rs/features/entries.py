@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.csr import without_duplicates
+
 __all__ = ["chunks", "collect"]
 
 CHUNK = 4096
@@ -50,30 +52,10 @@ def collect(
     ends = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(np.frombuffer(lengths, dtype=np.int64), out=ends[1:])
     found = np.frombuffer(columns, dtype=np.int32)
-    return (
-        _summed(found, np.frombuffer(values, dtype=np.float64), ends) if with_values else (found, None, ends)
-    )
-
-
-def _summed(
-    columns: NDArray[np.int32], values: NDArray[np.float64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the entries with one for each column of a token: values are added in the order they come in.
-
-    SciPy adds them in an order of its own, and sums of floats depend on it.
-    """
-    tokens = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    order = np.lexsort((columns, tokens))
-    tokens, sorted_columns = tokens[order], columns[order]
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (tokens[1:] != tokens[:-1]) | (sorted_columns[1:] != sorted_columns[:-1])
-    if first.all():
-        return columns, values, ends
-    sums = np.zeros(np.count_nonzero(first))
-    np.add.at(sums, np.cumsum(first) - 1, values[order])
-    kept = np.zeros(len(ends), dtype=np.int64)
-    np.cumsum(np.bincount(tokens[first], minlength=len(ends) - 1), out=kept[1:])
-    return sorted_columns[first], sums, kept
+    if not with_values:
+        return found, None, ends
+    ends, found, sums = without_duplicates(ends, found, np.frombuffer(values, dtype=np.float64))
+    return found, sums, ends
 
 
 def _entries(tokens: list[Any], first: int) -> Chunk:

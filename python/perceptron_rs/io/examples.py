@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError, about
 
 __all__ = [
@@ -69,10 +70,8 @@ class Examples:
         y, weights = (None if some is None else some[begin:end] for some in (self.y, self.weights))
         if not isinstance(self.rows, CsrArrays):
             return replace(self, rows=self.rows[begin:end], y=y, weights=weights)
-        indptr = self.rows.indptr[begin : end + 1]
-        entries = slice(int(indptr[0]), int(indptr[-1]))
-        data, indices = self.rows.data[entries], self.rows.indices[entries]
-        some = CsrArrays(data, indices, indptr - indptr[0], (len(indptr) - 1, self.rows.shape[1]))
+        indptr, indices, data = csr_slice(self.rows.indptr, self.rows.indices, self.rows.data, begin, end)
+        some = CsrArrays(data, indices, indptr, (len(indptr) - 1, self.rows.shape[1]))
         return replace(self, rows=some, y=y, weights=weights)
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, has_shape, n_dimensions
 from perceptron_rs.common.rows.sparse import is_sparse
+from perceptron_rs.csr import csr_slice
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.text.compression import unpacked
 from perceptron_rs.io.text.paths import PathLike, paths_of
@@ -529,9 +530,8 @@ def _rows(X: MatrixLike, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
-    start, end = int(X.indptr[first]), int(X.indptr[last])
-    indptr = np.asarray(X.indptr[first : last + 1]) - X.indptr.dtype.type(start)
-    return _csr(np.asarray(X.data[start:end]), np.asarray(X.indices[start:end]), indptr, X.shape[1])
+    indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
+    return _csr(np.asarray(data), np.asarray(indices), indptr, X.shape[1])
 
 
 def stamps(files: Iterable[Path]) -> Files:

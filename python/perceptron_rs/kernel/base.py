@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
+from perceptron_rs.common.mistake_log import plane_of_entries
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import shared_settings, validated
 from perceptron_rs.common.prediction.predictor import LearntAttribute
@@ -231,7 +232,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
     def _per_support(self, values: NDArray[Any]) -> NDArray[Any]:
         log = self._vectors
         found = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
-        planes = np.repeat(np.arange(len(found)), np.diff(log["log_start"]))
+        planes = plane_of_entries(log)
         np.add.at(found, (planes, log["log_row"]), values)
         return found
 

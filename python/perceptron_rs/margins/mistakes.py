@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novikoff, up_root
 from perceptron_rs.margins.exact.rounding import refuse_rounded
@@ -383,7 +384,7 @@ def row_norms(problem: Problem) -> NDArray[np.float64]:
             squares[start:stop] = np.add.reduce(block * block, axis=1)
         else:
             part = np.ldexp(values[indptr[start] : indptr[stop]].astype(np.float64), -exponent)
-            numbers = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
+            numbers = row_numbers(indptr[start : stop + 1])
             squares[start:stop] = np.bincount(numbers, weights=part * part, minlength=stop - start)
     # In any order, the sum of d squares is short by at most d + 1 units; squares may underflow to nothing.
     safe = squares * (1 + (2 * d + 16) * _UNIT) + np.where(squares > 0, d * 2.0**-1060, 0.0)
@@ -398,7 +399,7 @@ def _has_values(problem: Problem) -> NDArray[np.bool_]:
     values, indptr = problem.data.values, problem.data.indptr
     if indptr is None:
         return np.asarray((values != 0).any(axis=1))
-    numbers = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    numbers = row_numbers(indptr)
     return np.bincount(numbers, weights=values != 0, minlength=len(indptr) - 1) > 0
 
 

@@ -13,6 +13,7 @@ from perceptron_rs.array_likes import MatrixLike, in_full
 from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.csr import csr_to_dense
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
@@ -91,10 +92,7 @@ def _dense(X: MatrixLike) -> NDArray[Any]:
     """Return examples as an array of floats."""
     if not isinstance(X, CsrArrays):
         return _floats(in_full(X))
-    values = _floats(X.data)
-    found = np.zeros(X.shape, dtype=values.dtype)
-    found[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.indices] = values
-    return found
+    return csr_to_dense(X.indptr, X.indices, _floats(X.data), X.shape[1])
 
 
 class ScaleFit:

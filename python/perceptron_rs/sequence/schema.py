@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.schema import COUNTS, EPOCHS, Array, Schema, is_count
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.engines import State
 from perceptron_rs.features.vocabulary import Vocabulary
 
@@ -123,7 +124,7 @@ def _check_matrix(name: str, ends: NDArray[np.int64], indices: NDArray[np.int32]
         raise ValueError(f"the tensor {name}ptr does not divide {len(indices)} weights into rows")
     if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
         raise ValueError(f"the tensor {name}ices must be from 0 to {width - 1}")
-    rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    rows = row_numbers(ends)
     if (np.diff(rows * width + indices) <= 0).any():
         raise ValueError(f"the tensor {name}ices must rise within each row")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.csr import csr_to_dense, row_numbers
 from perceptron_rs.engines import Engine
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.state import State
@@ -46,16 +47,14 @@ def predictor_weights(engine: Engine, state: State, averaged: bool) -> State:
 
 def dense_matrix(weights: State, name: str, planes: int) -> NDArray[np.float64]:
     """Return a matrix of sparse weights in full."""
-    indptr = weights[f"{name}_indptr"]
-    out = np.zeros((len(indptr) - 1, planes))
-    out[np.repeat(np.arange(len(out)), np.diff(indptr)), weights[f"{name}_indices"]] = weights[f"{name}_data"]
-    return out
+    indptr, indices, data = (weights[f"{name}_{part}"] for part in ("indptr", "indices", "data"))
+    return csr_to_dense(indptr, indices, data, planes)
 
 
 def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]]:
     """Give the column, the plane and the number of each sparse weight other than 0."""
     indptr, data = weights[f"{name}_indptr"], weights[f"{name}_data"]
-    columns = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    columns = row_numbers(indptr)
     some = np.flatnonzero(data)
     found = (columns[some], weights[f"{name}_indices"][some], data[some])
     return zip(*(part.tolist() for part in found), strict=True)

@@ -32,6 +32,7 @@ from perceptron_rs.common.targets.labels import (
 )
 from perceptron_rs.common.targets.weights import infinite_weight, refuse_odd_weights
 from perceptron_rs.common.turns import within_turns
+from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch, Files, Source, borders, changed, equally_weighted, stamps
@@ -362,10 +363,8 @@ def slice_batch(batch: Batch, first: int, last: int) -> Batch:
     weights = None if weights is None else weights[first:last]
     if not is_sparse(X):
         return Batch(X[first:last], y[first:last], weights, lengths)
-    indptr = X.indptr[first : last + 1]
-    entries = slice(int(indptr[0]), int(indptr[-1]))
-    X = csr(X.data[entries], X.indices[entries], indptr - indptr[0], X.shape[1])
-    return Batch(X, y[first:last], weights, lengths)
+    indptr, indices, values = csr_slice(X.indptr, X.indices, X.data, first, last)
+    return Batch(csr(values, indices, indptr, X.shape[1]), y[first:last], weights, lengths)
 
 
 def concatenate_batches(batches: Sequence[Batch]) -> Batch:

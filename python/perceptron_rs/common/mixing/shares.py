@@ -29,6 +29,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Chain, Epoch, Linear
 from perceptron_rs.state import Floats, State
@@ -500,7 +501,7 @@ def _from_csr(state: State, name: str) -> Entries:
     found = []
     for u in ("", "_u"):
         indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
-        rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        rows = row_numbers(indptr)
         found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
     places = _union(*(Entries(own, values, None) for own, values in found))
     vectors = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike, column_names, dtype_of, has_shape, is_convertible, is_csr
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.selection import portable_values
-from perceptron_rs.common.rows.sparse import canonical, checked_format, csr_arrays, is_sparse
+from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import (
     checked_by,
     holds_numbers,
@@ -23,6 +23,7 @@ from perceptron_rs.common.rows.storage import (
     to_stored,
     without_index,
 )
+from perceptron_rs.csr import stored_csr, without_duplicates
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.fitted import feature_names
 
@@ -192,10 +193,9 @@ def read(engine: Engine, X: MatrixLike) -> ValidatedRows:
     rows = engine.csr_rows(indptr, indices, values, X.shape[1])
     arrays = (indptr, indices, values)
     if not rows.canonical:
-        arrays = canonical(indptr, indices, values)
+        arrays = without_duplicates(indptr, indices, values)
         rows = engine.csr_rows(*arrays, X.shape[1])
-    names = ("rows_indptr", "rows_indices", "rows_values")
-    return ValidatedRows(rows, values, indptr, dict(zip(names, arrays, strict=True)))
+    return ValidatedRows(rows, values, indptr, stored_csr(*arrays))
 
 
 def unchecked(estimator: SchemaMixin, engine: Engine, X: MatrixLike) -> ValidatedRows:
@@ -204,7 +204,7 @@ def unchecked(estimator: SchemaMixin, engine: Engine, X: MatrixLike) -> Validate
         rows, arrays, values = engine.dense_rows(X), {"rows": X}, X
     elif is_csr(X):
         rows, values = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]), X.data
-        arrays = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
+        arrays = stored_csr(X.indptr, X.indices, X.data)
     else:
         raise TypeError(
             f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import STORED
+from perceptron_rs.csr import csr_of, csr_slice, csr_to_dense, stored_csr
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.state import StoredRows
 
@@ -50,13 +51,7 @@ def slice_rows(stored: StoredRows, begin: int, end: int) -> StoredRows:
     """Return the rows from ``begin`` to ``end``, as views where that is possible."""
     if "rows" in stored:
         return {"rows": stored["rows"][begin:end]}
-    indptr = stored["rows_indptr"][begin : end + 1]
-    entries = slice(int(indptr[0]), int(indptr[-1]))
-    return {
-        "rows_indptr": indptr - indptr[0],
-        "rows_indices": stored["rows_indices"][entries],
-        "rows_values": stored["rows_values"][entries],
-    }
+    return stored_csr(*csr_slice(*csr_of(stored), begin, end))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -122,10 +117,7 @@ def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 def _dense(stored: StoredRows, columns: int) -> NDArray[Any]:
     if "rows" in stored:
         return stored["rows"]
-    indptr = stored["rows_indptr"]
-    matrix = np.zeros((len(indptr) - 1, columns), dtype=stored["rows_values"].dtype)
-    matrix[np.repeat(np.arange(len(matrix)), np.diff(indptr)), stored["rows_indices"]] = stored["rows_values"]
-    return matrix
+    return csr_to_dense(*csr_of(stored), columns)
 
 
 def _sparse(stored: StoredRows) -> StoredRows:

@@ -1,4 +1,4 @@
-"""Sparse matrices: checked before scipy's compiled code sees them, as CSR arrays, canonical.
+"""Sparse matrices: checked before scipy's compiled code sees them, and as CSR arrays.
 
 scipy checks a matrix when it is made, not when somebody assigns to ``indices`` or ``indptr``
 afterwards, and its conversions then write out of bounds.
@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.storage import refuse_type, to_stored
+from perceptron_rs.csr import CsrTriple
 
-__all__ = ["CsrArrays", "canonical", "checked_format", "csr_arrays", "is_sparse"]
-
-Arrays = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+__all__ = ["CsrArrays", "checked_format", "csr_arrays", "is_sparse"]
 
 #: The arrays of each format, and whether they hold row or column numbers.
 _COMPRESSED = {"data": False, "indices": True, "indptr": True}
@@ -131,7 +130,7 @@ def _check_parts(X: MatrixLike) -> None:
             )
 
 
-def csr_arrays(X: MatrixLike) -> Arrays:
+def csr_arrays(X: MatrixLike) -> CsrTriple:
     """Return (indptr, indices, values) of a CSR matrix in types that the engines take."""
     for name in ("indptr", "indices", "data"):
         if getattr(X, name).ndim != 1:
@@ -161,23 +160,3 @@ def _index_array(part: NDArray[Any], name: str, wanted: np.dtype[Any] | None) ->
     if dtype == np.int64 and part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
         raise ValueError(f"X is a malformed CSR matrix: {name} holds {part.max()}")
     return np.require(part.astype(dtype, copy=False), requirements=["C", "A"])
-
-
-def canonical(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> Arrays:
-    """Return a copy whose rows have sorted, distinct columns; the bounds are checked already.
-
-    Entries of one column keep their stored order, and are added in it, in float64.
-    """
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    order = np.lexsort((indices, rows))
-    rows, indices, values = rows[order], indices[order], values[order]
-    first = np.ones(len(indices), dtype=bool)
-    first[1:] = (rows[1:] != rows[:-1]) | (indices[1:] != indices[:-1])
-    if first.all():
-        return indptr, indices, values
-    sums = np.zeros(np.count_nonzero(first))
-    with np.errstate(over="ignore", invalid="ignore"):  # found again as an overflow in training
-        np.add.at(sums, np.cumsum(first) - 1, values.astype(np.float64))
-    kept = np.zeros(len(indptr), dtype=indptr.dtype)
-    np.cumsum(np.bincount(rows[first], minlength=len(indptr) - 1), out=kept[1:])
-    return kept, indices[first], sums

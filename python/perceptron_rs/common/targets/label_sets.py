@@ -19,6 +19,7 @@ from perceptron_rs.array_likes import ArrayLike, is_missing, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.common.rows.storage import is_masked, without_index
+from perceptron_rs.csr import row_numbers
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
@@ -154,7 +155,7 @@ def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
         raise _not_binary(values[(values != 0) & (values != 1)], name)
     words = np.zeros((n, -(-width // 32)), dtype=np.uint32)
     held = values != 0
-    rows, columns = np.repeat(np.arange(n), np.diff(indptr))[held], indices[held]
+    rows, columns = row_numbers(indptr)[held], indices[held]
     np.bitwise_or.at(words, (rows, columns // 32), np.uint32(1) << (columns % 32).astype(np.uint32))
     return words, width
 

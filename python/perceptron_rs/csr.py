@@ -1,0 +1,79 @@
+"""The three arrays of a CSR matrix, in the order of the engines: indptr, indices, values."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "STORED_CSR",
+    "CsrTriple",
+    "csr_of",
+    "csr_slice",
+    "csr_to_dense",
+    "row_numbers",
+    "stored_csr",
+    "without_duplicates",
+]
+
+#: Their names among stored rows.
+STORED_CSR = ("rows_indptr", "rows_indices", "rows_values")
+
+CsrTriple: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def csr_of(stored: dict[str, NDArray[Any]]) -> CsrTriple:
+    """Return the arrays of stored rows that are sparse."""
+    indptr, indices, values = (stored[name] for name in STORED_CSR)
+    return indptr, indices, values
+
+
+def stored_csr(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays as stored rows."""
+    return dict(zip(STORED_CSR, (indptr, indices, values), strict=True))
+
+
+def row_numbers(indptr: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the row of each entry."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
+def csr_slice(
+    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], begin: int, end: int
+) -> CsrTriple:
+    """Return the rows from ``begin`` to ``end``, whose entries are not copied."""
+    ends = np.asarray(indptr[begin : end + 1])
+    entries = slice(int(ends[0]), int(ends[-1]))
+    return ends - ends[0], indices[entries], values[entries]
+
+
+def csr_to_dense(
+    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], columns: int
+) -> NDArray[Any]:
+    """Return a matrix with all its zeros."""
+    dense = np.zeros((len(indptr) - 1, columns), dtype=values.dtype)
+    dense[row_numbers(indptr), indices] = values
+    return dense
+
+
+def without_duplicates(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> CsrTriple:
+    """Return a copy whose rows have sorted, distinct columns.
+
+    Entries of one column are added in their stored order, in float64; SciPy adds them in an order of its own,
+    on which sums of floats depend.
+    """
+    rows = row_numbers(indptr)
+    order = np.lexsort((indices, rows))
+    rows, indices, values = rows[order], indices[order], values[order]
+    first = np.ones(len(indices), dtype=bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (indices[1:] != indices[:-1])
+    if first.all():
+        return indptr, indices, values
+    sums = np.zeros(np.count_nonzero(first))
+    with np.errstate(over="ignore", invalid="ignore"):  # found again as an overflow in training
+        np.add.at(sums, np.cumsum(first) - 1, values.astype(np.float64))
+    ends = np.zeros(len(indptr), dtype=indptr.dtype)
+    np.cumsum(np.bincount(rows[first], minlength=len(indptr) - 1), out=ends[1:])
+    return ends, indices[first], sums
