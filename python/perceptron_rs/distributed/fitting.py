@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.audit import RECORD
 from perceptron_rs.common.mixing import Mixed
 from perceptron_rs.common.targets.label_sets import assert_columns, warn_of_constant
@@ -23,18 +22,14 @@ from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_to_json
-from perceptron_rs.models.parameters import values_to_json
-from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
 from perceptron_rs.state import State
-from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
+from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
 
 if TYPE_CHECKING:
     from perceptron_rs.distributed.estimators import ClusterLearner
 
-#: Parameters that another run may change and yet go on from a checkpoint.
-_NOT_OF_RUN = ("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "warm_start", "max_iter")
 
 __all__ = ["Cluster", "PartitionReport", "Partitions", "Round"]
 
@@ -120,8 +115,7 @@ class Partitions(Feeder):
 
     def __init__(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> None:
         super().__init__("fit")
-        if resume and checkpoint is None:
-            raise ValueError("resume=True needs checkpoint=, the file to go on from")
+        check_resume(checkpoint, resume=resume)
         self.cluster, self.checkpoint, self.resume = cluster, checkpoint, resume
 
     @abstractmethod
@@ -195,14 +189,15 @@ class Partitions(Feeder):
         begin = model._arrays(state)
         place, file = Place(begin), None
         if self.checkpoint is not None:
-            identity = identity_of(model, begin, settings, schedule, digests)
+            # One digest of all: a file with those of small partitions would tell their labels to who tries.
+            partitions = [len(digests), sha256("".join(digests).encode()).hexdigest()]
+            parameters = {name: getattr(model, name) for name in parameter_names(type(model)._local)}
+            classes = classes_to_json(model.classes_)
+            identity = identity_of(
+                model, parameters, begin, settings, schedule, classes=classes, partitions=partitions
+            )
             file = Checkpoint(self.checkpoint, 0.0, identity, resume=self.resume)
-            place = (file.load() or (place, []))[0]
-            if len(place.done) > schedule.max_iter:
-                raise ValueError(
-                    f"max_iter={schedule.max_iter} is less than the {len(place.done)} epochs of the "
-                    f"checkpoint; raise it, or remove the checkpoint"
-                )
+            place = (file.load(schedule.max_iter) or (place, []))[0]
         done: list[Epoch] = []
 
         def make_round(
@@ -228,28 +223,6 @@ class Partitions(Feeder):
         report = follow(Mixed(begin, make_round), settings, schedule, watch)
         model.partition_report_ = reports
         return report
-
-
-def identity_of(
-    model: ClusterLearner, state: State, settings: Linear | Chain, schedule: Schedule, digests: Sequence[str]
-) -> dict[str, Any]:
-    """Return what two fits have in common if one may go on from the other's checkpoint."""
-    given = parameter_names(type(model)._local)
-    parameters = values_to_json({name: getattr(model, name) for name in given if name not in _NOT_OF_RUN})
-    encoder = vars(model).get("encoder_")
-    of = {
-        "learner": type(model).__name__,
-        "parameters": parameters,
-        "arithmetic_version": ARITHMETIC_VERSION,
-        "start": start_of(state, None if encoder is None else encoder.vocabulary_),
-        "seed": settings.seed,
-        "classes": classes_to_json(model.classes_),
-        "first_epoch": schedule.first_epoch,
-        # One digest of all: a file with those of small partitions would tell their labels to who tries.
-        "partitions": [len(digests), sha256("".join(digests).encode()).hexdigest()],
-    }
-    plain = decode(encode(of))
-    return {name: plain[name] for name in of}  # in this order: errors name the first that differs
 
 
 def check_labels(facts: Sequence[PartitionFacts]) -> bool:

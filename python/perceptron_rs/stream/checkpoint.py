@@ -15,17 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
-from perceptron_rs.common.training.driver import Watch
+from perceptron_rs.common.schema import SchemaMixin, name_of
+from perceptron_rs.common.training.driver import Schedule, Watch
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
-from perceptron_rs.settings import Epoch
+from perceptron_rs.models.parameters import values_to_json
+from perceptron_rs.models.values import decode, encode
+from perceptron_rs.settings import Epoch, Settings
 from perceptron_rs.state import arrays_of
 from perceptron_rs.stream.run import Place
 
-__all__ = ["Checkpoint", "start_of", "watch_again"]
+__all__ = ["Checkpoint", "check_resume", "identity_of", "start_of", "watch_again"]
+
+#: Parameters that belong to a process, or that a run that goes on may change.
+_NOT_OF_RUN = {
+    *("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "audit"),
+    *("warm_start", "max_iter"),
+}
 
 _STATE = "state_"
 
@@ -79,10 +89,10 @@ class Checkpoint:
                 path=str(self.path),
             )
 
-    def load(self) -> tuple[Place, list[str]] | None:
+    def load(self, max_iter: int) -> tuple[Place, list[str]] | None:
         """Return where the run stood, and why its decisions have ended, if all have; None without a file.
 
-        ValueError if the file is not sound, or of another run.
+        ValueError if the file is not sound, or of another run, or of more epochs than ``max_iter``.
         """
         if not Path(self.path).exists():
             return None
@@ -110,6 +120,12 @@ class Checkpoint:
                 raise located(error, f"checkpoint {str(self.path)!r}: ") from None
         story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
         done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
+        if len(done) > max_iter:
+            raise ArgumentError(
+                f"{{max_iter}} is less than the {len(done)} epochs of the checkpoint",
+                "raise it, or remove the checkpoint",
+                values={"max_iter": max_iter},
+            )
         place = Place(state, done, found["blocks"], tensors.get("so_far"), found["examples"])
         return place, found["ended"]
 
@@ -154,6 +170,39 @@ def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
         return False if is_known else ask(epoch, mistakes, losses, run)
 
     return watch
+
+
+def check_resume(checkpoint: object, *, resume: bool) -> None:
+    """Raise ArgumentError for a run that shall go on from no file."""
+    if resume and checkpoint is None:
+        raise ArgumentError("{resume} needs {checkpoint}, the file to go on from", values={"resume": True})
+
+
+def identity_of(
+    model: SchemaMixin,
+    parameters: dict[str, Any],
+    state: Any,
+    settings: Settings,
+    schedule: Schedule,
+    **examples: Any,
+) -> dict[str, Any]:
+    """Return what two runs have in common if one may go on from the other's checkpoint.
+
+    ``examples`` is what there is to say of these. Errors name the first that differs.
+    """
+    encoder = vars(model).get("encoder_")
+    of = {
+        "learner": name_of(model) or type(model).__name__,
+        "parameters": values_to_json({k: v for k, v in parameters.items() if k not in _NOT_OF_RUN}),
+        "arithmetic_version": ARITHMETIC_VERSION,
+        **examples,
+        "start": start_of(state, None if encoder is None else encoder.vocabulary_),
+        "seed": settings.seed,
+        "seed of the budget": getattr(settings, "policy_seed", None),
+        "first_epoch": schedule.first_epoch,
+    }
+    plain = decode(encode(of))
+    return {name: plain[name] for name in of}
 
 
 def start_of(state: Any, vocabulary: Iterable[str] | None = None) -> str:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.rows.examples import assert_width, read
-from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.targets.labels import classes_like, encode_new, label_array, refuse_other_order
 from perceptron_rs.common.targets.planes import learns_many
 from perceptron_rs.common.targets.weights import CallWeights
@@ -26,8 +24,6 @@ from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.source import Batch, Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.description import BASE
-from perceptron_rs.models.parameters import values_to_json
-from perceptron_rs.models.values import decode, encode
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.stream.blocks import (
@@ -42,7 +38,7 @@ from perceptron_rs.stream.blocks import (
     prefetch,
 )
 from perceptron_rs.stream.cache import cache_source, compact_source
-from perceptron_rs.stream.checkpoint import Checkpoint, start_of, watch_again
+from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place, StreamRun
 
 if TYPE_CHECKING:
@@ -50,11 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Blocks", "Options", "open_stream"]
 
-#: Parameters that belong to a process, or that a run that goes on may change.
-_NOT_OF_RUN = {
-    *("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "audit"),
-    *("warm_start", "max_iter"),
-}
 #: Examples in a block, if nothing is said; and bytes, where their number changes no bit.
 _USUAL, _BYTES = 16384, 8 << 20
 
@@ -79,10 +70,7 @@ class Options:
         every = self.checkpoint_every
         if not isinstance(every, Real) or not float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
-        if self.resume and self.checkpoint is None:
-            raise ArgumentError(
-                "{resume} needs {checkpoint}, the file to go on from", values={"resume": True}
-            )
+        check_resume(self.checkpoint, resume=self.resume)
 
 
 def open_stream(
@@ -297,19 +285,13 @@ class Blocks(Feeder):
                 stream.sums,
                 resume=options.resume,
             )
-            place, ended = checkpoint.load() or (place, ended)
+            place, ended = checkpoint.load(schedule.max_iter) or (place, ended)
             if place.state is not state and isinstance(settings, Linear) and not isinstance(state, dict):
                 place = replace(place, state=type(state).from_state(settings.learner, place.state))
             if not stream.goes_on_from(checkpoint.seen):
                 raise ValueError(
                     f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
                     f"remove the checkpoint"
-                )
-            if len(place.done) > schedule.max_iter:
-                raise ArgumentError(
-                    f"{{max_iter}} is less than the {len(place.done)} epochs of the checkpoint",
-                    "raise it, or remove the checkpoint",
-                    values={"max_iter": schedule.max_iter},
                 )
         behind = {} if stream.source.advise is None else {"behind": 0}
         with StreamRecord(model, state, stream.size if options.shuffle else None, **behind) as record:
@@ -352,24 +334,18 @@ class Blocks(Feeder):
 
     def _identity(self, state: object, settings: Settings, schedule: Schedule) -> dict[str, Any]:
         """Return what two runs have in common if one may go on from the other's checkpoint."""
-        model, facts, source = self.model, self.stream.facts, self.stream.source
-        encoder = vars(model).get("encoder_")
-        parameters = values_to_json(model.get_params(deep=False))
-        of = {
-            "learner": name_of(model) or type(model).__name__,
-            "shuffle": self.options.shuffle,
-            "parameters": {name: value for name, value in parameters.items() if name not in _NOT_OF_RUN},
-            "arithmetic_version": ARITHMETIC_VERSION,
-            "files": stamps(source.files),
-            "reading": source.reading,
-            "n_features": facts.n_features,
-            "classes": classes_to_json(facts.classes),
-            "block_size": self.stream.size,  # which follows from what stands before it
-            "many labels": facts.is_multilabel,
-            "start": start_of(state, None if encoder is None else encoder.vocabulary_),
-            "seed": settings.seed,
-            "seed of the budget": getattr(settings, "policy_seed", None),
-            "first_epoch": schedule.first_epoch,
-        }
-        plain = decode(encode(of))
-        return {name: plain[name] for name in of}  # in this order: errors name the first that differs
+        facts, source = self.stream.facts, self.stream.source
+        return identity_of(
+            self.model,
+            self.model.get_params(deep=False),
+            state,
+            settings,
+            schedule,
+            shuffle=self.options.shuffle,
+            files=stamps(source.files),
+            reading=source.reading,
+            n_features=facts.n_features,
+            classes=classes_to_json(facts.classes),
+            block_size=self.stream.size,
+            **{"many labels": facts.is_multilabel},
+        )
