@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.fixed_parameters import OF_KERNEL
+from perceptron_rs.common.kernel_spec import check_square
 from perceptron_rs.common.mistake_log import plane_of_entries
 from perceptron_rs.common.online import OnlineClassifier
 from perceptron_rs.common.parameters import shared_settings, validated
@@ -153,11 +154,8 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
             self._spec = kernel_spec(self, engine, visited.rows)
             empty = empty_log(planes, None if self.kernel == "precomputed" else self.n_features_in_)
             self._publish(empty | self._nothing(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
-        if self.kernel == "precomputed" and data.rows.shape[0] != data.rows.shape[1]:
-            raise ArgumentError(
-                f"{{X}} must be a square matrix with {{kernel}}, got shape {data.rows.shape}",
-                values={"kernel": "precomputed"},
-            )
+        if self.kernel == "precomputed":
+            check_square(data.rows)
         self._seed = feeder.seed
         return self._begin(feeder)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
-from perceptron_rs.common.kernel_array import spec_of
+from perceptron_rs.common.kernel_spec import spec_of
 from perceptron_rs.common.mistake_log import survival_counts
 from perceptron_rs.common.prediction.predictor import MistakeClassifier
 from perceptron_rs.common.prediction.vote_shares import VoteShares

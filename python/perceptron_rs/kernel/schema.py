@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perceptron_rs.common.kernel_array import KERNEL_ARRAY
+from perceptron_rs.common.kernel_spec import KERNEL_ARRAY
 from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 from perceptron_rs.common.targets.planes import is_joint
 from perceptron_rs.engines import State

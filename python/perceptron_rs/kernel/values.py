@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.common.kernel_spec import settled_kernel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.float_mode import foreign, standard
@@ -38,16 +39,8 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
     """Return the kernel with its gamma settled by these rows."""
     if callable(estimator.kernel):
         return PRECOMPUTED
-    gamma = estimator.gamma
-    if estimator.kernel in ("linear", "precomputed"):
-        value = 1.0
-    elif gamma == "auto":
-        value = 1.0 / rows.shape[1]
-    elif gamma == "scale":
-        value = engine.scale_gamma(rows)
-    else:
-        value = float(gamma)
-    return KernelSpec(str(estimator.kernel), value, float(estimator.coef0), int(estimator.degree))
+    parameters = str(estimator.kernel), estimator.gamma, estimator.degree, estimator.coef0
+    return settled_kernel(*parameters, engine, rows)
 
 
 def callable_values(kernel: Callable[[Any, Any], Any], X: MatrixLike, others: Any) -> NDArray[np.float64]:

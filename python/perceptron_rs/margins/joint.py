@@ -16,7 +16,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import check_kernel, gram
 from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import choice, read_classes
+from perceptron_rs.margins.problem import choice, read
 from perceptron_rs.margins.result import MarginResult
 
 __all__ = ["JointMargin", "joint_margin"]
@@ -137,7 +137,7 @@ def joint_margin(
     options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
     options |= {"bias": "none", "n_jobs": n_jobs}
     with standard():
-        problem = read_classes(X, y, engine=engine, n_jobs=n_jobs)
+        problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         if len(problem.classes) < 2:
             raise ValueError(f"y must hold at least two classes, got {problem.classes[0]!r:.80} alone")
         problem.check_finite()

@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import MatrixLike, shape_of
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
+from perceptron_rs.common.kernel_spec import check_square, settled_kernel
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
@@ -152,14 +153,9 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
     """Return the space of a kernel; ValueError unless all its values are finite."""
     problem.check_finite()
     engine, data, threads = problem.engine, problem.data, problem.threads
-    n, d = data.rows.shape
     if kernel == "precomputed":
-        if n != d:
-            raise ArgumentError(
-                f"{{X}} must be a square matrix with {{kernel}}, got shape {(n, d)}",
-                values={"kernel": "precomputed"},
-            )
-        given = matrix_of(data.stored, d)
+        check_square(data.rows)
+        given = matrix_of(data.stored, data.rows.shape[1])
         K = (given.toarray() if issparse(given) else given).astype(np.float64)
         if not (np.abs(K - K.T) <= _ROUNDING * np.abs(K).max()).all():
             raise ArgumentError(
@@ -168,11 +164,7 @@ def gram(problem: Problem, kernel: MarginKernel, gamma: Gamma, degree: int, coef
                 values={"kernel": "precomputed"},
             )
         return Space(np.where(K == K.T, K, K / 2 + K.T / 2), KernelSpec("precomputed"))
-    if kernel == "linear" or gamma == "auto":
-        value = 1.0 if kernel == "linear" else 1.0 / d
-    else:
-        value = engine.scale_gamma(data.rows) if gamma == "scale" else float(gamma)
-    spec = KernelSpec(kernel, value, float(coef0), int(degree))
+    spec = settled_kernel(kernel, gamma, degree, coef0, engine, data.rows)
     K = engine.kernel_matrix(data.rows, data.rows, kernel=spec, threads=threads)
     if not np.isfinite(K).all():
         raise ValueError("a kernel value is not finite; scale the features, or take a smaller degree")

@@ -19,7 +19,7 @@ from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import Problem, check_options, choice, read_classes
+from perceptron_rs.margins.problem import Problem, check_options, choice, read
 from perceptron_rs.margins.result import MistakeBounds
 from perceptron_rs.state import Floats
 
@@ -163,7 +163,7 @@ def mistake_bounds(
         )
     with standard():
         terms = _terms(margin_threshold, added_feature, eta0)
-        problem = read_classes(X, y, engine=engine, n_jobs=n_jobs)
+        problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         w, b = _direction(problem, coef, intercept, kind)
         start = _start(w.shape, coef_init, intercept_init, has_bias=kind != "none")
         if len(problem.classes) > 2:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import MarginKernel
-from perceptron_rs.common.kernel_array import spec_of
+from perceptron_rs.common.kernel_spec import spec_of
 from perceptron_rs.common.prediction.predictor import Classifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import select_columns, slice_rows

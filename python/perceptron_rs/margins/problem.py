@@ -75,28 +75,20 @@ class Problem:
             )
 
 
-def read(X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None) -> Problem:
-    """Read the arguments of a function; ``y`` may hold one class or two."""
-    core = get_engine(engine)
-    caller = _Caller()
-    refuse_rounded(X)
-    data = examples(caller, core, X, reset=True)
-    labels, classes = two_classes(label_array(caller, y, data.rows.shape[0]))
-    return Problem(core, data, labels, classes, threads(n_jobs))
-
-
-def read_classes(X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None) -> Problem:
-    """Read the arguments of a function; ``y`` may hold any number of classes. Labels are their indices."""
+def read(
+    X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None, may_be_many: bool = False
+) -> Problem:
+    """Read the arguments of a function; ``y`` may hold one class or two, or any number: indices, then."""
     core = get_engine(engine)
     caller = _Caller()
     refuse_rounded(X)
     data = examples(caller, core, X, reset=True)
     given = label_array(caller, y, data.rows.shape[0])
-    if len(np.unique(given)) <= 2:
-        labels, classes = two_classes(given)
-    else:
+    if may_be_many and len(np.unique(given)) > 2:
         found, labels = encode_new(given)
         classes = tuple(found.tolist())
+    else:
+        labels, classes = two_classes(given)
     return Problem(core, data, labels, classes, threads(n_jobs))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Bias, words
-from perceptron_rs.common.kernel_array import KERNEL_ARRAY, spec_of
+from perceptron_rs.common.kernel_spec import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.common.targets.planes import n_planes
 from perceptron_rs.engines import State
