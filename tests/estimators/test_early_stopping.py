@@ -14,6 +14,7 @@ from tests.learners import LINEAR, PARTITIONED
 from tests.validation import apportioned, validation_part
 
 from perceptron_rs import (
+    AveragedPerceptron,
     BudgetedKernelPerceptron,
     KernelPerceptron,
     MultilayerPerceptron,
@@ -262,3 +263,20 @@ def test_an_interrupted_epoch_has_a_score(monkeypatch, tmp_path):
     assert model.validation_scores_.shape == (len(model.mistakes_per_epoch_), 3) == (3, 3)
     model.save(tmp_path / "m")
     assert load(tmp_path / "m").coef_.tobytes() == model.coef_.tobytes()
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, LAYERS])
+def test_an_overflow_in_the_part_has_a_remedy(engine, engine_name, learner):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    part = split(engine, y.astype(np.uint32), None, 0.25, 0)
+    X[part] = np.sign(X[part]) * 1e308
+    changes = {"learning_rate_init": 0.5, "activation": "relu"} if learner is LAYERS else {"eta0": 100}
+    model = learner(early_stopping=True, validation_fraction=0.25, random_state=0, engine=engine_name)
+    model.set_params(**changes)
+    with pytest.raises(
+        ValueError, match="an activation of a validation example is not finite; scale"
+    ) as info:
+        model.fit(X, y)
+    assert str(info.value).startswith("training overflowed: ")
+    assert str(info.value).endswith(f"or lower {'learning_rate_init' if learner is LAYERS else 'eta0'}")

@@ -123,7 +123,10 @@ class Validation:
         """Return the accuracy of each decision."""
         given = self.judge(state)
         if not np.isfinite(given).all():
-            raise OverflowError("a validation example has an activation that is not finite")
+            raise OverflowError(
+                "training overflowed: an activation of a validation example is not finite; scale the "
+                "features or lower eta0"
+            )
         if self.positive is None:
             right = (given.argmax(axis=1) == self.labels)[:, np.newaxis]
         else:
