@@ -61,7 +61,6 @@ def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
     check_values(estimator)
     if for_partial_fit:
         refuse_early_stopping(estimator.early_stopping)
-    if for_partial_fit:
         refuse_partitions(getattr(estimator, "n_partitions", 1))
     check_exclusions(estimator)
     if for_partial_fit:

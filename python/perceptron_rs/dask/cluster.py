@@ -29,8 +29,8 @@ from perceptron_rs.distributed.fitting import Round
 from perceptron_rs.distributed.partition import (
     Encoding,
     Parse,
-    Partition,
     PartitionFacts,
+    facts_of,
     learn_partition,
     read_partition,
 )
@@ -176,11 +176,6 @@ def no_bytes(_given: EpochWeights | Change) -> int:
 
 
 sizeof.register((EpochWeights, Change), no_bytes)
-
-
-def facts_of(partition: Partition) -> PartitionFacts:
-    """Return what is known of a partition."""
-    return partition.facts
 
 
 def handed_on(given: T) -> T:

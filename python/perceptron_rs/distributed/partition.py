@@ -33,6 +33,7 @@ __all__ = [
     "Partition",
     "PartitionFacts",
     "batch_of",
+    "facts_of",
     "learn_partition",
     "read_partition",
 ]
@@ -83,7 +84,7 @@ class Partition:
 
     def __init__(self, number: int, parsed: Parsed) -> None:
         self.number, self.parsed = number, parsed
-        self.facts = facts_of(parsed)
+        self.facts = survey(parsed)
         self._data: tuple[str, Data, NDArray[np.int64] | None] | None = None  # of an engine
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,8 +128,13 @@ class Partition:
         return self._data[1:]
 
 
-def facts_of(parsed: Parsed) -> PartitionFacts:
-    """Look at a partition."""
+def facts_of(partition: Partition) -> PartitionFacts:
+    """Return what is known of a partition."""
+    return partition.facts
+
+
+def survey(parsed: Parsed) -> PartitionFacts:
+    """Find what is to be known of a partition."""
     is_multilabel = parsed.labels.ndim == 2
     classes, labels = encode_present(parsed.labels)
     digests = Digests().with_call(parsed.stored, parsed.columns, labels, parsed.weights)

@@ -17,11 +17,11 @@ from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, read_tensors, wrong_width
 from perceptron_rs.io.reading import (
-    BITS,
     HASHED,
     TABLES,
     TEXT_TABLES,
     TEXTS,
+    USUAL_BITS,
     Reading,
     format_of,
 )
@@ -66,7 +66,7 @@ class ExampleFiles:
         if self.form == "lines":
             reading.text()  # raises an error before anything is read
         if self.form in HASHED and reading.hash_bits is None:
-            self.reading = replace(reading, hash_bits=BITS)
+            self.reading = replace(reading, hash_bits=USUAL_BITS)
         #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
         self.rows: int | None = None
         #: What was read last, without its rows.

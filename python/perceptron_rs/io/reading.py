@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.common.options.kinds import MOST_BITS, is_delimiter
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.compression import SUFFIXES as PACKED
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from perceptron_rs.io.tables.cells import LabelKind
 
 __all__ = [
-    "BITS",
     "HASHED",
     "OF_TEXT",
     "TABLES",
     "TEXTS",
     "TEXT_TABLES",
+    "USUAL_BITS",
     "Format",
     "Reading",
     "check_bits",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 #: Of the columns of a hashed text, as vw has them.
-BITS = 18
+USUAL_BITS = 18
 #: The suffixes of each format.
 SUFFIXES = {
     ".svm": "svmlight",
@@ -148,8 +149,8 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
 
 def check_bits(bits: object) -> int:
     """Return a number of bits that columns may be hashed to; ValueError for another one."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
-        raise ValueError(f"hash_bits must be a whole number from 1 to 30, got {bits!r:.80}")
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
+        raise ValueError(f"hash_bits must be a whole number from 1 to {MOST_BITS}, got {bits!r:.80}")
     return bits
 
 
@@ -173,7 +174,7 @@ def check_weight(target: str | None, weight: str | None) -> None:
 
 def check_delimiter(delimiter: object) -> str:
     """Return what may separate the columns of CSV; ValueError for anything else."""
-    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+    if not isinstance(delimiter, str) or not is_delimiter(delimiter):
         raise ValueError(
             f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
         )

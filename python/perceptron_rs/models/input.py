@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike, in_full
 from perceptron_rs.common.columns import check_columns
-from perceptron_rs.common.options.kinds import FORMATS, SCALES
+from perceptron_rs.common.options.kinds import FORMATS, MOST_BITS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.csr import csr_to_dense
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
-__all__ = ["MOST_BITS", "Input", "Scale", "ScaleFit"]
+__all__ = ["Input", "Scale", "ScaleFit"]
 
-MOST_BITS = 30
 _WORDS = "words_"
 #: Scalers add up block by block, so their numbers depend on the blocks a little.
 _NEAR = 1e-9

@@ -27,6 +27,7 @@ from perceptron_rs.distributed.partition import (
     Parse,
     Partition,
     PartitionFacts,
+    facts_of,
     learn_partition,
     read_partition,
 )
@@ -196,11 +197,6 @@ def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
         raise ValueError(f"the lists of column {features[0]!r} must have equal lengths")
     found: NDArray[Any] = flat.reshape(rows, -1)
     return found
-
-
-def facts_of(partition: Partition) -> PartitionFacts:
-    """Return what is known of a partition."""
-    return partition.facts
 
 
 def learnt_of(

@@ -24,6 +24,7 @@ __all__ = [
     "FRACTION",
     "HELD_OUT",
     "JSON",
+    "MOST_BITS",
     "POSITIVE",
     "QUIET",
     "RATE",
@@ -47,6 +48,7 @@ __all__ = [
     "add_threads",
     "add_training",
     "character",
+    "is_delimiter",
     "names",
     "numbers",
     "parsed",
@@ -79,7 +81,8 @@ HELD_OUT = Range(0, 1, closed="left")
 TOLERANCE = Range(0, closed="left", none=True)
 RATIO = Range(1, closed="neither", infinite=True)
 WINDOW = Range(0, 100, whole=True)
-BITS = Range(1, 30, whole=True)
+MOST_BITS = 30
+BITS = Range(1, MOST_BITS, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +261,15 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
+def is_delimiter(text: str) -> bool:
+    """Whether a text may separate the columns of CSV."""
+    return len(text.encode()) == 1 and text not in '"\r\n'
+
+
 def character(text: str) -> str:
     """Return what may separate the columns of CSV; a backslash and a t are a tab."""
     found = "\t" if text == "\\t" else text
-    if len(found.encode()) != 1 or found in '"\r\n':
+    if not is_delimiter(found):
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"must be one character of ASCII, and no quote or line end, got {text!r}")
