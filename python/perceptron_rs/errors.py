@@ -63,7 +63,7 @@ class ArgumentError(ValueError):
     >>> error = ArgumentError("{eta0} must be above {least}", "raise {eta0}", values={"eta0": -1}, least=0)
     >>> print(error)
     eta0=-1 must be above 0; raise eta0
-    >>> error.told(lambda name, *value: "--" + " ".join([name, *map(str, value)]))
+    >>> error.text(lambda name, *value: "--" + " ".join([name, *map(str, value)]))
     '--eta0 -1 must be above 0; raise --eta0'
     """
 
@@ -80,7 +80,7 @@ class ArgumentError(ValueError):
     ) -> None:
         self.problem, self.remedy, self.cause, self.place = problem, remedy, cause, place
         self.values, self.settings, self.facts = dict(values or {}), dict(settings or {}), facts
-        super().__init__(self.told(say_in_python))
+        super().__init__(self.text(say_in_python))
 
     @property
     def argument(self) -> str | None:
@@ -88,7 +88,7 @@ class ArgumentError(ValueError):
         names = (name for _, name, _, _ in Formatter().parse(self.problem) if name and name not in self.facts)
         return next(names, None)
 
-    def told(self, say: Say, remedies: Mapping[str, str] | None = None) -> str:
+    def text(self, say: Say, remedies: Mapping[str, str] | None = None) -> str:
         """Return the text in other words.
 
         Parameters
@@ -123,7 +123,7 @@ class ArgumentError(ValueError):
         """Return the same error with a place before what it says."""
         found = type(self).__new__(type(self))
         vars(found).update(vars(self) | {"place": place + self.place})
-        found.args = (found.told(say_in_python),)
+        found.args = (found.text(say_in_python),)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:

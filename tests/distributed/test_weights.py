@@ -151,7 +151,7 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
         for one, other in zip(few.numbers[name][0], whole.numbers[name][0], strict=True):
             assert (one is other is None) or one.tobytes() == other.tobytes()
     both = add_shares(state, few, whole)
-    assert len(both.told) == 2
+    assert len(both.reports) == 2
 
 
 def test_columns_keep_their_lanes():

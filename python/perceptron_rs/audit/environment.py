@@ -1,4 +1,4 @@
-"""What computes: the versions, the processor and the system that a run is told with."""
+"""What computes: the versions, the processor and the system that a run computes with."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ _REMEDIES = {
 def text_of(error: BaseException) -> str:
     """Return what an error says, in one line."""
     if isinstance(error, ArgumentError):
-        return " ".join(error.told(say, _REMEDIES).split())
+        return " ".join(error.text(say, _REMEDIES).split())
     if isinstance(error, MemoryError):
         return f"out of memory: {one_line(error) if str(error) else 'the data does not fit'}"
     return one_line(error)

@@ -199,5 +199,5 @@ def mixed(
     state = weights.after(changes)
     whole = reduce_tree(shares, partial(add_shares, state))
     change, epoch = mixture(settings, state, whole, number)
-    mistakes = [int(np.add.reduce(told.epoch.mistakes)) for told in whole.told]
-    return Mixture(change, epoch, mistakes, [told.seconds for told in whole.told])
+    mistakes = [int(np.add.reduce(report.epoch.mistakes)) for report in whole.reports]
+    return Mixture(change, epoch, mistakes, [report.seconds for report in whole.reports])

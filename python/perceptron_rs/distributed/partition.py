@@ -140,7 +140,7 @@ def survey(parsed: Parsed) -> PartitionFacts:
     digests = Digests().with_call(parsed.stored, parsed.columns, labels, parsed.weights)
     lengths = None if parsed.lengths is None else parsed.lengths.tolist()
     names = [classes.tolist()] if is_multilabel else classes.tolist()
-    told = (digests, names, lengths, parsed.names, parsed.attributes)
+    contents = (digests, names, lengths, parsed.names, parsed.attributes)
     uses = None
     if parsed.attributes:
         uses = np.bincount(parsed.stored["rows_indices"], minlength=len(parsed.attributes))
@@ -151,7 +151,7 @@ def survey(parsed: Parsed) -> PartitionFacts:
         classes=classes,
         counts=count_classes(labels, parsed.weights, len(classes)),
         entries=int(stored_values(parsed.stored).size),
-        digest=sha256(repr(told).encode()).hexdigest(),
+        digest=sha256(repr(contents).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
         is_multilabel=is_multilabel,

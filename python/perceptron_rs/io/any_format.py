@@ -155,8 +155,8 @@ def open_examples(
         max_ratio=check_ratio(max_ratio),
     )
     usual = vars(FileOptions())
-    told = {name: value for name, value in vars(options).items() if value != usual[name]}
-    files = ExampleFiles(paths_of(path), reading_of(told))
+    options_set = {name: value for name, value in vars(options).items() if value != usual[name]}
+    files = ExampleFiles(paths_of(path), reading_of(options_set))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
     return files.opened()

@@ -426,11 +426,11 @@ class ExampleFiles:
 
     def _how(self) -> str:
         """Return how they are read: what is not as usual, so that errors show what has changed."""
-        told = vars(self.reading) | {"holdout": self.holdout}
+        how = vars(self.reading) | {"holdout": self.holdout}
         usual = vars(Reading()) | {"holdout": None}
         return ", ".join(
             f"{name}={value!r}"
-            for name, value in told.items()
+            for name, value in how.items()
             if name not in _OF_NO_MATTER and value != usual[name]
         )
 

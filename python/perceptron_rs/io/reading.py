@@ -141,10 +141,10 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
     of_model : mapping or None
         What a model knows of its data, where no option says another thing.
     **how : object
-        What else a `Reading` is told.
+        Other fields of the `Reading`.
     """
-    told = {option.name: options[option.name] for option in fields(FileOptions) if option.name in options}
-    return Reading(given=frozenset(told), **{**(of_model or {}), **told}, **how)
+    values = {option.name: options[option.name] for option in fields(FileOptions) if option.name in options}
+    return Reading(given=frozenset(values), **{**(of_model or {}), **values}, **how)
 
 
 def check_bits(bits: object) -> int:

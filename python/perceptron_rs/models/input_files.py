@@ -54,8 +54,8 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
     setattr(model, INPUT, found)
 
 
-def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model knows of its data, as `reading_of` takes it; ``told`` are options of a reader."""
+def known_of(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model knows of its data, as `reading_of` takes it; ``options`` are those of a reader."""
     kept, base = input_of(model), base_of(model)
     names = feature_names(model)
     found: dict[str, Any] = {
@@ -67,7 +67,7 @@ def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     }
     if found["multilabel"]:
         found["list_labels"] = tuple(model.classes_.tolist())
-    if "zero_based" not in told and base is not None:
+    if "zero_based" not in options and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
     if kept is None:
         return found
@@ -80,7 +80,7 @@ def known_of(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
         found["tf_idf"] = kept.scale is not None and kept.scale.kind == KIND
     if kept.hash_bits is not None:
         found["hash_bits"] = kept.hash_bits
-    if "columns" not in told:
+    if "columns" not in options:
         found["drop"] = kept.drop
     if kept.format == "lines":  # by its suffix, .txt would be svmlight text
         found["format"] = kept.format

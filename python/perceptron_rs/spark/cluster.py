@@ -103,9 +103,9 @@ class SparkCluster:
         shares: list[Share] = self.ask(partial(learnt_of, *common))
         self.change, epoch = mix(settings[0], state, shares, number)
         self.state = apply_change(state, self.change)
-        told = [share.told[0] for share in shares]
-        mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in told]
-        return Round(self.state, epoch, mistakes, [each.seconds for each in told])
+        reports = [share.reports[0] for share in shares]
+        mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in reports]
+        return Round(self.state, epoch, mistakes, [each.seconds for each in reports])
 
     def send(self, given: EpochWeights | Change, _epoch: int) -> Any:
         """Broadcast weights, or what has changed."""
@@ -223,9 +223,9 @@ def explained(error: Exception) -> Exception:
     changed = re.search(r"PartitionChangedError: partition (\d+) was read again", text)
     if changed is not None:
         return PartitionChangedError(int(changed[1]))
-    told = re.findall(r"^(?:ValueError|TypeError|perceptron_rs\.errors\.\w+): (.*)$", text, re.MULTILINE)
-    if told:
-        return ValueError(told[-1])  # those before are what it was raised from
+    messages = re.findall(r"^(?:ValueError|TypeError|perceptron_rs\.errors\.\w+): (.*)$", text, re.MULTILINE)
+    if messages:
+        return ValueError(messages[-1])  # those before are what it was raised from
     died = re.search(r"Task (\d+) in stage", text)
     if died is not None and ("worker exited unexpectedly" in text or "ExecutorLostFailure" in text):
         return PartitionError(int(died[1]))

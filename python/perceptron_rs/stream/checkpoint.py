@@ -154,19 +154,19 @@ class Checkpoint:
         self.last = time.monotonic()
 
 
-def watch_again(ask: Watch, n_told: int, *, last_is_open: bool) -> Watch:
-    """Return the observer of a resumed run, in which the first ``n_told`` epochs are repeated reports.
+def watch_again(ask: Watch, n_known: int, *, last_is_open: bool) -> Watch:
+    """Return the observer of a resumed run, in which the first ``n_known`` epochs are repeated reports.
 
     ``ask`` is asked about those that are new. The others did not end the run; but of the last of them this
     may be open, or have been the word of a callback: whether it is the end is for who asks now to say.
     """
-    told = count(1)
+    numbers = count(1)
 
     def watch(
         epoch: int, mistakes: NDArray[np.int64], losses: NDArray[np.float64], run: Run
     ) -> bool | NDArray[np.bool_]:
-        number = next(told)
-        is_known = number < n_told or (number == n_told and not last_is_open)
+        number = next(numbers)
+        is_known = number < n_known or (number == n_known and not last_is_open)
         return False if is_known else ask(epoch, mistakes, losses, run)
 
     return watch

@@ -120,24 +120,24 @@ class StreamRun:
         self.first_epoch, self.save, self.see = first_epoch, save, see
         self.usual = replace(settings, track_activations=True) if isinstance(settings, Linear) else settings
         self.known: dict[int, Block] = {}
-        self.told = 0  # epochs
+        self.n_reported = 0  # epochs, of the checkpoint or made since
         self.ended: list[int] = []
         self.last: Run | None = None  # of no examples, to end decisions
         self.n_examples = self.n_before = 0  # in the last epoch, and of them before this process
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, block by block."""
-        told = self.told
-        if told < len(self.place.done):
-            self.told += 1
-            return self.place.done[told]
+        done = self.n_reported
+        if done < len(self.place.done):
+            self.n_reported += 1
+            return self.place.done[done]
         try:
-            return self._close(told, interrupted=self._visit(number))
+            return self._close(done, interrupted=self._visit(number))
         except KeyboardInterrupt:
             if not self.settings.keep_on_interrupt:
                 raise
             self._catch_up()
-            return self._close(told, interrupted=True)
+            return self._close(done, interrupted=True)
 
     def _visit(self, number: int) -> bool:
         """Learn from the blocks of an epoch that are left; return whether Ctrl-C ended it."""
@@ -171,7 +171,7 @@ class StreamRun:
             state, self.n_examples = self.settled(self.place.state), self.place.examples
             epoch = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
             self.place = Place(state, (*self.place.done, epoch))
-        self.told = number + 1
+        self.n_reported = number + 1
         return self.place.done[number]._replace(interrupted=interrupted)
 
     def _so_far(self) -> NDArray[np.float64]:
@@ -183,7 +183,7 @@ class StreamRun:
         self.ended.append(decision)
         if self.last is None:
             self.last = self._start(self._nothing(), self._settings(None))
-            self.last.epoch(self.first_epoch + max(self.told - 1, 0))  # which it names in an error
+            self.last.epoch(self.first_epoch + max(self.n_reported - 1, 0))  # which it names in an error
         self.last.end(decision)
 
     def state(self) -> Any:

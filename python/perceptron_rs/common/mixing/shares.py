@@ -16,7 +16,7 @@ Paper
     2010: figure 3.
 
 ARITHMETIC.md says in which order numbers are added: by a tree, neighbours first. So shares of neighbours can
-be added wherever they are. What no pass has changed stays as it is, so a share is told by what it has
+be added wherever they are. What no pass has changed stays as it is, so a share is what it has
 changed.
 """
 
@@ -54,7 +54,7 @@ __all__ = [
 _SPARSE = ("emission", "pair")
 #: What is said of penalties that are pending.
 _PENDING = {"ages", "strengths"}
-#: Arrays of more numbers are told by those that have changed, where these are few.
+#: Arrays of more numbers are held as those that have changed, where these are few.
 _LARGE = 1 << 12
 #: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
 _BLOCK = 1 << 13
@@ -95,7 +95,7 @@ class Sum(NamedTuple):
 class Share(NamedTuple):
     """What neighbours have learnt: the numbers of each by themselves, while they are few, or added."""
 
-    told: tuple[PassReport, ...]
+    reports: tuple[PassReport, ...]
     numbers: dict[str, tuple[Entries, ...] | Sum]
 
 
@@ -190,9 +190,9 @@ def add_shares(before: State, left: Share, right: Share) -> Share:
             part = array.within(block)
             a, b = (_sum(_within(side, name, block), name, part, None) for side in (left, right))
             sums.append(_add(a, b, part, None)[1:])
-        k = np.add.reduce([each.k for each in left.told + right.told])
+        k = np.add.reduce([each.k for each in left.reports + right.reports])
         numbers[name] = Sum(k, *_end_to_end(sums))
-    return Share(left.told + right.told, numbers)
+    return Share(left.reports + right.reports, numbers)
 
 
 @standard()
@@ -204,8 +204,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     OverflowError
         If a number is not finite (rule 9).
     """
-    told = whole.told
-    visits = [each.seen - before["seen"] for each in told]
+    visits = [each.seen - before["seen"] for each in whole.reports]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
     for name in _names(before):
         array, found = AveragedArray(before, name), whole.numbers[name]
@@ -229,7 +228,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
             )
         w, u = _end_to_end([each[1:] for each in made])
         change.numbers[name] = Entries(made[0].places, w, u)
-    epochs = [each.epoch for each in told]
+    epochs = [each.epoch for each in whole.reports]
     mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
     if isinstance(settings, Chain):  # its losses count wrong labels
         losses = np.add.reduce([epoch.losses for epoch in epochs])
@@ -340,11 +339,11 @@ def _blocks(array: AveragedArray, of_planes: NDArray[Any]) -> Iterator[Span]:
 
 def _within(share: Share, name: str, block: Span) -> Share:
     """Return what a share tells of a block."""
-    told = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.told)
+    reports = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.reports)
     found = share.numbers[name]
     if isinstance(found, Sum):
         parts: Any = (None if values is None else values[block.range] for values in found[1:])
-        return Share(told, {name: Sum(block.of(found.k), *parts)})
+        return Share(reports, {name: Sum(block.of(found.k), *parts)})
     numbers = []
     for places, w, u in found:
         there = block.range
@@ -352,7 +351,7 @@ def _within(share: Share, name: str, block: Span) -> Share:
             there = slice(*np.searchsorted(places, [there.start, there.stop]))
             places = places[there] - block.range.start
         numbers.append(Entries(places, w[there], None if u is None else u[there]))
-    return Share(told, {name: tuple(numbers)})
+    return Share(reports, {name: tuple(numbers)})
 
 
 def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
@@ -371,7 +370,7 @@ def _mixed(
     T_after: NDArray[np.int64],
 ) -> Entries:
     """Return the weights and sums that a share of all partitions leads to."""
-    P, total = len(share.told), _sum(share, array.name, array, places)
+    P, total = len(share.reports), _sum(share, array.name, array, places)
     w = _quotient(total, P, array, places)
     return Entries(places, w, _sums(total, P, array, places, w, T, T_after))
 
@@ -383,20 +382,20 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
         return found
     before = array.at(places)
 
-    def term(own_and_told: tuple[Entries, PassReport]) -> Sum:
-        own, told = own_and_told
+    def term(own_and_report: tuple[Entries, PassReport]) -> Sum:
+        own, report = own_and_report
         _, w, u = own if own.places is None else _filled(own, before)
-        k = array.spread(np.where(told.k == 0, 1, told.k), places)
+        k = array.spread(np.where(report.k == 0, 1, report.k), places)
         touched, v = w != before.w, None
         if u is not None:
             touched |= u != before.u
-            v = array.spread(told.seen + 1, places) * w
-        return Sum(told.k, k * w, w, touched, u, v)
+            v = array.spread(report.seen + 1, places) * w
+        return Sum(report.k, k * w, w, touched, u, v)
 
     def add(left: Sum, right: Sum) -> Sum:
         return _add(left, right, array, places)
 
-    return reduce_tree(list(zip(found, share.told, strict=True)), add, term)
+    return reduce_tree(list(zip(found, share.reports, strict=True)), add, term)
 
 
 def _add(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:

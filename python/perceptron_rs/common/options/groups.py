@@ -146,14 +146,14 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
     """Return the options that set parameters of a group; ``of_model``: of a command that reads a model."""
     found = []
     for parameter in fields(group):
-        told = dict(parameter.metadata)
-        if told.get("text") is None or (of_model and told["of_model"] is False):
+        facts = parameter.metadata
+        if facts.get("text") is None or (of_model and facts["of_model"] is False):
             continue
-        default = told["of_model"] if of_model and told["of_model"] else told["default"]
-        said = _default(parameter.default) if default is None else default
-        text = f"{told['text']} ({said})" if said else told["text"]
-        how = {part: told[part] for part in ("needs", "name", "sets")}
-        found.append(Option(parameter.name, text, told["values"], parameter.default, **how))
+        default = facts["of_model"] if of_model and facts["of_model"] else facts["default"]
+        default_text = _default(parameter.default) if default is None else default
+        text = f"{facts['text']} ({default_text})" if default_text else facts["text"]
+        how = {part: facts[part] for part in ("needs", "name", "sets")}
+        found.append(Option(parameter.name, text, facts["values"], parameter.default, **how))
     return tuple(found)
 
 
