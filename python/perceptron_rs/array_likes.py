@@ -46,13 +46,13 @@ def has_shape(given: MatrixLike) -> bool:
 
 
 def shape_of(given: MatrixLike) -> tuple[int, ...] | None:
-    """Return its shape; None if it says none."""
+    """Return the shape of an array or a table; None if it says none."""
     found: tuple[int, ...] | None = getattr(given, "shape", None)
     return found
 
 
 def n_dimensions(given: MatrixLike) -> int | None:
-    """Return the number of its dimensions; None if it says none, as tables of Arrow and polars."""
+    """Return the number of dimensions; None if it says none, as tables of Arrow and polars."""
     found: int | None = getattr(given, "ndim", None)
     return found
 

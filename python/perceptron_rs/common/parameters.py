@@ -31,7 +31,6 @@ __all__ = [
     "check_values",
     "draw_seed",
     "is_aggressive",
-    "look_at",
     "refuse_balanced",
     "refuse_early_stopping",
     "refuse_partitions",
@@ -53,7 +52,7 @@ def check_values(estimator: BaseEstimator) -> None:
     scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
     """
     if not are_valid(estimator):
-        look_at(type(estimator), estimator.get_params(deep=False))
+        _check_all(type(estimator), estimator.get_params(deep=False))
 
 
 def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
@@ -236,7 +235,7 @@ def _validate(kind: Any, *values: Any) -> bool:
     return True
 
 
-def look_at(kind: Any, parameters: dict[str, Any]) -> None:
+def _check_all(kind: Any, parameters: dict[str, Any]) -> None:
     """Raise ValueError for a value of a parameter that is not allowed."""
     if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
         _check_constraints(kind, parameters)

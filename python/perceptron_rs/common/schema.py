@@ -400,11 +400,11 @@ class SchemaMixin:
         return {}
 
     def _packed(self) -> State:
-        """Return the same as files and pickles hold it, without columns that have nothing."""
+        """Return the arrays of `_state` for files and pickles, without columns that have nothing."""
         return packed(self._state())
 
     def _settled_state(self) -> State:
-        """Return the same as trainings compare them: nothing in them is pending."""
+        """Return the arrays of `_state` for comparisons of trainings, with all pending penalties applied."""
         return self._state()
 
     def _set_state(self, state: State) -> None:

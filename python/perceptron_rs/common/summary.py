@@ -20,7 +20,7 @@ class Family(Protocol):
     def shown(self, model: SchemaMixin, top: int) -> dict[str, Any]:
         """Return what is shown beside parameters and history; ``top``: how many weights or examples."""
 
-    def lines(self, story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    def lines(self, description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
         """Return what comes behind the number of features, before the history, and behind the parameters."""
 
 
@@ -43,19 +43,19 @@ def _history(model: SchemaMixin) -> dict[str, Any]:
     return found
 
 
-def as_text(story: dict[str, Any], family: Family) -> str:
-    """Return the same for people."""
-    behind, before, after = family.lines(story)
-    classes = [label_text(label) for label in story["classes"]]
+def as_text(description: dict[str, Any], family: Family) -> str:
+    """Return a description as lines for people."""
+    behind, before, after = family.lines(description)
+    classes = [label_text(label) for label in description["classes"]]
     lines = [
-        f"format      {story['format']}, {story['bytes']} bytes",
-        f"estimator   {story['estimator']}",
+        f"format      {description['format']}, {description['bytes']} bytes",
+        f"estimator   {description['estimator']}",
         f"classes     {' '.join(classes[:_SHOWN])}{' ...' if len(classes) > _SHOWN else ''}",
-        f"features    {story['n_features']}{behind}",
+        f"features    {description['n_features']}{behind}",
         *before,
-        *_history_lines(story["history"]),
+        *_history_lines(description["history"]),
         "parameters",
-        *(f"  {name} = {value!r}" for name, value in story["parameters"].items()),
+        *(f"  {name} = {value!r}" for name, value in description["parameters"].items()),
         *after,
     ]
     return "\n".join(lines) + "\n"
@@ -100,7 +100,7 @@ def largest(
 
 
 def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
-    """Return the same for people."""
+    """Return a description as lines for people."""
     names = [_name(entry) for entry in entries]
     width = max(map(len, names), default=0)
     # The weight of the first n-gram, whose value in the column may be negative.

@@ -12,7 +12,7 @@ from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.storage import to_stored
 from perceptron_rs.common.targets.label_sets import indicator, is_indicator
 from perceptron_rs.common.targets.labels import label_array
-from perceptron_rs.common.targets.weights import nothing_to_learn, refuse_odd_weights, sample_weights
+from perceptron_rs.common.targets.weights import check_weight_type, nothing_to_learn, sample_weights
 from perceptron_rs.common.training.driver import Report, Schedule
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.distributed.fitting import Partitions
@@ -39,7 +39,7 @@ def parse(batch: Batch) -> Parsed:
     weights, n = None, X.shape[0]
     labels: NDArray[Any] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
     if sample_weight is not None:
-        refuse_odd_weights(sample_weight)
+        check_weight_type(sample_weight)
         is_zero = np.shape(sample_weight) in ((), (n,)) and not np.any(sample_weight)
         # scikit-learn refuses weights that are all 0, but other partitions may have examples to learn from.
         weights = np.zeros(len(labels)) if is_zero else sample_weights(sample_weight, labels)

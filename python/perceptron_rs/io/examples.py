@@ -23,7 +23,7 @@ __all__ = [
     "read_labels",
     "refuse_share",
     "same_columns",
-    "tidy",
+    "whole_labels",
 ]
 
 _EXACT = 2.0**53
@@ -120,7 +120,7 @@ def read_labels(path: Path) -> NDArray[Any]:
     return np.array(y)  # of a map
 
 
-def tidy(y: NDArray[Any], where: str) -> NDArray[Any]:
+def whole_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
     """Return float labels that are whole as integers, so that 1.0 in a file and 1 are one class."""
     place = f"{where}: "
     if y.dtype.kind == "f":

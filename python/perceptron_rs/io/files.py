@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from perceptron_rs.errors import ArgumentError, OptionsError, about
-from perceptron_rs.io.examples import Examples, held_out, is_held_out, joined, read_labels, same_columns, tidy
+from perceptron_rs.io.examples import (
+    Examples,
+    held_out,
+    is_held_out,
+    joined,
+    read_labels,
+    same_columns,
+    whole_labels,
+)
 from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, read_tensors, wrong_width
 from perceptron_rs.io.reading import (
     HASHED,
@@ -367,7 +375,7 @@ class ExampleFiles:
             return data
         if reading.multilabel or reading.as_written:
             return data
-        return replace(data, y=tidy(np.asarray(data.y), str(reading.labels or name)))
+        return replace(data, y=whole_labels(np.asarray(data.y), str(reading.labels or name)))
 
     # ---- as a stream
 

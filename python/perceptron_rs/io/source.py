@@ -308,9 +308,9 @@ def open_arrays(
         data, indices, indptr = (_mapped(part, files) for part in parts)
         X = _csr(data, indices, indptr, int(n_features))
     else:
-        from perceptron_rs.common.rows.examples import refuse_odd  # imports scikit-learn
+        from perceptron_rs.common.rows.examples import check_matrix  # imports scikit-learn
 
-        X = refuse_odd(_mapped(X, files))
+        X = check_matrix(_mapped(X, files))
     if is_sparse(X):
         X = X.tocsr()
     elif not has_shape(X) or n_dimensions(X) is None:  # tables of Arrow and polars have the one alone

@@ -39,14 +39,14 @@ def shown(model: KernelLearner, top: int) -> dict[str, Any]:
     }
 
 
-def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the same for people."""
+def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Return what `Family.lines` is to return of that."""
     before = [
-        f"kernel      {' '.join(f'{name}={value}' for name, value in story['kernel'].items())}",
-        f"support     {story['n_support']} examples",
+        f"kernel      {' '.join(f'{name}={value}' for name, value in description['kernel'].items())}",
+        f"support     {description['n_support']} examples",
     ]
     after = []
-    for plane in story["planes"]:
+    for plane in description["planes"]:
         vectors = ""
         if "n_vectors" in plane:
             vectors = f"{plane['n_vectors']} vectors, intercept {plane['intercept']!r}; "

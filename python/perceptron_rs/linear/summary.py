@@ -34,13 +34,13 @@ def shown(model: Any, top: int) -> dict[str, Any]:
     return {"column_base": base, "nonzero_weights": nonzero, "weights": weights}
 
 
-def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the same for people."""
-    base, nonzero = story["column_base"], story["nonzero_weights"]
+def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Return what `Family.lines` is to return of that."""
+    base, nonzero = description["column_base"], description["nonzero_weights"]
     behind = "" if base is None else f" counted from {base}"
     behind += "" if nonzero is None else f", {nonzero} weights are not 0"
     after = []
-    for plane in story["weights"]:
+    for plane in description["weights"]:
         label = label_text(plane["class"])
         if "n_vectors" in plane:
             after.append(f"class {label}: {plane['n_vectors']} vectors vote")

@@ -36,10 +36,10 @@ def shown(model: MaxMarginClassifier, top: int) -> dict[str, Any]:
     return {"planes": planes}
 
 
-def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the same for people."""
+def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Return what `Family.lines` is to return of that."""
     after = []
-    for plane in story["planes"]:
+    for plane in description["planes"]:
         lower, upper = plane["margin"]
         margin = f", margin in [{lower!r}, {upper!r}]" if lower is not None else ""
         after.append(

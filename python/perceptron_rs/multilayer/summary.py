@@ -26,13 +26,13 @@ def shown(model: MultilayerPerceptron, top: int) -> dict[str, Any]:  # noqa: ARG
     return {"out_activation": model.out_activation_, "layers": layers}
 
 
-def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the same for people."""
-    sizes = [story["n_features"], *(layer["outputs"] for layer in story["layers"])]
-    before = [f"layers      {' '.join(map(str, sizes))}, output {story['out_activation']}"]
+def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Return what `Family.lines` is to return of that."""
+    sizes = [description["n_features"], *(layer["outputs"] for layer in description["layers"])]
+    before = [f"layers      {' '.join(map(str, sizes))}, output {description['out_activation']}"]
     after = [
         f"layer {number}: {layer['inputs']} to {layer['outputs']}, largest weight "
         f"{layer['largest_weight']!r}, largest intercept {layer['largest_intercept']!r}"
-        for number, layer in enumerate(story["layers"], start=1)
+        for number, layer in enumerate(description["layers"], start=1)
     ]
     return "", before, after

@@ -43,9 +43,9 @@ def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
     }
 
 
-def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return the same for people."""
-    template, before = story["template"], []
+def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    """Return what `Family.lines` is to return of that."""
+    template, before = description["template"], []
     if template is not None:
         window = f", window {template['window']}" if template["kind"] == "words" else ""
         columns = template["columns"]
@@ -57,10 +57,10 @@ def lines(story: dict[str, Any]) -> tuple[str, list[str], list[str]]:
     after = ["weights of a tag after another"]
     after += [
         f"  {label_text(entry['before'])} {label_text(entry['after'])}  {entry['weight']!r}"
-        for entry in story["transitions"]
+        for entry in description["transitions"]
     ]
-    for part in story["weights"]:
+    for part in description["weights"]:
         label = label_text(part["class"])
         after.append(f"weights for tag {label}, first {part['start']!r}, last {part['end']!r}")
         after += largest_lines(part["largest"])
-    return f", {story['nonzero_weights']} weights are not 0", before, after
+    return f", {description['nonzero_weights']} weights are not 0", before, after

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import crc32
 from perceptron_rs.array_likes import has_columns
 from perceptron_rs.common.errors import naming
-from perceptron_rs.common.rows.examples import refuse_odd
+from perceptron_rs.common.rows.examples import check_matrix
 from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.common.rows.storage import checked_by, holds_numbers
 from perceptron_rs.common.targets.label_sets import indicator, is_indicator, warn_of_constant
@@ -30,7 +30,7 @@ from perceptron_rs.common.targets.labels import (
     label_array,
     of_one_type,
 )
-from perceptron_rs.common.targets.weights import infinite_weight, refuse_odd_weights
+from perceptron_rs.common.targets.weights import check_weight_type, infinite_weight
 from perceptron_rs.common.turns import within_turns
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError
@@ -285,7 +285,7 @@ def array_batch(given: object) -> Batch:
         raise TypeError(f"a batch must be a tuple (X, y) or (X, y, sample_weight), got {given!r:.80}")
     batch = Batch(*given)
     with naming("X"):
-        X = refuse_odd(batch.X)
+        X = check_matrix(batch.X)
         if not (is_sparse(X) or (type(X) is np.ndarray and X.ndim == 2 and holds_numbers(X.dtype))):
             from sklearn.utils import check_array
 
@@ -299,7 +299,7 @@ def array_batch(given: object) -> Batch:
         y = y.astype(str)
     weights, lengths = batch.sample_weight, batch.lengths
     if weights is not None:
-        refuse_odd_weights(weights)
+        check_weight_type(weights)
         weights = np.asarray(weights, dtype=np.float64)
         if weights.shape != (X.shape[0],):
             raise ValueError(

@@ -118,8 +118,8 @@ class Checkpoint:
                 state = unpacked(state)
             except ValueError as error:
                 raise located(error, f"checkpoint {str(self.path)!r}: ") from None
-        story = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
-        done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*story, strict=True))
+        numbers = (tensors["mistakes"], tensors["losses"], tensors["objectives"])
+        done = tuple(Epoch(*parts, interrupted=False) for parts in zip(*numbers, strict=True))
         if len(done) > max_iter:
             raise ArgumentError(
                 f"{{max_iter}} is less than the {len(done)} epochs of the checkpoint",

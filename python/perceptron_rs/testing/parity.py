@@ -37,7 +37,7 @@ class Way:
 
     @property
     def digest(self) -> str:
-        """That of the model; of the text of an overflow."""
+        """The digest of the model, or of the text of an overflow."""
         if isinstance(self.learnt, str):
             return sha256(self.learnt.encode()).hexdigest()
         return self.learnt.digest

@@ -169,7 +169,7 @@ class Classifier(Predictor):
         return found
 
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return its index."""
+        """Return the index of the class that the scores (n, 1) or (n, K) speak for."""
         if scores.shape[1] > 1:
             return cast("NDArray[np.intp]", np.argmax(scores, axis=1))
         return (scores[:, 0] > 0).astype(np.intp)

@@ -35,10 +35,10 @@ __all__ = [
     "ValidatedRows",
     "as_array",
     "assert_width",
+    "check_matrix",
     "examples",
     "examples_of_numbers",
     "read",
-    "refuse_odd",
     "unchecked",
 ]
 
@@ -66,7 +66,7 @@ class ValidatedRows:
         _assert_finite(self.values, estimator)
 
     def assert_finite_in(self, selected: NDArray[np.bool_], estimator: object) -> None:
-        """Do so for the selected rows alone, a block at a time."""
+        """Raise that error if there is one in the selected rows, read a block at a time."""
         if self.values.dtype.kind in "biu":
             return
         if self.indptr is not None:
@@ -107,7 +107,7 @@ def examples(estimator: object, engine: Engine, X: MatrixLike, *, reset: bool) -
             from sklearn.utils.validation import validate_data
 
             options = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
-            X = checked_by(partial(validate_data, estimator, reset=reset, **options), refuse_odd(X))
+            X = checked_by(partial(validate_data, estimator, reset=reset, **options), check_matrix(X))
         return read(engine, X)
 
 
@@ -124,7 +124,7 @@ class RawInput(Protocol):
 def examples_of_numbers(
     predictor: SchemaMixin, engine: Engine, X: MatrixLike, how: RawInput | None = None
 ) -> ValidatedRows:
-    """Do so for a predictor by NumPy alone: of arrays, lists of lists, and matrices of SciPy.
+    """Check the X of a predictor by NumPy alone: arrays, lists of lists, and matrices of SciPy.
 
     The columns of a data frame must have the names that the predictor knows, in that order. Dictionaries have
     the columns that they name. ``how`` makes columns of raw examples.
@@ -133,7 +133,7 @@ def examples_of_numbers(
         X = X if how is None else how.columns_of(X)
         X = _named(predictor, X) if _are_dictionaries(X) else X
         names = _column_names(X)
-        X = refuse_odd(X)
+        X = check_matrix(X)
         X = X.tocsr() if is_sparse(X) else _matrix_of_numbers(X)
         if len(X.shape) != 2 or min(X.shape) == 0:
             raise ValueError(
@@ -266,8 +266,8 @@ def as_array(X: MatrixLike) -> Any:
     return np.asarray(X)
 
 
-def refuse_odd(X: MatrixLike) -> Any:
-    """Refuse what scikit-learn would let through, crash on, or refuse without naming it."""
+def check_matrix(X: MatrixLike) -> Any:
+    """Return X as an array or a sound sparse matrix; refuse what scikit-learn passes or does not name."""
     X = as_array(X)
     if is_sparse(X):
         return checked_format(X)

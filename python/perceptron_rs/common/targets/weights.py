@@ -18,12 +18,12 @@ from perceptron_rs.state import Floats
 
 __all__ = [
     "CallWeights",
+    "check_weight_type",
     "class_counts",
     "class_weights",
     "count_classes",
     "infinite_weight",
     "label_weights",
-    "refuse_odd_weights",
     "sample_weights",
     "start_value",
     "unvisited",
@@ -62,7 +62,7 @@ def sample_weights(sample_weight: ArrayLike, labels: NDArray[np.uint32]) -> Floa
     """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
-    refuse_odd_weights(sample_weight)
+    check_weight_type(sample_weight)
     from sklearn.utils.validation import _check_sample_weight
 
     with naming("sample_weight"):
@@ -73,7 +73,7 @@ def sample_weights(sample_weight: ArrayLike, labels: NDArray[np.uint32]) -> Floa
     return np.require(weights, requirements=["C", "A"])  # a view of packed records is not aligned
 
 
-def refuse_odd_weights(sample_weight: ArrayLike) -> None:
+def check_weight_type(sample_weight: ArrayLike) -> None:
     """Refuse weights that NumPy would turn into numbers, and masked ones."""
     if is_masked(sample_weight):
         raise ValueError("sample_weight is a masked array with masked values")

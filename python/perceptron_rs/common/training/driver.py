@@ -69,10 +69,10 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What was learnt, and the story of the run: E epochs (of the decision that learnt longest), K planes.
+    """What was learnt, and the numbers of the run: E epochs (of the decision that learnt longest), K planes.
 
-    If examples are held out, each decision of the state is as it was after its best epoch; the story is that
-    of all epochs.
+    If examples are held out, each decision of the state is as it was after its best epoch; the numbers are
+    those of all epochs.
     """
 
     state: State
@@ -89,7 +89,7 @@ class Report:
 
     @property
     def activations(self) -> NDArray[np.float64] | None:
-        """Those (n, K) of the last epoch, before the update; NaN where none was computed."""
+        """Activations (n, K) of the last epoch, before the update; NaN where none was computed."""
         return self.tracked.get("activations")
 
 

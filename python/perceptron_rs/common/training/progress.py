@@ -30,8 +30,8 @@ class Learnable:
     def model(self) -> Any:
         """Return the learner as it is after this epoch: a fitted copy that predicts and has its weights.
 
-        The copy has no story: ``n_iter_``, ``mistakes_per_epoch_`` and the like are those of the fit before,
-        if there was one.
+        The copy reports nothing of this fit: ``n_iter_``, ``mistakes_per_epoch_`` and the like are those of
+        the fit before, if there was one.
 
         Returns
         -------

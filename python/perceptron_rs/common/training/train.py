@@ -117,7 +117,7 @@ class Feeder(ABC):
         self.accept_kind(y.kind if isinstance(y, LabelSets) else None)
 
     def accept_kind(self, multilabel: str | None) -> None:
-        """Do the same by what `multilabel` is."""
+        """Note as what matrix examples have many labels, None if one each; ValueError as for `accept`."""
         self.multilabel = multilabel
         if self.multilabel is not None and is_joint(self.model):
             raise ArgumentError(
@@ -263,7 +263,7 @@ class Trainable(Owner):
 
     @abstractmethod
     def _publish_report(self, feeder: Feeder) -> None:
-        """Put the story of the run on the estimator."""
+        """Put what the run reports on the estimator."""
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""

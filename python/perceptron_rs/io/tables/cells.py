@@ -169,7 +169,7 @@ class CellKinds:
                     f"column {self.name!r} holds the label {self.fraction}; labels must be whole numbers or "
                     f"strings, so round or bin a regression target first",
                 )
-            self._refuse_odd()
+            self._refuse_mixture()
             if not (self.number or self.huge or self.odd):
                 return "i"
         return "U"
@@ -177,10 +177,10 @@ class CellKinds:
     def is_text(self) -> bool:
         """Whether a column that is to be hashed holds text; raise `CellError` if that cannot be known."""
         if self.text is None:
-            self._refuse_odd()
+            self._refuse_mixture()
         return not (self.text is None and self.odd is None)
 
-    def _refuse_odd(self) -> None:
+    def _refuse_mixture(self) -> None:
         if self.odd is not None and (self.integer or self.decimal or self.number):
             raise CellError(
                 None,
