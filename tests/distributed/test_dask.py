@@ -218,7 +218,7 @@ def test_a_fit_goes_on_from_a_checkpoint(client, tmp_path):
     )  # the last that was known is judged again
     with pytest.raises(ValueError, match="is of a run with another partitions"):
         model.fit(blocks[:-1], checkpoint=path, resume=True)
-    with pytest.raises(ValueError, match="resume=True needs checkpoint="):
+    with pytest.raises(ValueError, match="resume=True needs checkpoint, the file to go on from"):
         model.fit(blocks, resume=True)
 
 

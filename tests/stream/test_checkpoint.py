@@ -22,7 +22,7 @@ from perceptron_rs import (
     reproduce,
 )
 from perceptron_rs.io import Source, open_examples, open_svmlight
-from perceptron_rs.stream import fit
+from perceptron_rs.stream import checkpoint
 from perceptron_rs.stream.checkpoint import start_of
 from tests.support import files_of_at_most
 
@@ -283,7 +283,7 @@ def test_seeds_that_were_drawn_are_of_the_run(tmp_path):
 def test_numbers_of_another_arithmetic_are_not_gone_on_with(tmp_path, monkeypatch):
     options = {"checkpoint": tmp_path / "run", "resume": True}
     Perceptron(max_iter=1).fit_stream(source(), **options)
-    monkeypatch.setattr(fit, "ARITHMETIC_VERSION", fit.ARITHMETIC_VERSION + 1)
+    monkeypatch.setattr(checkpoint, "ARITHMETIC_VERSION", checkpoint.ARITHMETIC_VERSION + 1)
     with pytest.raises(ValueError, match="another arithmetic_version"):
         Perceptron(max_iter=2).fit_stream(source(), **options)
 

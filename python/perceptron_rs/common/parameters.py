@@ -15,8 +15,8 @@ from sklearn import get_config
 
 from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.options.groups import group_of
-from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
