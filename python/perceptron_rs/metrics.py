@@ -165,7 +165,7 @@ def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set
 
 
 def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
-    """Return them; an I whose chunk has not begun, or is of another kind, begins one."""
+    """Return the chunks that conlleval finds: an I begins one after none, or after another kind."""
     found = set()
     begin, kind, before = 0, "", "O"
     for i, (position, name) in enumerate([*tags, ("O", "")]):

@@ -257,9 +257,9 @@ class Comparison:
         self.blocks, self.columns, self.key = blocks, columns, key
         self.seen = 0  # examples before the block
         self.number = 0
-        self._digester = self._begun()
+        self._digester = self._new_digester()
 
-    def _begun(self) -> Digester:
+    def _new_digester(self) -> Digester:
         return Digester(Digests(), self.columns, self.key)
 
     def first_difference(
@@ -276,7 +276,8 @@ class Comparison:
                 ((_, found),) = self._digester.end().blocks
                 if expected is not None and found != expected:
                     return self.seen, self.seen + size - 1
-                self.seen, self.number, self._digester = self.seen + size, self.number + 1, self._begun()
+                self.seen, self.number = self.seen + size, self.number + 1
+                self._digester = self._new_digester()
         return None
 
 

@@ -88,7 +88,11 @@ def key_of(given: object) -> bytes | None:
 
 def _read(path: Path) -> bytes:
     if not stat.S_ISREG(path.stat().st_mode):
-        raise ArgumentError("{audit_key} must be a regular file", values={"audit_key": str(path)})
+        raise ArgumentError(
+            "{audit_key} must be a regular file",
+            "name one that holds the key",
+            values={"audit_key": str(path)},
+        )
     with path.open("rb") as file:
         data = file.read(4 * _SIZE)
     found = _HEX.fullmatch(data)

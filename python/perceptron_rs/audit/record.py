@@ -97,7 +97,7 @@ def recorded(
     ``stored`` are the rows as the engine reads them; ``state`` is what a linear learner goes on from;
     ``lengths`` are those of sequences.
     """
-    call, before = _begun(estimator, method, state, weighted=weights is not None)
+    call, before = _next_call(estimator, method, state, weighted=weights is not None)
     n = len(labels) if lengths is None else len(lengths)
     if call is None or before is None:
         yield
@@ -135,7 +135,7 @@ def next_record(
     calls = calls_of(estimator)
     if not calls or not _has_seed(estimator) or _is_large(stored):
         return None
-    call, before = _begun(estimator, "partial_fit", None, weighted=weights is not None)
+    call, before = _next_call(estimator, "partial_fit", None, weighted=weights is not None)
     if call is None or before is None:
         return None
     key = key_of(estimator.audit_key)
@@ -167,7 +167,7 @@ class StreamRecord:
         behind: int = 6,
     ) -> None:
         self.estimator = estimator
-        call, before = _begun(estimator, "fit_stream", state, weighted=False)
+        call, before = _next_call(estimator, "fit_stream", state, weighted=False)
         self.call = None if call is None else replace(call, block_size=block_size)
         self.digester = None
         if before is not None and call is not None:
@@ -224,7 +224,7 @@ class StreamRecord:
         _add(self.estimator, None if n is None else self.call, n or 0, digests)
 
 
-def _begun(
+def _next_call(
     estimator: Any, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""

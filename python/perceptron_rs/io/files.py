@@ -475,7 +475,7 @@ class ExampleFiles:
             return table_file(file).layout(name_of(file), self.reading)
         table = TableLines(name_of(file), self.form, self.reading)
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
-            next((found for _, text in blocks if (found := table.lines.begun(text)) is not None), None)
+            next((found for _, text in blocks if (found := table.lines.after_header(text)) is not None), None)
         return table.lines.layout
 
     def takes_own_pass(self, *, scales: bool) -> bool:

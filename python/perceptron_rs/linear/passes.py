@@ -57,9 +57,7 @@ class PassLearner(SparseWeights, LinearLearner):
     def coef_(self) -> Any:
         """Weights that predict."""
         coef = self._model.coef
-        # Looked for first, because a missing attribute takes longer than all else.
-        is_shown_sparse = "_as_sparse" in vars(self) and getattr(self, "_as_sparse", False)
-        return as_sparse(coef) if is_shown_sparse else coef
+        return as_sparse(coef) if vars(self).get("_as_sparse", False) else coef
 
     @coef_.setter
     def coef_(self, coef: object) -> None:

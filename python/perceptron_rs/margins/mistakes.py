@@ -264,29 +264,29 @@ def _bounds(
         radius == 0 and not terms.added
     ):  # rows of zeros, and no bias: each is a mistake whenever it is visited
         return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
-    growth, begun = rows + 2 * terms.threshold, _progress(w[np.newaxis], np.array([b]), start, terms.eta0)
+    growth, progress = rows + 2 * terms.threshold, _progress(w[np.newaxis], np.array([b]), start, terms.eta0)
     below = distances(problem, w, b, norms, has_bias=has_bias)
     all_epochs, plain = math.inf, _block_novikoff(problem, w, b, longest, has_bias=has_bias)
     if math.isfinite(plain):  # R^2 / plain is not above the square of the margin
         all_epochs = most_updates(
-            growth + Fraction(terms.added) ** 2, rows / Fraction(plain), Fraction(1), *begun
+            growth + Fraction(terms.added) ** 2, rows / Fraction(plain), Fraction(1), *progress
         )
     if terms.added:
         gamma = _gamma_with(below, terms.added)
         deviation, square = _deviation(below, gamma), Fraction(terms.added) ** 2
         if math.isfinite(deviation):
             length = 1 + Fraction(deviation) ** 2 / square
-            found = most_updates(growth + square, Fraction(gamma) ** 2, length, *begun)
+            found = most_updates(growth + square, Fraction(gamma) ** 2, length, *progress)
             all_epochs = min(all_epochs, found)
     reach = up_root(growth) if terms.threshold else radius
     gamma = best_gamma(below, reach)
     deviation = _deviation(below, gamma)
-    one_pass = _one_pass(reach, gamma, deviation, Fraction(1), begun)
+    one_pass = _one_pass(reach, gamma, deviation, Fraction(1), progress)
     return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, radius, n)
 
 
 def _one_pass(
-    reach: float, gamma: float, deviation: float, part: Fraction, begun: tuple[Fraction, Fraction]
+    reach: float, gamma: float, deviation: float, part: Fraction, progress: tuple[Fraction, Fraction]
 ) -> float:
     """Return the bound with an added feature of the best value, which one pass does not use."""
     if not math.isfinite(deviation) or reach == 0:
@@ -296,7 +296,7 @@ def _one_pass(
     root = Fraction(math.sqrt(part)) if part != 1 else part
     delta_squared = r * lacking * root
     length = 1 + part * lacking**2 / delta_squared if delta_squared else Fraction(1)
-    return most_updates(r**2 + delta_squared, Fraction(gamma) ** 2, length, *begun)
+    return most_updates(r**2 + delta_squared, Fraction(gamma) ** 2, length, *progress)
 
 
 def _joint_bounds(
@@ -307,14 +307,16 @@ def _joint_bounds(
     rows = Fraction(longest) ** 2 + (1 if has_bias else 0)
     if rows == 0:
         return MistakeBounds(math.inf, float(n), math.inf, math.inf, 0.0, n)
-    begun = _progress(w, b, start, terms.eta0)
+    progress = _progress(w, b, start, terms.eta0)
     below = joint_distances(problem, w, b, norms, has_bias=has_bias)
     least, reach = float(below.min()), up_root(2 * rows)
-    all_epochs = most_updates(2 * rows, Fraction(least) ** 2, Fraction(1), *begun) if least > 0 else math.inf
+    all_epochs = (
+        most_updates(2 * rows, Fraction(least) ** 2, Fraction(1), *progress) if least > 0 else math.inf
+    )
     part = 2 - Fraction(2, k)  # Delta^2, too, counts twice in the growth
     gamma = best_gamma(below, reach / math.sqrt(part))
     deviation = _deviation(below, gamma)
-    one_pass = _one_pass(reach, gamma, deviation, part, begun)
+    one_pass = _one_pass(reach, gamma, deviation, part, progress)
     return MistakeBounds(all_epochs, min(one_pass, all_epochs), gamma, deviation, up_root(rows), n)
 
 

@@ -56,7 +56,7 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
 
 def known_of(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a model knows of its data, as `reading_of` takes it; ``options`` are those of a reader."""
-    kept, base = input_of(model), base_of(model)
+    own, base = input_of(model), base_of(model)
     names = feature_names(model)
     found: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
@@ -69,24 +69,24 @@ def known_of(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         found["list_labels"] = tuple(model.classes_.tolist())
     if "zero_based" not in options and base is not None:
         found |= {"zero_based": base == 0, "base_of_model": True}
-    if kept is None:
+    if own is None:
         return found
     same = ("scale", "texts", "missing", "header", "columns")
-    found |= {name: getattr(kept, name) for name in same}
-    if kept.format == "safetensors":  # later files may have another one, where names are of columns
-        found |= {"columns": None, "usual_tensor": kept.columns}
-    if kept.text is not None:
-        found |= {name: getattr(kept.text, name) for name in OF_TEXT}
-        found["tf_idf"] = kept.scale is not None and kept.scale.kind == KIND
-    if kept.hash_bits is not None:
-        found["hash_bits"] = kept.hash_bits
+    found |= {name: getattr(own, name) for name in same}
+    if own.format == "safetensors":  # later files may have another one, where names are of columns
+        found |= {"columns": None, "usual_tensor": own.columns}
+    if own.text is not None:
+        found |= {name: getattr(own.text, name) for name in OF_TEXT}
+        found["tf_idf"] = own.scale is not None and own.scale.kind == KIND
+    if own.hash_bits is not None:
+        found["hash_bits"] = own.hash_bits
     if "columns" not in options:
-        found["drop"] = kept.drop
-    if kept.format == "lines":  # by its suffix, .txt would be svmlight text
-        found["format"] = kept.format
+        found["drop"] = own.drop
+    if own.format == "lines":  # by its suffix, .txt would be svmlight text
+        found["format"] = own.format
     return found | {
-        "usual": kept.format,
-        "usual_target": kept.target,
-        "usual_delimiter": kept.delimiter,
-        "usual_weight": kept.sample_weight,
+        "usual": own.format,
+        "usual_target": own.target,
+        "usual_delimiter": own.delimiter,
+        "usual_weight": own.sample_weight,
     }

@@ -52,7 +52,7 @@ class Evidence:
     """
 
     def __init__(self, model: PathLike, data: Sequence[PathLike]) -> None:
-        self._begun, self._clock = datetime.now(UTC), time.monotonic()
+        self._start_time, self._clock = datetime.now(UTC), time.monotonic()
         self._paths = [Path(path) for path in (model, *data)]
         self._files = [_file(path) for path in self._paths]
 
@@ -100,7 +100,7 @@ class Evidence:
                 "libraries": {name: _version(name) for name in _LIBRARIES},
             },
             "time": {
-                "begun": self._begun.isoformat(timespec="seconds"),
+                "begun": self._start_time.isoformat(timespec="seconds"),
                 "seconds": round(time.monotonic() - self._clock, 3),
             },
         }

@@ -137,8 +137,8 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
     batches = source.batches()
     with prefetch(islice(filter(batch_length, map(array_batch, batches)), 1)) as first:
         sample = next(first, None)
-    begun = [chain([] if sample is None else [sample], batches)]
-    return replace(source, batches=lambda: begun.pop() if begun else source.batches()), sample
+    first_reading = [chain([] if sample is None else [sample], batches)]
+    return replace(source, batches=lambda: first_reading.pop() if first_reading else source.batches()), sample
 
 
 def _block_size(source: Source, sample: Batch | None, options: Options) -> int:

@@ -50,7 +50,7 @@ __all__ = ["Feeder", "Trainable", "train"]
 
 
 class Feeder(ABC):
-    """The examples of a call, and what is known of that call: the more, the further it is.
+    """The examples of a call; each step adds what it finds: `open`, `weigh`, `hold_out`, `learn`.
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ class CsvLines:
         self.layout: Layout | None = None
         self._rows = 0
 
-    def begun(self, text: bytes) -> bytes | None:
+    def after_header(self, text: bytes) -> bytes | None:
         """Return a part without the header, and know the columns; None as long as no line was there."""
         if not self.text.names:
             text = self.text.begin(text)
@@ -185,8 +185,8 @@ class CsvLines:
 
     def part(self, text: bytes) -> Batch | None:
         """Return the examples in a part, as it is read; None if there can be none yet."""
-        begun = self.begun(text)
-        return None if begun is None else next(self._converted(map(self.table, [begun])))
+        rest = self.after_header(text)
+        return None if rest is None else next(self._converted(map(self.table, [rest])))
 
     def batches(self, parts: Iterable[bytes]) -> Iterator[Batch]:
         """Give the examples of all parts."""
@@ -209,7 +209,7 @@ class CsvLines:
                 yield batch
 
     def _tables(self, parts: Iterable[bytes]) -> Iterator[Any]:
-        return in_order(self.table, (text for text in map(self.begun, parts) if text is not None))
+        return in_order(self.table, (text for text in map(self.after_header, parts) if text is not None))
 
     def table(self, text: bytes) -> Any:
         """Return the columns that are needed, as numbers where it is known that they hold them."""
@@ -243,7 +243,7 @@ class CsvLines:
         """Look at the cells of a file of whose columns the kinds are to be found."""
         rows = 0
         with located(self.text.name, lambda: rows):
-            for text in map(self.begun, parts):
+            for text in map(self.after_header, parts):
                 layout = self.layout
                 if text is None or layout is None:
                     continue
