@@ -19,7 +19,7 @@ from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.last_call import canonical_strides
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.common.schema import Array, SchemaMixin
-from perceptron_rs.common.targets.planes import is_joint, is_multilabel, label_matrix
+from perceptron_rs.common.targets.planes import is_joint, is_multilabel, is_positive, label_matrix
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.errors import ArgumentError
@@ -221,9 +221,9 @@ class MistakeClassifier(Classifier):
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the index of the class that the scores (n, 1) or (n, K) speak for; of labels, 0 or 1."""
         if is_multilabel(self):
-            return (scores >= 0 if self.tie == "positive" else scores > 0).astype(np.intp)
-        if scores.shape[1] == 1 and self.tie == "positive":
-            return (scores[:, 0] >= 0).astype(np.intp)
+            return is_positive(scores, self.tie).astype(np.intp)
+        if scores.shape[1] == 1:
+            return is_positive(scores[:, 0], self.tie).astype(np.intp)
         return super()._decide(scores)
 
     def _check_prediction(self) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "check_classes",
     "is_joint",
     "is_multilabel",
+    "is_positive",
     "joint_update",
     "keep_label_matrix",
     "label_matrix",
@@ -51,6 +52,11 @@ def keep_label_matrix(estimator: Any, kind: str | None) -> None:
     vars(estimator).pop("_multilabel", None)
     if kind is not None:
         estimator._multilabel = kind
+
+
+def is_positive(scores: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
+    """Whether each score is on the positive side of its plane, of which 0 is as ``tie`` says."""
+    return scores >= 0 if tie == "positive" else scores > 0
 
 
 def joint_update(estimator: Any) -> str | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import select_rows
 from perceptron_rs.common.targets.label_sets import positives
+from perceptron_rs.common.targets.planes import is_positive
 from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.state import stored_values
@@ -130,8 +131,7 @@ class Validation:
         if self.positive is None:
             right = (given.argmax(axis=1) == self.labels)[:, np.newaxis]
         else:
-            positive = given >= 0 if self.tie == "positive" else given > 0
-            right = positive == positives(self.labels, self.positive)
+            right = is_positive(given, self.tie) == positives(self.labels, self.positive)
         if self.weight is None:
             return np.atleast_1d(np.count_nonzero(right, axis=0) / len(right)).astype(np.float64)
         # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.
