@@ -96,6 +96,15 @@ class CallExamples(ABC):
         needed = max(begin + call.rows for begin, call in zip(self.begins, self.calls, strict=True))
         return f"the model has learnt from {needed} {self.unit}, got {n}" if n != needed else None
 
+    def other_columns(self, n: int) -> str:
+        """Return in words that there are too few or too many columns."""
+        return f"the model has learnt from {self.calls[0].columns} columns, got {n}"
+
+    def other_labels(self) -> str:
+        """Return in words that examples have many labels and not one, or one and not many."""
+        had, got = ("many labels", "one") if is_multilabel(self.model) else ("one label", "many")
+        return f"the model has learnt {had} for each row, got {got}"
+
     def unknown_label(self, y: NDArray[Any]) -> int | None:
         """Return the place of the first label that is no class of the model."""
         is_known = np.isin(y, self.model.classes_)
@@ -158,7 +167,7 @@ class _OfArrays(CallExamples):
     def difference(self) -> str | None:
         model, (n, columns) = self.model, self.data.rows.shape
         if columns != self.calls[0].columns:
-            return f"the model has learnt from {self.calls[0].columns} columns, got {columns}"
+            return self.other_columns(columns)
         if (number := self.other_number(n)) is not None:
             return number
         names, got_names = map(feature_names, (model, self.probe))
@@ -167,8 +176,7 @@ class _OfArrays(CallExamples):
             return f"column {column} has the name {names[column]!r} in the model, got {got_names[column]!r}"
         y = target_of(model, self.y, n)
         if isinstance(y, LabelSets) != is_multilabel(model):
-            had, got = ("many labels", "one") if is_multilabel(model) else ("one label", "many")
-            return f"the model has learnt {had} for each row, got {got}"
+            return self.other_labels()
         if not isinstance(y, LabelSets) and (row := self.unknown_label(y)) is not None:
             return f"row {row} has the label {_shown(y, row)}, which is no class of the model"
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
@@ -250,7 +258,7 @@ class _OfSequences(CallExamples):
     def difference(self) -> str | None:
         columns = self.data.rows.shape[1]
         if self.encoder is None and columns != self.calls[0].columns:
-            return f"the model has learnt from {self.calls[0].columns} columns, got {columns}"
+            return self.other_columns(columns)
         if (number := self.other_number(len(self.lengths))) is not None:
             return number
         if (row := self.unknown_label(self.y)) is not None:
@@ -304,13 +312,12 @@ class _OfSource(CallExamples):
         stream = open_stream(self.source, None, Options())
         facts, call = stream.facts, self.calls[0]
         if facts.is_multilabel != is_multilabel(self.model):
-            had, got = ("many labels", "one") if is_multilabel(self.model) else ("one label", "many")
-            return f"the model has learnt {had} for each row, got {got}"
+            return self.other_labels()
         if (place := self.unknown_label(facts.classes)) is not None:
             return f"the label {_shown(facts.classes, place)} is no class of the model"
         has_encoder = self.encoder is not None
         if not has_encoder and facts.n_features > call.columns:
-            return f"the model has learnt from {call.columns} columns, got {facts.n_features}"
+            return self.other_columns(facts.n_features)
         if self.source.n_features is None:
             self.source = replace(self.source, n_features=call.columns)
         for _ in self.calls if self.blocks else self.calls[:1]:
