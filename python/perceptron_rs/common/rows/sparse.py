@@ -44,8 +44,8 @@ class CsrArrays:
 
     @classmethod
     def of(cls, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], columns: int) -> CsrArrays:
-        """Return rows with indices of one type, as SciPy's are."""
-        index = np.int32 if indptr[-1] < 2**31 else np.int64
+        """Return rows with indices of one type, as SciPy's are: int32 if that holds entries and columns."""
+        index = np.int32 if max(indptr[-1], columns) < 2**31 else np.int64
         arrays = indices.astype(index, copy=False), indptr.astype(index, copy=False)
         return cls(data, *arrays, (len(indptr) - 1, columns))
 

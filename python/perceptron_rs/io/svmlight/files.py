@@ -38,7 +38,7 @@ __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
 Arrays: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[Any], int, bool]
 
-_INT32_MAX, _INT64_MAX = 2**31 - 1, 2**63 - 1
+_INT64_MAX = 2**63 - 1
 _CHUNK = BLOCK
 
 
@@ -189,7 +189,7 @@ def load_with_base(
             cause="too wide",
             names=f"{names[0]}{' and the others' * (len(names) > 1)}",
         )
-    return _csr(values, columns, starts, (len(y), int(n_features))), y, is_zero_based
+    return CsrArrays.of(values, columns, starts, int(n_features)), y, is_zero_based
 
 
 def open_svmlight(
@@ -309,7 +309,7 @@ def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[
 def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
     if not ranges:
         values, columns, starts, y, *_ = _joined([], True)
-        return Batch(_csr(values, columns, starts, (0, options["n_features"])).canonical_matrix(), y)
+        return Batch(CsrArrays.of(values, columns, starts, options["n_features"]).canonical_matrix(), y)
     return joined(
         [
             Batch(*load_svmlight(file, offset=begin, length=end - begin, **options))
@@ -383,14 +383,6 @@ def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
         if not is_zero_based and len(columns):
             columns, width = columns - np.int32(1), width - 1
     return values, columns, starts, y, width, is_zero_based
-
-
-def _csr(
-    values: NDArray[np.float64], columns: NDArray[np.int32], starts: NDArray[np.int64], shape: tuple[int, int]
-) -> CsrArrays:
-    fits = max(*shape, len(values)) <= _INT32_MAX
-    index = np.int32 if fits else np.int64
-    return CsrArrays(values, columns.astype(index, copy=False), starts.astype(index, copy=False), shape)
 
 
 def _files(path: Any) -> list[Any]:

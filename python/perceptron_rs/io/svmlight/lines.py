@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
@@ -18,7 +17,6 @@ __all__ = ["SvmlightText"]
 _CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
 _COLUMN = re.compile(r"(, line \d+, column )(\d+)")
 _LABEL = b"0 "
-_MOST = 2**31  # of int32
 
 
 class SvmlightText:
@@ -78,7 +76,7 @@ class SvmlightText:
             if unlabelled:  # the label was not there
                 raise ValueError(_COLUMN.sub(_without_label, str(error))) from error
             raise
-        rows = self._rows(values, columns, starts, width)
+        rows = CsrArrays.of(values, columns, starts, max(width, self._least))
         return rows, None if unlabelled else y, is_zero_based
 
     def _with_lists(self, first: int, text: bytes) -> tuple[CsrArrays, NDArray[Any] | None, bool]:
@@ -90,15 +88,7 @@ class SvmlightText:
         except ValueError as error:
             raise cut.placed(error) from None
         y = None if self._labels is None else as_matrix(cut.lists, self._labels, self._name)
-        return self._rows(values, columns, starts, width), y, is_zero_based
-
-    def _rows(
-        self, values: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any], width: int
-    ) -> CsrArrays:
-        width = max(width, self._least)
-        index = np.int32 if max(len(values), width) < _MOST else np.int64
-        ends, places = starts.astype(index, copy=False), columns.astype(index, copy=False)
-        return CsrArrays(values, places, ends, (len(ends) - 1, width))
+        return CsrArrays.of(values, columns, starts, max(width, self._least)), y, is_zero_based
 
 
 def _with_labels(text: bytes) -> bytes:
