@@ -18,7 +18,6 @@ __all__ = [
     "located",
     "one_line",
     "overflow",
-    "say_in_python",
 ]
 
 #: Returns how an argument is written: its name, and its value, if that is said.

@@ -27,7 +27,6 @@ from perceptron_rs.engines import State, get_engine, rows_of
 __all__ = [
     "COUNTS",
     "EPOCHS",
-    "LARGEST_COUNT",
     "Array",
     "History",
     "Schema",

@@ -33,7 +33,6 @@ __all__ = [
     "exchange",
     "exclusive",
     "learning",
-    "snapshot",
     "turns",
     "within_turns",
 ]

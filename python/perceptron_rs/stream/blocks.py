@@ -44,11 +44,9 @@ __all__ = [
     "array_batch",
     "batch_length",
     "classes_of_columns",
-    "count_from_zero",
     "n_bytes",
     "of_same_columns",
     "prefetch",
-    "rebatch",
 ]
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import check_is_fitted
 from perceptron_rs.state import frozen
 
-__all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor", "learnt_attribute"]
+__all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor"]
 
 
 class LearntAttribute(property):

@@ -33,7 +33,7 @@ from perceptron_rs.io.tables.columns import (
 )
 from perceptron_rs.io.tables.delimited import HOW_TO_SAY, CsvText
 
-__all__ = ["Layout", "layout_of", "located", "refuse_unnamed"]
+__all__ = ["Layout", "layout_of", "located"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")

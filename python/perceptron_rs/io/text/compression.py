@@ -25,7 +25,6 @@ __all__ = [
     "check_ratio",
     "first_bytes",
     "n_lines",
-    "packing_of",
     "unpacked",
 ]
 
