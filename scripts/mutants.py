@@ -63,7 +63,7 @@ TESTS = (
         "test_interrupt.py",
         "test_predictor.py",
     ),
-    *("test_turns.py", "cli/test_reproduce.py", "cli/test_stream.py"),
+    *("test_turns.py", "cli/test_evidence.py", "cli/test_stream.py"),
 )
 #: What nearly all tests import, but for the package.
 PRELOADED = ("numpy", "scipy.sparse", "sklearn.utils.estimator_checks", "sklearn.datasets", "pandas")
