@@ -59,8 +59,8 @@ def run(script, folder):
 
 
 SETUP = """
-tensors = {name: np.zeros(3_000_000) for name in ("coef", "coef_u")}
-names = {"names": ["x" * 1000] * 15_000}
+tensors = {name: np.zeros(1_500_000) for name in ("coef", "coef_u")}
+names = {"names": ["x" * 1000] * 7_500}
 path = folder / "model"
 """
 
@@ -69,7 +69,7 @@ path = folder / "model"
 @pytest.mark.parametrize("way", ["pack", "unpack"])
 def test_no_limit_ends_the_process(tmp_path, content, way):
     if way == "pack":  # its first call is in the child: what it frees would be there for the next one
-        script = f"steps(lambda: pack({content}), 360 << 20)"
+        script = f"steps(lambda: pack({content}), 180 << 20)"
     else:  # so another process makes the file
         script = f"""
 child = os.fork()
@@ -77,7 +77,7 @@ if child == 0:
     path.write_bytes(pack({content}))
     os._exit(0)
 os.waitpid(child, 0)
-steps(lambda: unpack(path), 360 << 20)
+steps(lambda: unpack(path), 180 << 20)
 """
     lines = run(SETUP + script, tmp_path)
     assert any("needs" in line and "bytes of memory" in line for line in lines)
