@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from perceptron_rs import digest, load
-from perceptron_rs.io.text import compression
 from perceptron_rs.io.text.lines import text_blocks
 
 from .support import X, Y, command, environment, svmlight
@@ -74,71 +73,22 @@ def test_the_format_must_be_known(call, stdin, model, tmp_path):
     assert call("predict", model, "-", "--format", "npy").out.split() == [str(label) for label in Y]
 
 
-@pytest.mark.parametrize("size", [1, 50])
-def test_reading_in_parts_changes_nothing(call, model, tmp_path, monkeypatch, size):
-    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
-    for name, text in (("a.svm", TEXT), ("b.svm", TEXT[:-1]), ("c.svm.gz", gzip.compress(TEXT, mtime=0))):
-        (tmp_path / name).write_bytes(text)
-        out = call("predict", model, tmp_path / name, "--scores").out
-        expected = load(model).decision_function(X)
-        assert [float(line.split()[1]) for line in out.splitlines()] == expected.tolist()
-
-
-@pytest.mark.parametrize("size", [3, 1 << 20])
-def test_text_without_labels(call, stdin, model, monkeypatch, size):
-    monkeypatch.setattr(text_blocks, "__defaults__", (size,))
-    labels = [str(label) for label in Y]
-    stdin(UNLABELLED)
-    assert call("predict", model, "-").out.split() == labels
-    lines = UNLABELLED.splitlines(keepends=True)
-    stdin(b"# a comment\n" + lines[0] + b" # another\n\n" + b"".join(lines[1:]).replace(b"\n", b"\r\n"))
-    # What is behind the comment is a line with nothing else; the line after it is an example without entries.
-    zero = str(load(model).predict(np.zeros((1, 3)))[0])
-    assert call("predict", model, "-").out.split() == [labels[0], zero, *labels[1:]]
-
-
-def test_a_gzip_bomb_on_a_pipe(refused, stdin, model, monkeypatch):
-    monkeypatch.setattr(compression, "_SMALL", 1 << 14)
-    stdin(gzip.compress(b"1:1\n" * 50_000, mtime=0))
-    said = refused("predict", model, "-", "--format", "svmlight")
-    assert said.startswith("standard input: unpacks to more than 250 times its size")
-
-
-def test_errors_name_the_line_and_the_column(refused, call, stdin, model, monkeypatch):
+def test_errors_name_the_line_and_the_column(refused, stdin, model, monkeypatch):
     monkeypatch.setattr(text_blocks, "__defaults__", (10,))
-    stdin(b"1 1:2\n1 1:2\n1 1:2 2;3\n")
-    assert refused("predict", model, "-").startswith("standard input, line 3, column 7: ")
-    stdin(b"1:2\n1:2\n1:2 2;3\n")
-    assert refused("predict", model, "-").startswith("standard input, line 3, column 5: ")
-    stdin(b"1 4:2\n")
-    assert "standard input: has 4 features, counted from 1 as by the model" in refused("predict", model, "-")
-    stdin(b"1 0:2\n")
-    assert "standard input: has a column 0" in refused("predict", model, "-")
-    stdin(b"# nothing\n")
-    assert refused("predict", model, "-") == "standard input: contains no examples"
-    stdin(gzip.compress(TEXT, mtime=0)[:-9])
-    assert "standard input: the gzip data ends early" in refused("predict", model, "-")
+    for data, text in (
+        (b"1 1:2\n1 1:2\n1 1:2 2;3\n", "standard input, line 3, column 7: "),
+        (b"1:2\n1:2\n1:2 2;3\n", "standard input, line 3, column 5: "),
+        (b"1 4:2\n", "standard input: has 4 features, counted from 1 as by the model"),
+        (b"1 0:2\n", "standard input: has a column 0"),
+        (b"# nothing\n", "standard input: contains no examples"),
+        (gzip.compress(TEXT, mtime=0)[:-9], "standard input: the gzip data ends early"),
+    ):
+        stdin(data)
+        assert refused("predict", model, "-").startswith(text)
     stdin(UNLABELLED)
     assert "line 1, column 1" in refused("evaluate", model, "-")
     monkeypatch.setattr(sys, "stdin", None)
     assert refused("predict", model, "-") == "standard input: is closed; name a file"
-
-
-@pytest.mark.parametrize(
-    ("option", "formats", "data", "form"),
-    [
-        (("--target", "a"), "csv, tsv, parquet, jsonl and safetensors", "x.svm", "svmlight"),
-        (("--header",), "csv and tsv", "x.parquet", "parquet"),
-        (("--zero-based", "no"), "svmlight", "x.csv", "csv"),
-        (("--hash-bits", 3), "csv, tsv, parquet, lines and jsonl", "x.svm", "svmlight"),
-    ],
-    ids=str,
-)
-def test_options_about_other_formats(call, option, formats, data, form):
-    """None is taken and does nothing."""
-    answer = call("train", data, "--model", "m", *option)
-    assert answer.status == 2
-    assert f"{option[0]} is for {formats}, and {data} is {form}" in answer.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")

@@ -71,18 +71,6 @@ def test_a_model_goes_on(call, data, tmp_path):
     assert load(streamed).template_ == load(first).template_
 
 
-def test_the_record_of_two_files_is_that_of_both(call, data, stdin, tmp_path):
-    first, again, more = tmp_path / "first", tmp_path / "again", tmp_path / "b.tsv"
-    more.write_text(text(50, 1))
-    assert call("tag-train", data, "--model", first, *FOUR).status == 0
-    assert call("tag-train", more, "--continue", first, "--model", again, "--quiet").status == 0
-    stdin(data.read_bytes() + b"\n" + more.read_bytes())
-    assert "has learnt from 130 sequences, got 80" in call("reproduce", again, data).out
-    both = tmp_path / "both.tsv"
-    both.write_bytes(data.read_bytes() + b"\n" + more.read_bytes())
-    assert call("reproduce", again, both).status == 0
-
-
 @pytest.mark.parametrize("how", [(), ("--stream",)], ids=str)
 def test_the_model_keeps_the_column_of_the_tags(call, tmp_path, how):
     """It is told once: to the training. What is told afterwards goes before."""
