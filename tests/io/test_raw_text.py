@@ -84,9 +84,9 @@ def test_a_line_without_a_label(tmp_path):
         list(open_lines(tmp_path / "a.txt").batches())
 
 
-@pytest.mark.parametrize("text", ["1_0\tx", "٢\tx", "nan\tx"])
-def test_what_python_alone_reads_as_a_number_is_no_class(text):
-    lines = RawText("a", 4, is_labelled=None, kind="i", classes=np.array([2, 10]))
+@pytest.mark.parametrize("text", ["1_0\tx", "٢\tx", "nan\tx", "9007199254740993.0\tx"])
+def test_what_floats_alone_take_for_a_class_is_none(text):
+    lines = RawText("a", 4, is_labelled=None, kind="i", classes=np.array([2, 10, 2**53]))
     with pytest.raises(ValueError, match="none of the model's classes"):
         lines.part(1, text.encode())
 
