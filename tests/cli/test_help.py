@@ -9,25 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from perceptron_rs.cli import main
+from perceptron_rs.cli import main, options
 from perceptron_rs.cli.options import parse, parser
 
 from .support import environment, process
 
-COMMANDS = (
-    "train",
-    "predict",
-    "online",
-    "digests",
-    "evaluate",
-    "inspect",
-    "parity",
-    "margin",
-    "separable",
-    "tag-train",
-    "tag",
-    "tag-evaluate",
-)
+COMMANDS = [command.name for command in options.COMMANDS]
 LIGHT = """
 import sys
 from perceptron_rs.cli import main
