@@ -80,11 +80,11 @@ impl<K: LoopBody> Leaf for (K, Learn<'_, ()>) {
         // One plane, classes and nothing else is the hot case: with constants here the loop over planes and
         // all questions about noise, records, sets of labels and the length of steps vanish (a quarter of
         // the instructions on short rows).
-        let plain = learn.noise.is_none() && learn.activations.is_none() && learn.visit.aggressive.is_none();
+        let plain = learn.noise.is_none() && learn.visit.aggressive.is_none();
         let stop = match (learn.heads.len(), learn.visit.labels) {
             (1, Labels::Classes(classes)) if plain => {
                 let visit = Visit { labels: Labels::Classes(classes), aggressive: None, ..learn.visit };
-                Learn { visit, noise: None, activations: None, ..learn }.pass(simd, &mut [0.0], None)
+                Learn { visit, noise: None, ..learn }.pass(simd, &mut [0.0], None)
             }
             _ => {
                 // One loop for the rest: another one for joint decisions would be as fast, and as large.
