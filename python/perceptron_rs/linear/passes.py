@@ -57,7 +57,9 @@ class PassLearner(SparseWeights, LinearLearner):
     def coef_(self) -> Any:
         """Weights that predict."""
         coef = self._model.coef
-        return as_sparse(coef) if vars(self).get("_as_sparse", False) else coef
+        # In vars it may be of before a pass, which makes weights dense: getattr knows. Few have it at all.
+        is_shown_sparse = "_as_sparse" in vars(self) and getattr(self, "_as_sparse", False)
+        return as_sparse(coef) if is_shown_sparse else coef
 
     @coef_.setter
     def coef_(self, coef: object) -> None:
