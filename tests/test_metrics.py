@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perceptron_rs.metrics import SCHEMES, are_chunked, chunk_scores, chunks, parts_of
+from perceptron_rs.metrics import SCHEMES, are_chunked, chunk_scores, chunks, tag_parts
 
 
 def of(tags, scheme=None):
@@ -86,13 +86,13 @@ def test_figures_by_sets(pairs):
     ],
 )
 def test_which_tags_are_of_chunks(tags, parts):
-    assert parts_of(tags) == (None if parts is None else dict(zip(tags, parts, strict=True)))
-    assert are_chunked(parts_of(tags)) is (parts is not None)
+    assert tag_parts(tags) == (None if parts is None else dict(zip(tags, parts, strict=True)))
+    assert are_chunked(tag_parts(tags)) is (parts is not None)
 
 
 @pytest.mark.parametrize("tags", [["O"], ["O", "S-x"]])
 def test_tags_that_may_be_of_words(tags):
-    assert not are_chunked(parts_of(tags))
+    assert not are_chunked(tag_parts(tags))
     assert chunk_scores([tags], [tags])["support"] == len(tags) - 1
 
 
@@ -142,4 +142,4 @@ def test_strict_chunks_of_several_kinds(scheme, tags, expected):
     assert of(tags.split(), scheme) == expected
 
 
-KNOWN = parts_of(["O", "B-x-y", "I-x-y", *(f"{position}-{kind}" for position in "BIESLU" for kind in "xy")])
+KNOWN = tag_parts(["O", "B-x-y", "I-x-y", *(f"{position}-{kind}" for position in "BIESLU" for kind in "xy")])

@@ -33,7 +33,7 @@ STEPS = {
     "check_parameters": {"common/online.py"},
     "Turn": {"linear/passes.py"},  # a pass in one call of the model
     "learning": set(),
-    "keep_fixed_parameters": {"common/schema.py"},  # of a model that is loaded
+    "fixed_parameters": {"common/schema.py"},  # of a model that is loaded
 }
 
 rng = np.random.default_rng(3)

@@ -62,7 +62,7 @@ def has_dtype(given: MatrixLike) -> bool:
     return hasattr(given, "dtype")
 
 
-def dtype_of(given: MatrixLike) -> np.dtype[Any] | None:
+def dtype_of(given: MatrixLike) -> np.dtype[np.generic] | None:
     """Return the type of its numbers, if it is one of NumPy."""
     found = getattr(given, "dtype", None)
     return found if isinstance(found, np.dtype) else None

@@ -30,7 +30,7 @@ __all__ = ["main"]
 EPOCHS = 10
 LearnerClass: TypeAlias = type[Perceptron] | type[AveragedPerceptron]
 LEARNERS: list[LearnerClass] = [Perceptron, AveragedPerceptron]
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class DemoData:
 
     text: str
     X: NDArray[np.float64]
-    y: NDArray[Any]
+    y: NDArray[np.generic]
     narrow: str  # a smaller type that holds the same values
 
     def split(self) -> list[Any]:
@@ -61,7 +61,7 @@ def data_sets() -> list[DemoData]:
     ]
 
 
-def storages(X: NDArray[Any], narrow: str) -> dict[str, Any]:
+def storages(X: NDArray[np.generic], narrow: str) -> dict[str, Any]:
     """Return the same values in four storages."""
     return {
         "dense float64": X,

@@ -7,7 +7,7 @@ signatures and equal results, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -19,16 +19,20 @@ from perceptron_rs.csr import csr_of
 from perceptron_rs.state import State, StoredRows
 
 if TYPE_CHECKING:  # what predicts needs none of them
-    from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
+    from perceptron_rs.settings import Data, Epoch, KernelSpec, Linear, Settings, Solution
 
 __all__ = [
     "ENGINES",
     "Engine",
     "EngineName",
     "Model",
+    "Models",
+    "Pass",
     "Rows",
+    "Rule",
     "Run",
     "RunInPlace",
+    "RunOfModel",
     "State",
     "forced_instruction_set",
     "get_engine",
@@ -63,8 +67,8 @@ class Run(Protocol):
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more. OverflowError if what it predicts with is not finite."""
 
-    def state(self) -> Any:
-        """Return what has been learnt so far: a `Model`, or the arrays of one if the run is no engine's."""
+    def state(self) -> Model | State:
+        """Return what has been learnt so far, as arrays if the run is no engine's."""
 
     def tracked(self) -> State:
         """Return what the settings track, by name.
@@ -75,7 +79,14 @@ class Run(Protocol):
         """
 
 
-class RunInPlace(Run, Protocol):
+class RunOfModel(Run, Protocol):
+    """A run of an engine."""
+
+    def state(self) -> Model:
+        """Return what has been learnt so far."""
+
+
+class RunInPlace(RunOfModel, Protocol):
     """A run of a linear learner."""
 
     def put(self, note: object) -> None:
@@ -83,6 +94,38 @@ class RunInPlace(Run, Protocol):
 
         ``told.note`` of the model is ``note`` then; both change in one step, or neither does.
         """
+
+
+class Rule(Protocol):
+    """What parameters say of a pass, as an engine keeps it."""
+
+
+class Pass(Protocol):
+    """What a pass over n examples did, for D decisions and K planes."""
+
+    @property
+    def n_iter(self) -> NDArray[np.int64]:
+        """Epochs of each decision, (D,): one."""
+
+    @property
+    def mistakes(self) -> NDArray[np.int64]:
+        """Mistakes of each decision, (1, D)."""
+
+    @property
+    def n_mistakes(self) -> int:
+        """Mistakes of all decisions."""
+
+    @property
+    def mistakes_per_example(self) -> NDArray[np.int64] | None:
+        """Mistakes (n, D); None unless they were tracked."""
+
+    @property
+    def activations(self) -> NDArray[np.float64] | None:
+        """Activations (n, K) before the updates; None unless they were tracked."""
+
+    @property
+    def note(self) -> object:
+        """The note of the call."""
 
 
 class Model(Protocol):
@@ -102,12 +145,8 @@ class Model(Protocol):
         """Whether all is as at a start from zeros, so that nobody need look at them."""
 
     @property
-    def told(self) -> Any:
-        """What the last pass did; None if the model comes from a run or a state.
-
-        It has ``n_iter``, ``mistakes``, ``n_mistakes``, ``mistakes_per_example`` and ``activations``, None
-        unless they were tracked, and ``note``.
-        """
+    def told(self) -> Pass | None:
+        """What the last pass did; None if the model comes from a run or a state."""
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -122,7 +161,9 @@ class Model(Protocol):
 
     def __contains__(self, name: object) -> bool: ...
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, name: str, /) -> NDArray[Any]:
         """Return numbers by name; weights with all pending penalties applied."""
 
     def state(self) -> State:
@@ -136,12 +177,12 @@ class Model(Protocol):
         self,
         rule: Any,
         rows: Any,
-        y: NDArray[Any],
-        sample_weight: NDArray[Any] | None = None,
+        y: NDArray[np.generic],
+        sample_weight: NDArray[np.generic] | None = None,
         *,
         encoded: bool = False,
         track_activations: bool = False,
-        note: Any = None,
+        note: object = None,
         turn: bool = False,
     ) -> bool:
         """Make one pass over the rows in order; ``told`` then says what it did.
@@ -178,20 +219,34 @@ class Model(Protocol):
         """Return another one that learns on its own; without ``told``, it has nothing to tell."""
 
 
+class Models(Protocol):
+    """The models of an engine."""
+
+    def __call__(self, learner: str, planes: int, columns: int) -> Model:
+        """Return a model that has learnt nothing: zeros."""
+
+    def from_state(self, learner: str, state: State) -> Model:
+        """Return a model of these arrays; those that nobody writes to are taken over where they stand."""
+
+
 class Engine(Protocol):
     """What an engine offers; the docstrings of the reference say what each function does."""
 
     ARITHMETIC_VERSION: int
 
-    def dense_rows(self, values: NDArray[Any]) -> Rows:
+    def dense_rows(self, values: NDArray[np.generic]) -> Rows:
         """Wrap a C-contiguous matrix of one of the nine storage types, without copying it."""
 
     def csr_rows(
-        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_columns: int
+        self,
+        indptr: NDArray[np.generic],
+        indices: NDArray[np.generic],
+        values: NDArray[np.generic],
+        n_columns: int,
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def start(self, data: Data, model: Any, settings: Settings) -> Run:
+    def start(self, data: Data, model: Any, settings: Settings) -> RunOfModel:
         """Begin a run of the learner of these settings with what a `Model` has learnt.
 
         The model is not modified; the state of the run is another one.
@@ -199,11 +254,13 @@ class Engine(Protocol):
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
         """
 
-    #: ``Model(learner, planes, columns)``: zeros. ``Model.from_state(learner, state)``: of arrays, of which
-    #: those that nobody writes to are taken over where they stand.
-    Model: Any
-    #: ``Rule(settings, classes)``: what parameters say of a pass, read once for many passes.
-    Rule: Any
+    @property
+    def Model(self) -> Models:  # noqa: N802  a class
+        """What learns, and what has been learnt."""
+
+    @property
+    def Rule(self) -> Callable[[Linear, NDArray[Any]], Rule]:  # noqa: N802  a class
+        """What parameters say of a pass, read once for many passes."""
 
     def scores(
         self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-__all__ = ["check_is_fitted", "feature_names", "parameter_names"]
+__all__ = ["attributes", "check_is_fitted", "feature_names", "parameter_names"]
 
 
 class _Parametrised(Protocol):
@@ -29,6 +31,11 @@ def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
 def parameter_names(kind: type[_Parametrised]) -> list[str]:
     """Return the names of the parameters of a class of estimators, sorted."""
     return kind._get_param_names()
+
+
+def attributes(estimator: object, names: Iterable[str]) -> dict[str, Any]:
+    """Return attributes by name, also of what is no estimator; all must be there."""
+    return {name: getattr(estimator, name) for name in names}
 
 
 def feature_names(estimator: object) -> NDArray[Any] | None:

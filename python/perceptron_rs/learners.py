@@ -9,7 +9,7 @@ from typing import Any
 from perceptron_rs.choices import EngineName
 from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.models.reader import read, read_predictor
+from perceptron_rs.models.reader import read_estimator, read_predictor
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["describe", "load", "load_predictor", "register_skl2onnx"]
@@ -66,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again.predict([[0, 2]])
     array(['spam'], dtype='<U4')
     """
-    return read(path, LEARNERS)[0]
+    return read_estimator(path, LEARNERS)[0]
 
 
 def load_predictor(
@@ -171,7 +171,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     OSError
         If the file cannot be read.
     """
-    _, document, tensors = read(path, LEARNERS)
+    _, document, tensors = read_estimator(path, LEARNERS)
     shapes = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
     return document | {"tensors": shapes}
 

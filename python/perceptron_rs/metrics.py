@@ -19,9 +19,9 @@ __all__ = [
     "chunks",
     "class_scores",
     "foreign_tag",
-    "parts_of",
     "scores",
     "scores_of_chunks",
+    "tag_parts",
 ]
 
 #: Position and kind of each tag.
@@ -51,7 +51,9 @@ def scores(right: int, found: int, there: int) -> dict[str, Any]:
     }
 
 
-def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> list[dict[str, Any]]:
+def class_scores(
+    y: NDArray[np.generic], found: NDArray[np.generic], classes: NDArray[np.generic]
+) -> list[dict[str, Any]]:
     """Return the scores of each class, which are sorted, and hold all labels."""
     true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
     counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
@@ -87,8 +89,8 @@ def chunk_scores(
     Raises
     ------
     ValueError
-        If the tags are no positions in chunks, if the scheme has no such tag, if it is unknown, or if
-        there are other numbers of sentences or of tags.
+        If the tags are no positions in chunks, or the scheme is unknown or has no such tag. Also if there
+        are other numbers of sentences or of tags.
 
     Examples
     --------
@@ -100,7 +102,7 @@ def chunk_scores(
     truth, found = list(y_true), list(y_pred)
     if len(truth) != len(found):
         raise ValueError(f"y_true has {len(truth)} sentences, and y_pred {len(found)}; give the same ones")
-    parts = parts_of(tag for tags in (*truth, *found) for tag in tags)
+    parts = tag_parts(tag for tags in (*truth, *found) for tag in tags)
     if parts is None:
         raise ValueError(
             "the tags of y_true and y_pred must be positions in chunks, such as B-NP, I-NP and O"
@@ -132,7 +134,7 @@ def scores_of_chunks(
     return scores(*(count.total() for count in counts)) | {"found": answered.total(), "kinds": kinds}
 
 
-def parts_of(tags: Iterable[str]) -> Parts | None:
+def tag_parts(tags: Iterable[str]) -> Parts | None:
     """Return position and kind of each tag; None unless all of them are written in one of the forms."""
     distinct = sorted(set(tags))
     for form in _FORMS:

@@ -166,7 +166,7 @@ class Digests:
     def blocks(self) -> tuple[BlockDigest, ...]:
         """The blocks of all examples so far."""
         last = None if self.opened is None else self.opened.block()
-        return _shown((*self.done, last) if last is not None and last[0] else self.done)
+        return _without_gaps((*self.done, last) if last is not None and last[0] else self.done)
 
     @property
     def size(self) -> int:
@@ -201,7 +201,7 @@ class Digests:
 
     def without(self, n: int) -> Digests:
         """Return them with ``n`` examples more that have no digest."""
-        return Digests(_shown((*self.blocks, (n, None))), self.key)
+        return Digests(_without_gaps((*self.blocks, (n, None))), self.key)
 
 
 class Digester:
@@ -296,7 +296,7 @@ def refuse_other_key(digests: Digests | None, key: bytes | None, remedy: str = "
     raise ArgumentError(f"{{audit_key}}: the digests of {{estimator}} have {had}", remedy)
 
 
-def _shown(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
+def _without_gaps(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
     """Return blocks without digests of few examples, unless these are all; gaps are joined."""
     found: list[BlockDigest] = []
     for size, digest in blocks:
@@ -314,7 +314,7 @@ def _digest(blank: Blake3, data: bytes) -> bytes:
     return hasher.digest()
 
 
-def _bytes(values: NDArray[Any], dtype: str) -> bytes:
+def _bytes(values: NDArray[np.generic], dtype: str) -> bytes:
     return values.astype(dtype, copy=False).tobytes()
 
 

@@ -53,14 +53,15 @@ KEY_CONSTRAINT: list[Any] = [str, os.PathLike, AuditKey, None]
 class KeyParameter:
     """The attribute ``audit_key`` of an estimator: bytes are put away into an `AuditKey`."""
 
-    def __get__(self, estimator: object, kind: object = None) -> Any:
+    def __get__(self, estimator: object, kind: object = None) -> KeyParameter | KeyGiven:
         if estimator is None:
             return self
         return vars(estimator).get("audit_key")
 
-    def __set__(self, estimator: Any, value: Any) -> None:
-        is_bytes = isinstance(value, bytes | bytearray | memoryview)
-        vars(estimator)["audit_key"] = AuditKey(bytes(value)) if is_bytes else value
+    def __set__(self, estimator: object, value: KeyGiven | bytearray | memoryview) -> None:
+        if isinstance(value, bytes | bytearray | memoryview):
+            value = AuditKey(bytes(value))
+        vars(estimator)["audit_key"] = value
 
 
 def key_of(given: object) -> bytes | None:

@@ -101,7 +101,7 @@ def recorded(
     n = len(labels) if lengths is None else len(lengths)
     if call is None or before is None:
         yield
-        _add(estimator, call, n, None)
+        _add_call(estimator, call, n, None)
         return
     key, begins = key_of(estimator.audit_key), method != "partial_fit" and n >= BLOCK
 
@@ -116,7 +116,7 @@ def recorded(
             working = aside.submit(digested)
             yield
             digests = working.result()
-    _add(estimator, call, n, digests)
+    _add_call(estimator, call, n, digests)
 
 
 def calls_of(estimator: object) -> tuple[Call, ...]:
@@ -221,7 +221,7 @@ class StreamRecord:
         digests = None
         if self.digester is not None and self.digester.added == n:  # or Ctrl-C came before all were seen
             digests = self.digester.end()
-        _add(self.estimator, None if n is None else self.call, n or 0, digests)
+        _add_call(self.estimator, None if n is None else self.call, n or 0, digests)
 
 
 def _next_call(
@@ -234,10 +234,12 @@ def _next_call(
         raise ValueError("audit_key has no effect without audit=True; set that, or leave the key out")
     if not estimator.audit and not is_kept:
         return None, None
-    start = _start(state) if calls == () and state is not None else {}
+    start = _start_weights(state) if calls == () and state is not None else {}
     if start and not estimator.audit:  # it would take as much memory as the model
         return None, None
-    call = Call(method, _parameters(estimator), estimator.n_features_in_, ((0, 1),), weighted, start=start)
+    call = Call(
+        method, _kept_parameters(estimator), estimator.n_features_in_, ((0, 1),), weighted, start=start
+    )
     if not estimator.audit:
         return call, None
     if calls is None:
@@ -258,7 +260,7 @@ def _next_call(
     return call, earlier
 
 
-def _add(estimator: object, call: Call | None, n: int, digests: Digests | None) -> None:
+def _add_call(estimator: object, call: Call | None, n: int, digests: Digests | None) -> None:
     """Add a call on n examples to the record; None: there is no record any more."""
     if call is None:
         vars(estimator).pop(RECORD, None)
@@ -289,8 +291,8 @@ def note_end(estimator: object, stopped: list[str], n_iter: int) -> None:
         setattr(estimator, RECORD, (*calls[:-1], replace(calls[-1], ended=(reason, n_iter))))
 
 
-def _parameters(estimator: Any) -> dict[str, Any]:
-    values = ((name, getattr(estimator, name)) for name in _names(estimator.__class__))
+def _kept_parameters(estimator: Any) -> dict[str, Any]:
+    values = ((name, getattr(estimator, name)) for name in _kept_names(estimator.__class__))
     found = {name: _copy(value) for name, value in values}
     return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
 
@@ -305,7 +307,7 @@ def _copy(value: object) -> Any:
 
 
 @lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
-def _names(kind: Any) -> tuple[str, ...]:
+def _kept_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name in parameter_names(kind) if name not in NOT_SAVED)
 
 
@@ -313,7 +315,7 @@ def _has_seed(estimator: object) -> bool:
     return isinstance(getattr(estimator, "random_state", 0), Integral)
 
 
-def _start(state: Any) -> Start:
+def _start_weights(state: Any) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
     if "coef" not in state:  # only linear learners are given weights
         return {}

@@ -22,7 +22,7 @@ from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
-from perceptron_rs.io.text.lines import is_read_once, name_of
+from perceptron_rs.io.text.lines import is_read_once, name_of_file
 from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.models.input_files import known_of
 
@@ -84,7 +84,7 @@ def kept(files: Files, beside: Path) -> Iterator[Files]:
 
 def _copied(file: Any, path: Path) -> _Copy:
     copy = _Copy(path)
-    copy.name = name_of(file)
+    copy.name = name_of_file(file)
     with (
         path.open("wb") as out,
         Path(file).open("rb") if isinstance(file, str) else nullcontext(file) as source,

@@ -34,7 +34,7 @@ _LANES = 8
 _TABLE = 8
 
 
-def is_by_column(name: str, array: NDArray[Any]) -> bool:
+def is_by_column(name: str, array: NDArray[np.generic]) -> bool:
     """Whether the last axis of an array of a state are the columns."""
     return array.ndim > 0 and (name == _OF_WEIGHTS or _WEIGHTS.fullmatch(name) is not None)
 
@@ -111,7 +111,7 @@ def spread(array: NDArray[Any], places: NDArray[Any], width: int) -> NDArray[Any
     return whole
 
 
-def _by_plane(array: NDArray[Any]) -> NDArray[Any]:
+def _by_plane(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return array if array.ndim > 1 else array[np.newaxis]
 
 
@@ -168,7 +168,7 @@ class Places:
             "rows_values": values[is_kept][order],
         }
 
-    def _find(self, indices: NDArray[Any]) -> NDArray[np.int64]:
+    def _find(self, indices: NDArray[np.generic]) -> NDArray[np.int64]:
         """Return the place of each column; -1: it has none."""
         if self.n_columns <= _TABLE * len(indices):
             table = np.full(self.n_columns, -1, dtype=np.int64)

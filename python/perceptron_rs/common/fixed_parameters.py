@@ -7,25 +7,28 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.fitted import attributes
 
-__all__ = ["OF_KERNEL", "check_fixed_parameters", "keep_fixed_parameters"]
+__all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def keep_fixed_parameters(model: Any) -> None:
-    """Keep with a model the values of the parameters that what it has learnt depends on: of ``_fixed``."""
+def fixed_parameters(model: Any) -> dict[str, Any]:
+    """Return the values of the parameters that what a model has learnt depends on, and of its kernel."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
-    model._fixed_values = {name: _frozen(getattr(model, name)) for name in (*model._fixed, *of_kernel)}
+    return {name: _frozen(value) for name, value in attributes(model, (*model._fixed, *of_kernel)).items()}
 
 
 def check_fixed_parameters(model: object) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
     known: dict[str, Any] = vars(model).get("_fixed_values", {})  # none where a caller has set all attributes
     pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
-    changed = [name for name, value, now in pairs if now is not value and _plain(now) != _plain(value)]
+    changed = [
+        name for name, value, now in pairs if now is not value and _comparable(now) != _comparable(value)
+    ]
     if changed:
         now = ", ".join(f"{{{name}}}" for name in changed)
         before = ", ".join(f"{known[name]!r:.80}" for name in changed)
@@ -34,7 +37,7 @@ def check_fixed_parameters(model: object) -> None:
             f"{now} differs from the fit that {{estimator}} continues, which had {{before}}",
             f"set it back, or {again}",
             cause="other terms",
-            values={name: getattr(model, name) for name in changed},
+            values=attributes(model, changed),
             before=before,
         )
 
@@ -44,6 +47,6 @@ def _frozen(value: object) -> Any:
     return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
-def _plain(value: Any) -> list[Any]:
+def _comparable(value: Any) -> list[Any]:
     """Return a number, or those of a list, in a form that compares."""
     return [value] if isinstance(value, str) or callable(value) else np.ravel(value).tolist()

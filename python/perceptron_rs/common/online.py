@@ -34,7 +34,7 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier)
     @validated
     def predict_then_learn(
         self, X: MatrixLike, y: ArrayLike, *, classes: ArrayLike = None, sample_weight: ArrayLike = None
-    ) -> tuple[NDArray[Any], int]:
+    ) -> tuple[NDArray[np.generic], int]:
         """Predict each example before learning from it (progressive validation).
 
         Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted

@@ -218,7 +218,7 @@ class _Items(tuple[Any, ...]):
     """What a dict holds, which can be remembered."""
 
 
-def _parameters(kind: Any, values: tuple[Any, ...]) -> dict[str, Any]:
+def _parameters_by_name(kind: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     given = (dict(value) if type(value) is _Items else value for value in values)
     return dict(zip(parameter_names(kind), given, strict=True))
 
@@ -230,7 +230,7 @@ def _values(kind: Any) -> attrgetter[tuple[Any, ...]]:
 
 @lru_cache(maxsize=64, typed=True)  # 1.0 is not 1
 def _validate(kind: Any, *values: Any) -> bool:
-    parameters = _parameters(kind, values)
+    parameters = _parameters_by_name(kind, values)
     _check_constraints(kind, parameters)
     return True
 
@@ -259,5 +259,5 @@ def _assert_float64(parameters: dict[str, Any]) -> None:
 @lru_cache(maxsize=64, typed=True)
 def _accept(kind: Any, *values: Any) -> bool:
     _validate(kind, *values)
-    kind(**_parameters(kind, values))._check_parameters(for_partial_fit=True)
+    kind(**_parameters_by_name(kind, values))._check_parameters(for_partial_fit=True)
     return True

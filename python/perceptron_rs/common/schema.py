@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, check_columns, is_by_column, packed, unpacked
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.common.targets.planes import is_joint, n_planes
 from perceptron_rs.csr import STORED_CSR
@@ -442,7 +442,7 @@ class SchemaMixin:
                 state |= part.of(arrays)
         self._set_state(state)
         self._restored(arrays, document)
-        keep_fixed_parameters(self)
+        self._fixed_values = fixed_parameters(self)
 
     def _sound(self, tensors: State, history: History) -> State:
         """Return the arrays; ValueError unless they and the history agree as after a fit."""

@@ -13,12 +13,12 @@ from perceptron_rs.fitted import check_is_fitted
 __all__ = ["SparseWeights", "as_sparse", "dense"]
 
 
-def dense(weights: Any) -> NDArray[Any]:
+def dense(weights: Any) -> NDArray[np.generic]:
     """Return weights as an array; the same one, if they are an array."""
     return weights.toarray() if is_sparse(weights) else np.asarray(weights)
 
 
-def as_sparse(weights: NDArray[Any]) -> Any:
+def as_sparse(weights: NDArray[np.generic]) -> Any:
     """Return weights as a CSR matrix, or as an array where scikit-learn prefers these."""
     import scipy.sparse as sp
     from sklearn import get_config

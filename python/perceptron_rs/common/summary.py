@@ -122,7 +122,7 @@ def what(model: Any) -> dict[str, Any]:
     """Return what a model is."""
     return {
         "estimator": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in model.get_params().items()},
+        "parameters": {name: _shown_parameter(value) for name, value in model.get_params().items()},
         "n_features": int(model.n_features_in_),
         "classes": [plain(label) for label in model.classes_],
     }
@@ -139,7 +139,7 @@ def label_text(label: object) -> str:
     return str(plain(label))
 
 
-def _plain(value: object) -> Any:
+def _shown_parameter(value: object) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, dict):
         return {label_text(label): float(weight) for label, weight in value.items()}

@@ -22,7 +22,7 @@ from functools import partial, wraps
 from operator import call, is_
 from threading import Lock, get_ident
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from perceptron_rs.common.last_call import own_attributes
 
@@ -37,7 +37,12 @@ __all__ = [
     "within_turns",
 ]
 
+if TYPE_CHECKING:
+    import numpy as np
+
 Method = TypeVar("Method", bound=Callable[..., Any])
+Estimator = TypeVar("Estimator")
+Answer = TypeVar("Answer")
 
 #: Those that change an estimator, and those that wait for it, in the order in which they came.
 turns: list[Turn] = []
@@ -200,7 +205,7 @@ class _Own(dict[str, Any]):
     """The attributes of an estimator that one call has for itself: no other thread changes them."""
 
 
-def snapshot(model: Any) -> Any:
+def snapshot(model: Estimator) -> Estimator:
     """Return a copy of an estimator that stays as it is, whatever other threads do."""
     return _like(model, _moment(model))
 
@@ -223,7 +228,9 @@ def consistent(method: Method) -> Method:
     return cast("Method", read)
 
 
-def computed(model: Any, cache: str, names: Collection[str], compute: Callable[[Any], Any]) -> Any:
+def computed(
+    model: Estimator, cache: str, names: Collection[str], compute: Callable[[Estimator], Answer]
+) -> Answer:
     """Return what is computed from the attributes of these names, from a list of it if it is known.
 
     The list is filled, and no attribute is set: reading leaves ``__dict__`` as it is. Copies of an estimator
@@ -233,20 +240,20 @@ def computed(model: Any, cache: str, names: Collection[str], compute: Callable[[
     now = vars(model)
     for known, answer in getattr(model, cache).copy():
         if all(map(is_, known, map(now.get, names))):
-            return answer
+            return cast("Answer", answer)
     model = snapshot(model)
-    sources, answer = tuple(map(vars(model).get, names)), compute(model)
-    getattr(model, cache)[:] = [(sources, answer)]
-    return answer
+    sources, found = tuple(map(vars(model).get, names)), compute(model)
+    getattr(model, cache)[:] = [(sources, found)]
+    return found
 
 
-def _is_generator(value: Any) -> Any:
+def _is_generator(value: object) -> TypeGuard[np.random.RandomState]:
     """Whether it is a RandomState; who has one has imported its module, which takes long."""
     module = sys.modules.get("numpy.random")
     return module is not None and isinstance(value, module.RandomState)
 
 
-def _moment(model: Any) -> dict[str, Any]:
+def _moment(model: object) -> dict[str, Any]:
     """Return the attributes at one moment: passes of other threads go on with the model that they have."""
     found: dict[str, Any] = vars(model).copy()
     if "_model" in found:
@@ -254,7 +261,7 @@ def _moment(model: Any) -> dict[str, Any]:
     return found
 
 
-def _like(model: Any, attributes: dict[str, Any]) -> Any:
+def _like(model: Estimator, attributes: dict[str, Any]) -> Estimator:
     found = object.__new__(type(model))
     object.__setattr__(found, "__dict__", _Own(attributes))
     return found

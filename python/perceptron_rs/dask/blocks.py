@@ -13,7 +13,7 @@ from dask.delayed import Delayed
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.io.source import Batch
 
-__all__ = ["PartitionData", "blocks", "is_lazy", "rows_of"]
+__all__ = ["PartitionData", "blocks", "is_lazy", "row_blocks"]
 
 
 class PartitionData(NamedTuple):
@@ -34,7 +34,7 @@ def blocks(X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> list
     if _is_list(X):
         parts, lengths = list(X), None
     elif is_dask_collection(X):
-        parts, lengths = rows_of(X), _lengths(X)
+        parts, lengths = row_blocks(X), _lengths(X)
     else:
         raise TypeError(
             f"X must be a Dask array or dataframe, or a list of blocks, got {type(X).__name__}; use the "
@@ -61,7 +61,7 @@ def blocks(X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> list
     return [PartitionData(*block) for block in zip(parts, labels, weights, strict=True)]
 
 
-def rows_of(X: MatrixLike) -> list[Any]:
+def row_blocks(X: MatrixLike) -> list[Any]:
     """Return promises of the blocks of rows of a collection."""
     if hasattr(X, "rechunk") and X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
@@ -94,7 +94,7 @@ def _beside(values: Any, name: str, parts: int, lengths: tuple[int, ...] | None)
     elif is_dask_collection(values):
         if lengths is not None and _lengths(values) not in (None, lengths):
             values = values.rechunk({0: lengths})
-        found = rows_of(values)
+        found = row_blocks(values)
     elif lengths is not None:
         found = [values[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]
     else:

@@ -16,7 +16,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike, shape_of
 from perceptron_rs.common.targets.label_sets import indicator
 from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.common.targets.planes import is_multilabel
-from perceptron_rs.dask.blocks import blocks, is_lazy, rows_of
+from perceptron_rs.dask.blocks import blocks, is_lazy, row_blocks
 from perceptron_rs.dask.cluster import DaskCluster
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.distributed.partition import batch_of
@@ -147,17 +147,17 @@ class DaskLearner(ClusterLearner):
     def _client(self) -> Client:
         return default_client() if self.client is None else self.client
 
-    def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[Any]) -> Any:
+    def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[np.generic]) -> Any:
         local = self.to_local()
         if not is_lazy(X):
             return getattr(local, method)(X)
         model, array = delayed(local, traverse=False), is_dask_collection(X)
-        parts = rows_of(X) if array else [block.X for block in blocks(X, X)]
+        parts = row_blocks(X) if array else [block.X for block in blocks(X, X)]
         found = [delayed(answer)(model, method, part) for part in parts]
         if not array:
             return found
         lengths = X.chunks[0] if hasattr(X, "chunks") else [math.nan] * len(found)
-        width = columns_of(local, method)
+        width = output_columns(local, method)
         shapes = [(n, *width) for n in lengths]
         return da.concatenate(
             [da.from_delayed(part, shape, dtype) for part, shape in zip(found, shapes, strict=True)]
@@ -186,7 +186,7 @@ class LinearOnDask(DaskLearner):
         return self._by_block("decision_function", X, np.dtype(np.float64))
 
 
-def columns_of(model: Any, method: str) -> tuple[int, ...]:
+def output_columns(model: Any, method: str) -> tuple[int, ...]:
     """Return the number of columns of what a method answers; nothing, if that is a vector."""
     is_matrix = is_multilabel(model) or (method == "decision_function" and len(model.classes_) > 2)
     return (len(model.classes_),) if is_matrix else ()
@@ -196,7 +196,7 @@ def answer(model: Any, method: str, X: MatrixLike) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
     batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
     if (shape := shape_of(batch.X)) is not None and not shape[0]:
-        return np.zeros((0, *columns_of(model, method)))
+        return np.zeros((0, *output_columns(model, method)))
     lengths = {} if batch.lengths is None else {"lengths": batch.lengths}
     return getattr(model, method)(batch.X, **lengths)
 

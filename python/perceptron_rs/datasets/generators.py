@@ -59,12 +59,12 @@ def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int =
     >>> result.lower <= 0.1 <= result.upper
     True
     """
-    n, d = _whole("n", n, 4), _whole("d", d, 2)
+    n, d = _checked_whole("n", n, 4), _checked_whole("d", d, 2)
     if isinstance(margin, bool) or not isinstance(margin, Real):
         raise TypeError(f"margin must be a real number, got {margin!r:.80}")
     if not 0 < margin <= _MOST:
         raise ValueError(f"margin must be above 0 and at most {_MOST}, got {margin}; multiply X to scale it")
-    m, random = float(margin), np.random.RandomState(_whole("seed", seed, 0))
+    m, random = float(margin), np.random.RandomState(_checked_whole("seed", seed, 0))
     i, j = random.permutation(d)[:2]
     u = np.zeros(d)
     u[i], u[j] = 0.6, 0.8
@@ -224,7 +224,7 @@ def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
     return X, np.where(y == 1, 1, -1)
 
 
-def _whole(name: str, value: object, least: int) -> int:
+def _checked_whole(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r:.80}")
     if value < least:

@@ -65,17 +65,17 @@ class Lecture:
         return trace(self.estimator, self.X, self.y, every="example")
 
     def _repr_html_(self) -> str:
-        said = [("printed", f"{self.printed}: {_numbers(self.printed_weights)}")]
-        said += [("right", f"{self.right}: {_numbers(self.weights)}")]
+        said = [("printed", f"{self.printed}: {_number_list(self.printed_weights)}")]
+        said += [("right", f"{self.right}: {_number_list(self.weights)}")]
         return table(said) + "\n" + self.trace()._repr_html_()
 
     def __str__(self) -> str:
-        lines = [f"printed  {self.printed}: {_numbers(self.printed_weights)}"]
-        lines += [f"right    {self.right}: {_numbers(self.weights)}", str(self.trace())]
+        lines = [f"printed  {self.printed}: {_number_list(self.printed_weights)}"]
+        lines += [f"right    {self.right}: {_number_list(self.weights)}", str(self.trace())]
         return "\n".join(lines)
 
 
-def _numbers(values: tuple[float, ...]) -> str:
+def _number_list(values: tuple[float, ...]) -> str:
     return "(" + ", ".join(f"{value:g}" for value in values) + ")"
 
 

@@ -79,7 +79,7 @@ class SequencePartitions(Partitions):
             if model.hash_columns is None:
                 encoder.vocabulary_ = vocabulary(facts, int(model.min_count))
                 encoder.n_columns_ = len(encoder.vocabulary_)
-                columns = [columns_of(fact, encoder.vocabulary_) for fact in facts]
+                columns = [attribute_columns(fact, encoder.vocabulary_) for fact in facts]
             model.encoder_, model.n_features_in_ = encoder, encoder.n_columns_
         return [Encoding(self.classes, own) for own in columns]
 
@@ -99,6 +99,6 @@ def vocabulary(facts: Sequence[PartitionFacts], min_count: int) -> dict[str, int
     return {name: j for j, name in enumerate(name for name, count in uses.items() if count >= min_count)}
 
 
-def columns_of(fact: PartitionFacts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
+def attribute_columns(fact: PartitionFacts, vocabulary: dict[str, int]) -> NDArray[np.int64]:
     """Return the columns of the attributes of a partition; -1 of those that are left out."""
     return np.array([vocabulary.get(name, -1) for name in fact.attributes or ()], dtype=np.int64)

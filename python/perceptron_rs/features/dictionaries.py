@@ -38,7 +38,7 @@ def divided(
     if target is not None:
         label = features.pop(target, None)
     elif isinstance(inner, Mapping) and features.keys() <= {"x", "y", "w"}:
-        label, weight = features.get("y"), _weight(features, "w")
+        label, weight = features.get("y"), _taken_weight(features, "w")
         features = dict(inner)
     else:
         label = features.pop("_label", None)
@@ -46,7 +46,7 @@ def divided(
             if not label.keys() <= {"Label", "Weight"}:
                 raise ValueError(f"_label may hold Label and Weight, got {label!r:.80}")
             inner = dict(label)
-            label, weight = inner.get("Label"), _weight(inner, "Weight")
+            label, weight = inner.get("Label"), _taken_weight(inner, "Weight")
         reserved = next((key for key in features if isinstance(key, str) and key.startswith("_")), None)
         if reserved is not None:
             raise ArgumentError(
@@ -55,7 +55,7 @@ def divided(
                 key=reserved,
             )
     if sample_weight is not None:
-        weight = _weight(features, sample_weight)
+        weight = _taken_weight(features, sample_weight)
     lacking = [key for key in drop if key not in example and key not in features] if needs_drop else []
     if lacking:
         raise ArgumentError(
@@ -66,7 +66,7 @@ def divided(
     return {key: value for key, value in features.items() if key not in drop}, label, weight
 
 
-def _weight(found: dict[str, Any], key: str) -> Any:
+def _taken_weight(found: dict[str, Any], key: str) -> Any:
     """Take a weight out; None if it is not there. One that is there must be a number."""
     if found.get(key, 1) is None:
         raise ValueError("the weight must be a number of at least 0, got null")

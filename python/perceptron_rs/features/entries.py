@@ -69,7 +69,7 @@ def _entries(tokens: list[Any], first: int) -> Chunk:
         before = len(names)
         if isinstance(token, dict):
             for name, value in token.items():
-                _add(names, values, name, value, i)
+                _add_attribute(names, values, name, value, i)
         elif isinstance(token, (list, tuple, set, frozenset)):
             names += token
             values += [1.0] * len(token)
@@ -79,7 +79,7 @@ def _entries(tokens: list[Any], first: int) -> Chunk:
     return names, values, lengths
 
 
-def _add(names: list[str], values: list[float], name: object, value: object, i: int) -> None:
+def _add_attribute(names: list[str], values: list[float], name: object, value: object, i: int) -> None:
     if not isinstance(name, str):
         raise TypeError(f"attributes must be strings, got {name!r:.80} at token {i}")
     if isinstance(value, str):

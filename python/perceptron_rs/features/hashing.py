@@ -54,16 +54,16 @@ def murmur3_of_parts(
     hashes = np.zeros(len(words), dtype=np.uint32)
     for k, n in enumerate(together):
         h = hashes[:n]
-        h ^= _mixed(at[starts[:n] + 4 * k])
+        h ^= _mixed_bits(at[starts[:n] + 4 * k])
         h[:] = (h << 13 | h >> 19) * np.uint32(5) + np.uint32(0xE6546B64)
     ends = starts + 4 * words
     for i in np.flatnonzero(words > len(together)).tolist():
         number = int(hashes[i])
-        for word in _mixed(at[starts[i] + 4 * len(together) : ends[i] : 4].copy()).tolist():
+        for word in _mixed_bits(at[starts[i] + 4 * len(together) : ends[i] : 4].copy()).tolist():
             number ^= word
             number = ((number << 13 | number >> 19) * 5 + 0xE6546B64) & 0xFFFFFFFF
         hashes[i] = number
-    hashes ^= _mixed(at[ends] & _TAILS[lengths & 3])
+    hashes ^= _mixed_bits(at[ends] & _TAILS[lengths & 3])
     hashes ^= lengths.astype(np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         hashes ^= hashes >> shift
@@ -74,7 +74,7 @@ def murmur3_of_parts(
     return found
 
 
-def _mixed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _mixed_bits(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     words *= np.uint32(0xCC9E2D51)
     turned: NDArray[Any] = words << 15 | words >> 17
     turned *= np.uint32(0x1B873593)

@@ -55,7 +55,7 @@ class Idf:
             return None
         return "the tf-idf weights of the model are not those of the data"
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
+    def tensors(self) -> dict[str, NDArray[np.generic]]:
         """Return what a file holds."""
         return {"idf_columns": self.columns, "idf": self.idf}
 

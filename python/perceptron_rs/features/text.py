@@ -125,7 +125,7 @@ class HashedText:
         lengths = ends - starts
         ends = np.cumsum(lengths + 1) - 1
         starts = ends - lengths
-        return _joined(text, [self._several(starts, ends, numbers, n) for n in self._sizes()])
+        return _joined_grams(text, [self._several(starts, ends, numbers, n) for n in self._sizes()])
 
     def _sizes(self) -> range:
         return range(self.ngrams[0], self.ngrams[1] + 1)
@@ -161,15 +161,15 @@ class HashedText:
             if places is not None:
                 starts, ends = places[starts], places[ends]
             found.append((starts, ends, numbers[of_part]))
-        return _joined(text, found)
+        return _joined_grams(text, found)
 
 
-def _joined(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) -> _Grams:
+def _joined_grams(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) -> _Grams:
     starts, ends, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return _Grams(text, starts, ends, numbers)
 
 
-def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64] | None]:
+def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[np.generic], NDArray[np.int64] | None]:
     """Return a text as UTF-8, as codes of characters, and where each begins; None: they are the bytes."""
     encoded = np.frombuffer(text.encode(), dtype=np.uint8)
     if len(encoded) == len(text):
@@ -240,13 +240,13 @@ def normalized(rows: Rows, norm: Norm) -> Rows:
     """Return rows of that norm, added up in the order of the columns; rows of zeros stay as they are."""
     if norm is None:
         return rows
-    sizes = _sums(rows.data * rows.data if norm == "l2" else np.abs(rows.data), rows.indptr)
+    sizes = _row_sums(rows.data * rows.data if norm == "l2" else np.abs(rows.data), rows.indptr)
     sizes = np.sqrt(sizes) if norm == "l2" else sizes
     sizes[sizes == 0] = 1.0
     return rows._replace(data=rows.data / np.repeat(sizes, np.diff(rows.indptr)))
 
 
-def _sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+def _row_sums(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the sum of each row, one number after another."""
     lengths = np.diff(indptr)
     sums = np.zeros(len(lengths))
@@ -292,7 +292,7 @@ class Words:
             is_known = self._hashes[at] == own
             self._counts[at[is_known]] += counts[is_known]
             own, counts, places = own[~is_known], counts[~is_known], places[~is_known]
-        texts, lengths = _parts(grams.text, grams.starts[places], grams.ends[places])
+        texts, lengths = _end_to_end(grams.text, grams.starts[places], grams.ends[places])
         every = np.concatenate([self._hashes, own])
         starts = np.concatenate([self._starts, len(self._texts) + np.cumsum(lengths) - lengths])
         ends = np.concatenate([self._ends, len(self._texts) + np.cumsum(lengths)])
@@ -301,7 +301,7 @@ class Words:
         self._hashes, self._counts = every[order], np.concatenate([self._counts, counts])[order]
         self._starts, self._ends = starts[order], ends[order]
 
-    def most_frequent(self, columns: NDArray[Any], n_columns: int, most: int) -> KeptWords:
+    def most_frequent(self, columns: NDArray[np.generic], n_columns: int, most: int) -> KeptWords:
         """Return up to ``most`` n-grams of each of these columns, the most frequent first."""
         of_column = _columns(self._hashes, n_columns)
         own = np.flatnonzero(np.isin(of_column, columns))
@@ -310,7 +310,7 @@ class Words:
         distinct, first, numbers = np.unique(found, return_index=True, return_counts=True)
         rank = np.arange(len(found)) - np.repeat(first, numbers)
         kept = order[rank < most]
-        texts, lengths = _parts(self._texts, self._starts[kept], self._ends[kept])
+        texts, lengths = _end_to_end(self._texts, self._starts[kept], self._ends[kept])
         return KeptWords(found[rank < most], texts, np.cumsum(lengths), distinct, numbers)
 
 
@@ -327,7 +327,7 @@ class KeptWords(NamedTuple):
     used: NDArray[np.int64]
     counts: NDArray[np.int64]
 
-    def beside(self, older: KeptWords, columns: NDArray[Any], most: int) -> KeptWords:
+    def beside(self, older: KeptWords, columns: NDArray[np.generic], most: int) -> KeptWords:
         """Return these n-grams and, behind them, others of an earlier training, up to ``most`` a column.
 
         Of a column that both have, n-grams that neither kept may be the same: the larger number counts.
@@ -365,7 +365,9 @@ class KeptWords(NamedTuple):
         return words, signs, int(self.counts[at]) - len(found) if known else 0
 
 
-def _parts(text: NDArray[np.uint8], starts: Any, ends: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _end_to_end(
+    text: NDArray[np.uint8], starts: Any, ends: Any
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return parts of a text end to end, and their lengths."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.storage import refuse_type
 from perceptron_rs.io.text.compression import unpacked
-from perceptron_rs.io.text.lines import is_pipe, name_of
+from perceptron_rs.io.text.lines import is_pipe, name_of_file
 
-__all__ = ["load_npy", "matrix_of", "read_npy", "read_npz"]
+__all__ = ["load_npy", "matrix_of_file", "read_npy", "read_npz"]
 
 _PARTS = ("data", "indices", "indptr", "shape")
 
@@ -34,13 +34,13 @@ def _of_plain_types() -> Iterator[None]:
         ) from None
 
 
-def read_npy(file: object) -> NDArray[Any]:
+def read_npy(file: object) -> NDArray[np.generic]:
     """Return the matrix in a .npy file, mapped into memory and not read; that of a pipe is read."""
-    name = name_of(file)
-    X = load_npy(_whole(file) if is_pipe(file) else file)
+    name = name_of_file(file)
+    X = load_npy(_whole_file(file) if is_pipe(file) else file)
     if not isinstance(X, np.ndarray):
         raise ValueError(f"{name}: is not a .npy file but an archive; rename it to .npz")
-    return matrix_of(X, name)
+    return matrix_of_file(X, name)
 
 
 @_of_plain_types()
@@ -56,9 +56,9 @@ def load_npy(file: Any) -> Any:
 
 
 @_of_plain_types()
-def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
+def read_npz(file: Any) -> tuple[Any, NDArray[np.generic] | None]:
     """Return the matrix in a .npz file, and its labels if there are any."""
-    name, place = name_of(file), _whole(file) if is_pipe(file) else file
+    name, place = name_of_file(file), _whole_file(file) if is_pipe(file) else file
     archive = np.load(place, allow_pickle=False)
     if isinstance(archive, np.ndarray):
         raise ValueError(f"{name}: is a .npy file; rename it to .npy")
@@ -68,7 +68,7 @@ def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
         if y is not None and y.ndim != 1:
             raise ValueError(f"{name}: y must have one dimension, but has the shape {y.shape}")
         if "X" in names:
-            return matrix_of(archive["X"], name), y
+            return matrix_of_file(archive["X"], name), y
         if {"format", "shape", "data"} <= names:
             if isinstance(place, io.BytesIO):
                 place.seek(0)
@@ -77,20 +77,20 @@ def read_npz(file: Any) -> tuple[Any, NDArray[Any] | None]:
             matrix = load_npz(place)
             return (matrix if matrix.format == "csr" else matrix.tocsr()), y
         if names.issuperset(_PARTS):
-            return _csr({part: archive[part] for part in _PARTS}, name), y
+            return _csr_of_file({part: archive[part] for part in _PARTS}, name), y
     found = ", ".join(sorted(names)) or "nothing"
     raise ValueError(
         f"{name}: holds {found}; it must hold X, or {', '.join(_PARTS)}, or what scipy.sparse.save_npz writes"
     )
 
 
-def _whole(file: Any) -> io.BytesIO:
+def _whole_file(file: Any) -> io.BytesIO:
     """Return what a pipe holds, unpacked."""
-    with io.BufferedReader(unpacked(file, name=name_of(file))) as found:
+    with io.BufferedReader(unpacked(file, name=name_of_file(file))) as found:
         return io.BytesIO(found.read())
 
 
-def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
+def _csr_of_file(parts: dict[str, NDArray[np.generic]], path: str) -> Any:
     shape = parts["shape"]
     if shape.shape != (2,):
         raise ValueError(f"{path}: shape must be two numbers, got {shape.tolist()!r:.80}")
@@ -102,7 +102,7 @@ def _csr(parts: dict[str, NDArray[Any]], path: str) -> Any:
     return matrix
 
 
-def matrix_of(X: NDArray[Any], path: str) -> NDArray[Any]:
+def matrix_of_file(X: NDArray[np.generic], path: str) -> NDArray[np.generic]:
     """Return an array of examples; raise an error that names the file, unless it is a matrix of numbers."""
     if X.ndim != 2:
         raise ValueError(f"{path}: X must have two dimensions, examples and features, got shape {X.shape}")

@@ -159,13 +159,13 @@ def same_columns(name: str, data: Examples, other_name: str, other: Examples) ->
             "its columns are {others}, but those of {first} are {names}",
             "name those to use with {columns} and {target}",
             place=f"{other_name}: ",
-            others=_shown(others),
+            others=_name_text(others),
             first=name,
-            names=_shown(names),
+            names=_name_text(names),
         )
 
 
-def _shown(names: tuple[str, ...] | None) -> str:
+def _name_text(names: tuple[str, ...] | None) -> str:
     if names is None:
         return "without names"
     return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")

@@ -37,7 +37,14 @@ from perceptron_rs.io.source import Batch, Source
 from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, labels_in, tidy_labels
 from perceptron_rs.io.text.compression import MAX_RATIO, unpacked
 from perceptron_rs.io.text.decoding import check_utf8, open_text
-from perceptron_rs.io.text.lines import check_files, is_pipe, is_read_once, name_of, names_of, text_blocks
+from perceptron_rs.io.text.lines import (
+    check_files,
+    is_pipe,
+    is_read_once,
+    name_of_file,
+    names_of,
+    text_blocks,
+)
 
 if TYPE_CHECKING:
     from perceptron_rs.io.tables.delimited import Records
@@ -137,12 +144,12 @@ class ExampleFiles:
             parts: list[Examples] = []
             names: list[str] = []
             for file in self.files:
-                with about(name_of(file)):
+                with about(name_of_file(file)):
                     part = self._read_one(file, reading)
                 if len(part.shape) == 2 and not len(part):
                     continue  # one of several may be empty, as parts of a table that many processes write
                 parts.append(part)
-                names.append(name_of(file))
+                names.append(name_of_file(file))
                 same_columns(names[0], parts[0], names[-1], parts[-1])
             if not parts:
                 raise ValueError(f"{self.name}: contains no examples")
@@ -152,7 +159,7 @@ class ExampleFiles:
             reading = replace(reading, texts=tuple(texts))
 
     def _read_one(self, file: Any, reading: Reading) -> Examples:
-        name, form = name_of(file), self.form
+        name, form = name_of_file(file), self.form
         if form in ("npz", "npy"):
             from perceptron_rs.io.arrays import read_npy, read_npz
 
@@ -210,7 +217,7 @@ class ExampleFiles:
                 name=self.name,
             )
         texts = (text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=False) for file in self.files)
-        labels = labels_in(texts, map(name_of, self.files))
+        labels = labels_in(texts, map(name_of_file, self.files))
         found = labels if self.reading.as_written else tidy_labels(labels)
         self.reading = replace(self.reading, list_labels=found)
 
@@ -224,11 +231,11 @@ class ExampleFiles:
 
         def records(file: object, lines: CsvLines) -> Iterator[bytes]:
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.text.records)
-            with about(name_of(file)):
+            with about(name_of_file(file)):
                 yield from (text for _, text in blocks)
 
-        every = [TableLines(name_of(file), self.form, reading).lines for file in self.files]
-        with about(name_of(self.files[0])):
+        every = [TableLines(name_of_file(file), self.form, reading).lines for file in self.files]
+        with about(name_of_file(self.files[0])):
             kind, texts = kinds_of(every, records, self.files)
         return replace(reading, label_kind=kind, texts=texts)
 
@@ -259,7 +266,7 @@ class ExampleFiles:
         check_files(self.files)
         first = None
         for file in self.files:
-            name = name_of(file)
+            name = name_of_file(file)
             found = self._tables(file, check) if in_parts else self._texts(file, may_wait, check, bad)
             for data in found:
                 if len(data):
@@ -291,15 +298,15 @@ class ExampleFiles:
         from perceptron_rs.io.tables.columns import room_for_arrow
         from perceptron_rs.io.tables.tables import table_file
 
-        with about(name_of(file)), room_for_arrow():
-            for part in of_tables(name_of(file), self.reading, table_file(file)):
-                yield self._taken(part, name_of(file), check)
+        with about(name_of_file(file)), room_for_arrow():
+            for part in of_tables(name_of_file(file), self.reading, table_file(file)):
+                yield self._taken(part, name_of_file(file), check)
 
     def _texts(
         self, file: object, may_wait: bool, check: Check | None, bad: Bad | None
     ) -> Iterator[Examples]:
         """Give the examples of one file of text."""
-        name, reading = name_of(file), self.reading
+        name, reading = name_of_file(file), self.reading
         lines = lines_of(self.form, name, reading)
         records: Records | None = getattr(lines, "records", None)
 
@@ -460,7 +467,7 @@ class ExampleFiles:
         reading, layout = self.reading, None
         check_files(self.files)
         for file in self.files:
-            with about(name_of(file)):
+            with about(name_of_file(file)):
                 layout = self._layout(file)
             if layout is not None:
                 is_named = reading.header is not False and reading.hash_bits is None
@@ -472,8 +479,8 @@ class ExampleFiles:
         if self.form == "parquet":
             from perceptron_rs.io.tables.tables import table_file
 
-            return table_file(file).layout(name_of(file), self.reading)
-        table = TableLines(name_of(file), self.form, self.reading)
+            return table_file(file).layout(name_of_file(file), self.reading)
+        table = TableLines(name_of_file(file), self.form, self.reading)
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
             next((found for _, text in blocks if (found := table.lines.after_header(text)) is not None), None)
         return table.lines.layout

@@ -13,7 +13,7 @@ from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.text.compression import MAX_RATIO
-from perceptron_rs.io.text.lines import is_read_once, name_of, names_of
+from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 
 __all__ = ["Lines", "TableLines", "lines_of", "of_tables", "read_svmlight", "read_tensors", "wrong_width"]
 
@@ -175,10 +175,10 @@ def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
 
 def read_tensors(file: Any, reading: Reading) -> Examples:
     """Return the examples of a safetensors file, mapped: options name its tensors."""
-    from perceptron_rs.io.arrays import matrix_of
+    from perceptron_rs.io.arrays import matrix_of_file
     from perceptron_rs.io.tensors import mapped_tensor
 
-    name, chosen = name_of(file), reading.columns or reading.usual_tensor
+    name, chosen = name_of_file(file), reading.columns or reading.usual_tensor
     if is_read_once([file]):
         raise OptionsError(
             "{name}: tensors are mapped into memory, which a pipe cannot be", "write it to a file", name=name
@@ -199,7 +199,7 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
                 place=f"{name}: ",
                 settings={"target": "NAME", "labels": "FILE.npy"},
             )
-    X = matrix_of(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
+    X = matrix_of_file(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
     found: dict[str, Any] = {}
     for option, tensor in (("target", target), ("sample_weight", reading.sample_weight)):
         if tensor is None:
@@ -219,7 +219,7 @@ def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
     """Return the examples of whole files of svmlight text, on several threads."""
     from perceptron_rs.io.svmlight.files import load_with_base
 
-    def load(features: int | None) -> tuple[Any, NDArray[Any], bool]:
+    def load(features: int | None) -> tuple[Any, NDArray[np.generic], bool]:
         return load_with_base(
             list(files),
             n_features=features,

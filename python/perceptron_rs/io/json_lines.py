@@ -7,6 +7,7 @@ import math
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, located
@@ -76,11 +77,11 @@ class JsonLines:
         is_weighted = any(weight is not None for weight in weights)
         return Batch(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
 
-    def _example(self, line: bytes) -> tuple[dict[str, float | str], Any, float | None]:
+    def _example(self, line: bytes) -> tuple[dict[str, float | str], int | str | None, float | None]:
         """Return the features, the label and the weight of an example; None for what is not there."""
-        found = json.loads(line, object_pairs_hook=_object, parse_constant=_no_number)
+        found = json.loads(line, object_pairs_hook=_distinct_keys, parse_constant=_refuse_word)
         if not isinstance(found, dict):
-            raise ValueError(f"must be an object such as {{...}}, one a line, got {_shown(found)}")
+            raise ValueError(f"must be an object such as {{...}}, one a line, got {_json_text(found)}")
         features, label, weight = divided(
             found, self._target, self._weight, self._drop, needs_drop=self._needs_drop
         )
@@ -99,10 +100,10 @@ class JsonLines:
         return (
             flattened(features),
             None if label is None else _label(label),
-            None if weight is None else _weight(weight),
+            None if weight is None else _example_weight(weight),
         )
 
-    def _labels(self, labels: list[Any]) -> Any:
+    def _labels(self, labels: list[Any]) -> NDArray[np.generic]:
         kinds: tuple[Any, ...] = (bool, str, (int, float))  # a bool is an int, too
         if len({next(i for i, kind in enumerate(kinds) if isinstance(y, kind)) for y in labels}) > 1:
             raise ValueError(f"{self._name}: labels must be all strings, all numbers or all booleans")
@@ -115,10 +116,10 @@ def _label(label: Any) -> bool | int | str:
         return label
     if isinstance(label, str):
         if "\0" in label or label.encode(errors="ignore").decode() != label:
-            raise ValueError(f"the label {_shown(label)} is not valid Unicode, or holds NUL")
+            raise ValueError(f"the label {_json_text(label)} is not valid Unicode, or holds NUL")
         return label
     if not isinstance(label, int | float):
-        raise ValueError(f"the label must be a string or a number, got {_shown(label)}")
+        raise ValueError(f"the label must be a string or a number, got {_json_text(label)}")
     if label in (math.inf, -math.inf):
         raise ValueError(f"the label is {label}; labels must be finite, so drop this example")
     if int(label) != label:
@@ -131,13 +132,13 @@ def _label(label: Any) -> bool | int | str:
     return int(label)
 
 
-def _weight(weight: object) -> float:
+def _example_weight(weight: object) -> float:
     if not isinstance(weight, int | float) or isinstance(weight, bool) or finite(weight, "the weight") < 0:
-        raise ValueError(f"the weight must be a number of at least 0, got {_shown(weight)}")
+        raise ValueError(f"the weight must be a number of at least 0, got {_json_text(weight)}")
     return float(weight)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; ValueError for a key that is there twice, of which JSON's readers take the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -146,7 +147,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_number(word: str) -> NoReturn:
+def _refuse_word(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number of JSON")
 
 
@@ -159,5 +160,5 @@ def _worded(error: Exception) -> Exception:
     return ValueError("its objects are nested too deeply") if isinstance(error, RecursionError) else error
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     return f"{json.dumps(value)[:80]}"

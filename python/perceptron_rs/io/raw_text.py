@@ -200,8 +200,8 @@ class RawText:
         return has_label
 
 
-def _is_class(text: str, classes: NDArray[Any]) -> bool:
-    found = text if classes.dtype.kind in "OU" else _number(text)
+def _is_class(text: str, classes: NDArray[np.generic]) -> bool:
+    found = text if classes.dtype.kind in "OU" else _label_number(text)
     return found in classes.tolist()
 
 
@@ -226,7 +226,7 @@ def _is_integer(label: str) -> bool:
     return _INTEGER.fullmatch(label) is not None and (is_short or -(2**63) <= int(label) < 2**63)
 
 
-def _number(label: str) -> int | float | None:
+def _label_number(label: str) -> int | float | None:
     """Return a label as a number, to the last digit; None if it is none."""
     if _is_integer(label):
         return int(label)
@@ -236,9 +236,9 @@ def _number(label: str) -> int | float | None:
     return found if abs(found) < 2.0**53 else None
 
 
-def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[Any]:
+def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[np.generic]:
     """Return the labels as numbers or strings; as strings if one is no number, and so no class of a model."""
     if (kind or kind_of_labels(texts)) == "U":
         return np.array(texts)
-    numbers = list(map(_number, texts))
+    numbers = list(map(_label_number, texts))
     return np.array(texts if None in numbers else numbers)

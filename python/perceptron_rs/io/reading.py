@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.options.kinds import MOST_BITS, is_delimiter
 from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.fitted import attributes
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.compression import SUFFIXES as PACKED
-from perceptron_rs.io.text.lines import is_read_once, name_of, names_of
+from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.features.text import HashedText
@@ -115,7 +116,7 @@ class Reading(FileOptions):
         """Return how text is hashed; ValueError if options do not go together."""
         from perceptron_rs.features.text import HashedText
 
-        options = {name: getattr(self, name) for name in OF_TEXT}
+        options = attributes(self, OF_TEXT)
         ngrams = tuple(self.ngrams)
         found = HashedText(**options | {"ngrams": ngrams})
         found.check()
@@ -189,8 +190,8 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
             raise ArgumentError(
                 f"{{name}}: is {other}, but {{first}} is {form}",
                 "name files of one format, or {format}",
-                name=name_of(file),
-                first=name_of(files[0]),
+                name=name_of_file(file),
+                first=name_of_file(files[0]),
             )
     for option, forms in _FORMATS_OF.items():
         if option in reading.given and form not in forms:
@@ -211,7 +212,7 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
 
 
 def _by_suffix(file: object, reading: Reading) -> str:
-    name = name_of(file)
+    name = name_of_file(file)
     suffix = Path(name).suffix.lower()
     if suffix in PACKED:
         inner = SUFFIXES.get(Path(Path(name).stem).suffix.lower())

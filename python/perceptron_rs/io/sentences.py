@@ -13,7 +13,7 @@ from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
 from perceptron_rs.io.text.decoding import open_text
-from perceptron_rs.io.text.lines import name_of, text_blocks, whole_lines
+from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
 
 __all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
 
@@ -94,7 +94,7 @@ def open_sentences(
     return source_of(
         read,
         example,
-        cut=partial(_cut, files, attributes, tag_column),
+        cut=partial(_cut_sentences, files, attributes, tag_column),
         files=files if again else (),
         again=again,
         reading=f"sentences, tag_column={tag_column}",
@@ -150,7 +150,7 @@ def read_sentences(
     """
     for file in files:
         layout = TokenLayout(columns=columns)
-        parser = ConllParser(name_of(file), expected, least=least, keep_lines=keep_lines, layout=layout)
+        parser = ConllParser(name_of_file(file), expected, least=least, keep_lines=keep_lines, layout=layout)
         for _, text in text_blocks(file, max_ratio=max_ratio):
             if done := _of_tokens(parser.read(text), keep_lines):
                 yield done
@@ -164,7 +164,7 @@ def _of_tokens(sentences: list[Sentence], keep_lines: bool) -> list[Sentence]:
     return sentences if keep_lines else [sentence for sentence in sentences if sentence.tokens]
 
 
-def _cut(
+def _cut_sentences(
     files: Sequence[Path], attributes: Attributes, tag_column: int, n: int | None
 ) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of sentences, at the first empty lines behind ranges of bytes."""
@@ -172,7 +172,7 @@ def _cut(
     columns = next((found for file in files if (found := _layout(file).columns)), None)
     return [
         partial(
-            _read_ranges,
+            _read_sentence_ranges,
             [
                 (file, _after_empty_line(file, begin), _after_empty_line(file, end))
                 for file, begin, end in part
@@ -198,7 +198,7 @@ def _after_empty_line(file: str, place: int) -> int:
         return lines.tell()
 
 
-def _read_ranges(
+def _read_sentence_ranges(
     ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int, columns: int | None
 ) -> Batch:
     """Read the sentences between places in files."""

@@ -306,7 +306,7 @@ def open_arrays(
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
         data, indices, indptr = (_mapped(part, files) for part in parts)
-        X = _csr(data, indices, indptr, int(n_features))
+        X = _csr_as_it_is(data, indices, indptr, int(n_features))
     else:
         from perceptron_rs.common.rows.examples import check_matrix  # imports scikit-learn
 
@@ -350,9 +350,9 @@ def open_arrays(
     def between(first: int, last: int) -> Batch:
         check()
         a, b = (first, last) if ends is None else (int(ends[first]), int(ends[last]))
-        weights = None if sample_weight is None else _rows(sample_weight, a, b)
-        some = None if lengths is None else _rows(lengths, first, last)
-        return Batch(_rows(X, a, b), _rows(y, a, b), weights, some)
+        weights = None if sample_weight is None else _some_rows(sample_weight, a, b)
+        some = None if lengths is None else _some_rows(lengths, first, last)
+        return Batch(_some_rows(X, a, b), _some_rows(y, a, b), weights, some)
 
     n_rows = X.shape[0] if lengths is None else len(lengths)
     in_files = all(
@@ -364,7 +364,7 @@ def open_arrays(
         if n is None:
             raise ValueError("n must be given: arrays can be cut anywhere")
         return [
-            partial(_read_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
+            partial(_read_array_rows, given, a, b) if in_files else partial(Batch, *between(a, b))
             for a, b in evenly(n_rows, n)
         ]
 
@@ -414,7 +414,7 @@ def _column(part: object, files: list[Path]) -> Any:
     return part if part is None or has_shape(part) else np.asarray(part)
 
 
-def _read_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
+def _read_array_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
     """Return examples from files of arrays, which are mapped where this is called."""
     between = open_arrays(*given).between
     assert between is not None
@@ -513,7 +513,7 @@ def _mapped(part: object, files: list[Path]) -> Any:
     return array
 
 
-def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_features: int) -> Any:
+def _csr_as_it_is(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_features: int) -> Any:
     """Return a CSR matrix of these very arrays: SciPy would read all of them, to check them."""
     if len(indptr) == 0 or len(data) != len(indices) or indptr[-1] > len(data):
         raise ValueError(
@@ -526,12 +526,12 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_feat
     return X
 
 
-def _rows(X: MatrixLike, first: int, last: int) -> Any:
+def _some_rows(X: MatrixLike, first: int, last: int) -> Any:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]
     indptr, indices, data = csr_slice(X.indptr, X.indices, X.data, first, last)
-    return _csr(np.asarray(data), np.asarray(indices), indptr, X.shape[1])
+    return _csr_as_it_is(np.asarray(data), np.asarray(indices), indptr, X.shape[1])
 
 
 def stamps(files: Iterable[Path]) -> Files:

@@ -28,7 +28,7 @@ from perceptron_rs.io.source import (
     paths_of,
     refuse_pipe,
 )
-from perceptron_rs.io.text.lines import name_of
+from perceptron_rs.io.text.lines import name_of_file
 
 __all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]
 
@@ -42,7 +42,7 @@ _TYPES = {
 }
 
 
-def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[Any]:
+def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[np.generic]:
     """Return a tensor of a safetensors file, mapped into memory and not read.
 
     Learners read float16 and bfloat16 in place, as other types, so that data may be larger than the memory.
@@ -86,10 +86,10 @@ def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[Any]:
     return mapped_tensor(path, tensor, "tensor")
 
 
-def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[Any]:
+def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[np.generic]:
     """Return a tensor that an argument names, mapped; errors name the argument."""
     refuse_pipe(path, "tensors are mapped into memory, and read")
-    name = name_of(os.fspath(path))
+    name = name_of_file(os.fspath(path))
     entries, start = _header(path, name)
     if tensor is None:
         matrices = [key for key, entry in entries.items() if len(entry["shape"]) == 2]
@@ -98,7 +98,7 @@ def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[An
                 f"has {len(matrices)} tensors of two dimensions",
                 f"name one as {{{option}}}; it has {{names}}",
                 place=f"{name}: ",
-                names=_shown(entries),
+                names=_name_list(entries),
             )
         tensor = matrices[0]
     if tensor not in entries:
@@ -107,7 +107,7 @@ def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[An
             f"it has {{names}}; name one as {{{option}}}",
             place=f"{name}: ",
             tensor_name=tensor,
-            names=_shown(entries),
+            names=_name_list(entries),
         )
     entry = entries[tensor]
     shape, kind = tuple(entry["shape"]), _type(name, tensor, entry["dtype"])
@@ -188,7 +188,7 @@ def open_safetensors(
         others = whole.files
         y = whole.between(0, borders[-1][1]).y  # type: ignore[misc]
         every = [y[a:b] for a, b in borders]
-    sources = [_opened(file, X, y) for file, X, y in zip(files, tensors, every, strict=True)]
+    sources = [_arrays_of_file(file, X, y) for file, X, y in zip(files, tensors, every, strict=True)]
 
     def check() -> None:
         for source in sources:
@@ -211,7 +211,7 @@ def open_safetensors(
         if n is None:
             raise ValueError("n must be given: tensors can be cut anywhere")
         again = partial(open_safetensors, files, tensor, target=target, labels=labels)
-        return [partial(_read_rows, again, a, b) for a, b in evenly(borders[-1][1], n)]
+        return [partial(_read_tensor_rows, again, a, b) for a, b in evenly(borders[-1][1], n)]
 
     return replace(
         sources[0],
@@ -226,14 +226,14 @@ def open_safetensors(
     )
 
 
-def _opened(file: str, X: MatrixLike, y: ArrayLike) -> Source:
+def _arrays_of_file(file: str, X: MatrixLike, y: ArrayLike) -> Source:
     try:
         return open_arrays(X, y)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{file}: {error}") from None
 
 
-def _read_rows(again: Callable[[], Source], first: int, last: int) -> Batch:
+def _read_tensor_rows(again: Callable[[], Source], first: int, last: int) -> Batch:
     """Return examples from files that are mapped where this is called."""
     between = again().between
     assert between is not None
@@ -256,7 +256,7 @@ def _header(path: PathLike, name: str) -> tuple[dict[str, Any], int]:
     return entries, _PREFIX + length
 
 
-def _type(name: str, tensor: str, kind: str) -> np.dtype[Any]:
+def _type(name: str, tensor: str, kind: str) -> np.dtype[np.generic]:
     if kind not in _TYPES:
         raise ValueError(
             f"{name}: the tensor {tensor!r:.80} is of {kind}; save it as one of {', '.join(_TYPES)}"
@@ -267,6 +267,6 @@ def _type(name: str, tensor: str, kind: str) -> np.dtype[Any]:
         raise ImportError(f"{name}: the tensor {tensor!r:.80} is of {kind}: {error}") from None
 
 
-def _shown(entries: dict[str, Any], most: int = 10) -> str:
+def _name_list(entries: dict[str, Any], most: int = 10) -> str:
     names = [repr(name) for name in entries]
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

@@ -178,9 +178,8 @@ class LinearLearner(
             If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
             C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
             parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
-            `Perceptron` and `AveragedPerceptron` then learn from an example within a few
-            microseconds, if no class and no example has weight 0, and there is no ``callback``, no ``audit``
-            and no ``verbose``.
+            `Perceptron` and `AveragedPerceptron` then learn from an example within a few microseconds. No
+            class and no example may have weight 0, and ``callback``, ``audit`` and ``verbose`` must be off.
 
         Returns
         -------

@@ -22,12 +22,14 @@ __all__ = ["network", "to_sklearn"]
 
 def network(model: LinearLearner) -> ExportedNetwork:
     """Return what a classifier computes."""
-    return ExportedNetwork([_weights(model)], model.classes_, positive_at_zero=model.tie == "positive")
+    return ExportedNetwork(
+        [_exported_weights(model)], model.classes_, positive_at_zero=model.tie == "positive"
+    )
 
 
 def to_sklearn(model: Any) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
-    coef, intercept = _weights(model)
+    coef, intercept = _exported_weights(model)
     if len(model.classes_) == 2 and len(coef) == 2:  # a joint decision
         coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
     if len(model.classes_) == 2 and model.tie == "positive":
@@ -54,7 +56,7 @@ def to_sklearn(model: Any) -> Any:
     return found
 
 
-def _weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exported_weights(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the weights and intercepts that predict, one row a plane."""
     if is_multilabel(model):
         raise ValueError(

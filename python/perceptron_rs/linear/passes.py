@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy import ndarray
@@ -139,15 +139,12 @@ class PassLearner(SparseWeights, LinearLearner):
 
     def _learn_at_once(self, feeder: Feeder) -> bool:
         data, labels = feeder.data, feeder.labels
-        planes = self._n_planes(feeder.classes)
+        planes, kind = self._n_planes(feeder.classes), cast("object", feeder.engine.Model)
         if not feeder.goes_on:
             if self.audit:
                 return False
             self._publish(self._start(feeder))
-        elif type(self._model) is not feeder.engine.Model or self._model.shape != (
-            planes,
-            data.rows.shape[1],
-        ):
+        elif type(self._model) is not kind or self._model.shape != (planes, data.rows.shape[1]):
             return False  # the long way converts, or says what is wrong
         rule = self._rule_now()
         if rule is None:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.fixed_parameters import keep_fixed_parameters
+from perceptron_rs.common.fixed_parameters import fixed_parameters
 from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.rows.examples import examples
@@ -256,7 +256,7 @@ class MaxMarginClassifier(
                 plane = _scaled(problem, result) if space is None else scaled(space, problem.labels, result)
                 fits.append((result, *plane, result.upper))
         self.classes_ = classes
-        keep_fixed_parameters(self)
+        self._fixed_values = fixed_parameters(self)
         self.results_ = [fit[0] for fit in fits]
         self.intercept_ = np.array([fit[2] for fit in fits])
         ends = np.array([fit[3:] for fit in fits])

@@ -19,12 +19,12 @@ __all__ = ["network", "to_sklearn"]
 
 def network(model: MaxMarginClassifier) -> ExportedNetwork:
     """Return what the classifier computes."""
-    return ExportedNetwork([_planes(model)], model.classes_)
+    return ExportedNetwork([_exported_planes(model)], model.classes_)
 
 
 def to_sklearn(model: MaxMarginClassifier) -> Any:
     """Return a fitted estimator of scikit-learn that predicts the same."""
-    coef, intercept = _planes(model)
+    coef, intercept = _exported_planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.
     strength = max(1.0, float(np.square(coef).sum(axis=1).max()))
     found = take_over(model, LinearSVC(C=strength, loss="hinge"), but=("tol",))
@@ -34,7 +34,7 @@ def to_sklearn(model: MaxMarginClassifier) -> Any:
     return found
 
 
-def _planes(model: MaxMarginClassifier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _exported_planes(model: MaxMarginClassifier) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     found = hyperplanes(model)
     if found is None:
         raise ValueError(f"a hyperplane of kernel={model.kernel!r} cannot be exported; save it, or pickle it")

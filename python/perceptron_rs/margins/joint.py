@@ -145,8 +145,8 @@ def joint_margin(
         if kernel != "linear":
             values = gram(problem, kernel, gamma, degree, coef0).K + float(bias == "augmented")
             return _in_space(values, labels, classes, has_bias=bias == "augmented", **options)
-        rows, columns = _rows(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
-    pairs = _pairs(rows, labels, classes)
+        rows, columns = _sparse_floats(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
+    pairs = _pair_rows(rows, labels, classes)
     result = max_margin(pairs, np.ones(pairs.shape[0], dtype=int), **options)
     weights = result.coef.reshape(classes, -1)
     intercept = weights[:, columns].copy() if bias == "augmented" else np.zeros(classes)
@@ -172,13 +172,13 @@ def _in_space(
     return JointMargin(coef, coef.sum(axis=1) if has_bias else np.zeros(classes), result, pairs)
 
 
-def _rows(X: MatrixLike, *, has_bias: bool) -> Any:
+def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> Any:
     """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
     rows = csr_matrix(X if issparse(X) else np.asarray(without_index(X)), dtype=np.float64)
     return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
 
 
-def _pairs(rows: Any, labels: NDArray[np.intp], classes: int) -> Any:
+def _pair_rows(rows: Any, labels: NDArray[np.intp], classes: int) -> Any:
     """Return a row for each example and each wrong class."""
     n = rows.shape[0]
     blocks = []

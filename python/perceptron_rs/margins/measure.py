@@ -144,8 +144,8 @@ def planes(
     if count == 1:
         w, b = plane(coef, intercept, columns, of=of)
         return w.reshape(1, -1), np.array([0.0 if b is None else b])
-    w = _numbers(f"coef{of}", coef)
-    biases = np.zeros(count) if intercept is None else _numbers(f"intercept{of}", intercept)
+    w = _real_array(f"coef{of}", coef)
+    biases = np.zeros(count) if intercept is None else _real_array(f"intercept{of}", intercept)
     for name, found, shape in (("coef", w, (count, columns)), ("intercept", biases, (count,))):
         if found.shape != shape:
             raise ValueError(
@@ -159,7 +159,7 @@ def plane(
     coef: object, intercept: object, columns: int, *, of: str = ""
 ) -> tuple[NDArray[np.float64], float | None]:
     """Return weights and intercept as numbers, checked; ``of`` ends their names."""
-    w = _numbers(f"coef{of}", coef)
+    w = _real_array(f"coef{of}", coef)
     if w.shape not in ((columns,), (1, columns)):
         raise ValueError(
             f"coef{of} has the shape {w.shape}, but X has {columns} columns: it must be ({columns},) or "
@@ -167,7 +167,7 @@ def plane(
         )
     if intercept is None:
         return w.reshape(-1), None
-    b = _numbers(f"intercept{of}", intercept)
+    b = _real_array(f"intercept{of}", intercept)
     if b.size != 1 or b.ndim > 1:
         raise ValueError(
             f"intercept{of} must be one number, got the shape {b.shape}; it belongs to the row coef"
@@ -175,7 +175,7 @@ def plane(
     return w.reshape(-1), float(b.reshape(-1)[0])
 
 
-def _numbers(name: str, value: object) -> NDArray[np.float64]:
+def _real_array(name: str, value: object) -> NDArray[np.float64]:
     array = dense(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")

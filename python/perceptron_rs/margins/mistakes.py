@@ -165,7 +165,7 @@ def mistake_bounds(
         terms = _terms(margin_threshold, added_feature, eta0)
         problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         w, b = _direction(problem, coef, intercept, kind)
-        start = _start(w.shape, coef_init, intercept_init, has_bias=kind != "none")
+        start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=kind != "none")
         if len(problem.classes) > 2:
             if terms.threshold or terms.added:
                 raise ValueError(
@@ -224,7 +224,7 @@ def _direction(problem: Problem, coef: object, intercept: object, kind: Bias) ->
     return w, b
 
 
-def _start(
+def _start_weights_of(
     shape: tuple[int, ...], coef: object, intercept: object, *, has_bias: bool
 ) -> tuple[Floats, Floats]:
     """Return the initial weights and intercepts, in the shape of the direction."""

@@ -54,7 +54,7 @@ class MaxMarginClassifierPredictor(Classifier):
 
     @property
     @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> dict[str, NDArray[np.generic]]:
         """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
         if self._spec is None:
             return {"coef": self.coef_, "intercept": self.intercept_}

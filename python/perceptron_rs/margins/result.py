@@ -140,7 +140,7 @@ class MarginResult:
             One entry for each attribute. None stands for -inf in ``lower``, for inf in a mistake bound, and
             for inf or -inf in ``upper``, depending on ``status``.
         """
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {field.name: _json_value(getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ def _some(rows: NDArray[np.int64], limit: int = 10) -> str:
     return f": {', '.join(map(str, rows[:limit].tolist()))}" + (", ..." if len(rows) > limit else "")
 
 
-def _plain(value: object) -> Any:
+def _json_value(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, KernelSpec):
@@ -248,5 +248,5 @@ def _plain(value: object) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
+        return [_json_value(part) for part in value]
     return dict(value) if isinstance(value, dict) else value

@@ -14,6 +14,7 @@ from perceptron_rs.common.kernel_spec import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.common.targets.planes import n_planes
 from perceptron_rs.engines import State
+from perceptron_rs.fitted import attributes
 from perceptron_rs.margins.result import STATUSES, MarginResult
 from perceptron_rs.settings import KernelSpec
 
@@ -28,11 +29,11 @@ _WORDS = ("status", "bias", "proof", "solver")
 _PROOFS = (None, "pair", "verified", "rational")
 
 
-def _numbers(results: list[MarginResult]) -> list[list[float]]:
-    return [[getattr(result, name) for name in _NUMBERS] for result in results]
+def _result_numbers(results: list[MarginResult]) -> list[list[float]]:
+    return [[*attributes(result, _NUMBERS).values()] for result in results]
 
 
-def _planes(model: MaxMarginClassifierPredictor) -> Iterator[Part]:
+def _plane_parts(model: MaxMarginClassifierPredictor) -> Iterator[Part]:
     """Give weights of the features, or of the support vectors in the space of a kernel."""
     is_linear = model.kernel == "linear"
     yield Array("support", "s", COUNTS, "support_", predicts=False)
@@ -76,10 +77,10 @@ MAX_MARGIN = Schema(
     "max-margin",
     (
         Array("intercept", "K", attribute="intercept_", label="intercept"),
-        _planes,
+        _plane_parts,
         Array("margin_interval", ("K", 2), attribute="margin_interval_", predicts=False, finite=False),
         Array("results", ("K", len(_NUMBERS)), attribute="results_", label="results_[:]", predicts=False,
-              finite=False, pack=_numbers, unpack=None),
+              finite=False, pack=_result_numbers, unpack=None),
         _results,
     ),
     {"n_features": "n_features_in_"},
@@ -105,9 +106,7 @@ def check_planes(model: MaxMarginClassifierPredictor, arrays: State, columns: in
 
 def results_to_json(results: list[MarginResult]) -> list[dict[str, Any]]:
     """Return what results say in words, and the counts of their work."""
-    return [
-        {name: getattr(result, name) for name in _WORDS} | {"work": dict(result.work)} for result in results
-    ]
+    return [attributes(result, _WORDS) | {"work": dict(result.work)} for result in results]
 
 
 def results_of(arrays: State, words: object, spec: KernelSpec | None) -> list[MarginResult]:

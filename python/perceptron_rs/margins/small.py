@@ -37,7 +37,7 @@ def decided(problem: Problem, result: MarginResult, space: Space | None) -> tupl
     points: list[Point] = []
     if space is None:
         points, exponent = _points(problem, signs, has_bias=has_bias)
-        products = [[_product(one, other) for other in points] for one in points]
+        products = [[_exact_product(one, other) for other in points] for one in points]
     else:
         values, exponent = space.whole
         one = 1 << -exponent if has_bias else 0
@@ -85,7 +85,7 @@ def _points(problem: Problem, signs: list[int], *, has_bias: bool) -> tuple[list
     return points, least
 
 
-def _product(one: Point, other: Point) -> int:
+def _exact_product(one: Point, other: Point) -> int:
     return sum(number * other[column] for column, number in one.items() if column in other)
 
 

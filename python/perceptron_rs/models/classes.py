@@ -37,7 +37,7 @@ def classes_to_json(classes: ArrayLike) -> dict[str, Any]:
     return {"type": name, "values": [plain(label) for label in classes.tolist()]}
 
 
-def classes_from_json(description: object, *, least: int = 2) -> NDArray[Any]:
+def classes_from_json(description: object, *, least: int = 2) -> NDArray[np.generic]:
     """Return the array that the description says; ValueError for one that no fit can have made."""
     if not isinstance(description, dict) or set(description) != {"type", "values"}:
         raise ValueError("its classes need a type and values")

@@ -21,7 +21,7 @@ from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt_arrays"]
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
+Arrays: TypeAlias = dict[str, NDArray[np.generic]]
 
 
 def digest(model: SchemaMixin) -> str:
@@ -92,7 +92,7 @@ class Learnt:
     @property
     def digest(self) -> str:
         """SHA-256 of all of it; ValueError if there is a function that has no name."""
-        settings = {name: _named(name, value) for name, value in self.settings.items()}
+        settings = {name: _qualified_name(name, value) for name, value in self.settings.items()}
         return content_digest(settings, {name: _stored(array) for name, array in self.numbers.items()})
 
 
@@ -159,7 +159,7 @@ def _of_data(model: Any) -> dict[str, Any]:
     return found
 
 
-def _stored(array: NDArray[Any]) -> NDArray[Any]:
+def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return numbers in the type that they are digested in; -0.0, which sparse weights have not, as 0.0."""
     if array.dtype.kind == "f":
         return array.astype(np.float64) + 0.0
@@ -170,7 +170,7 @@ def _json(value: object) -> Any:
     return value if isinstance(value, dict | list) else plain(value)
 
 
-def _named(name: str, value: object) -> Any:
+def _qualified_name(name: str, value: object) -> object:
     """Return a function as the name that it can be imported by."""
     if not callable(value):
         return value
@@ -189,20 +189,20 @@ def _named(name: str, value: object) -> Any:
 def arrays(model: Any) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
     found = learnt_arrays(model)
-    known = {name: _object(value) for name, value in found.settings.items()}
+    known = {name: _setting_object(value) for name, value in found.settings.items()}
     known |= _compared(model, predicts=False) | found.numbers
     others = {name: value for name, value in own_attributes(vars(model)).items() if name.endswith("_")}
-    return {name: _array(value) for name, value in others.items() if name not in known} | known
+    return {name: _shown_array(value) for name, value in others.items() if name not in known} | known
 
 
-def _object(value: object) -> NDArray[Any]:
+def _setting_object(value: object) -> NDArray[np.generic]:
     """Return a setting as an array of one object: a function, or a JSON text."""
     array = np.empty((), dtype=object)
     array[()] = value if callable(value) else encode(value)
     return array
 
 
-def _array(value: object) -> NDArray[Any]:
+def _shown_array(value: object) -> NDArray[np.generic]:
     if not isinstance(value, list):
         return np.asarray(value)
     parts = [part.to_dict() if hasattr(part, "to_dict") else part for part in value]
@@ -235,13 +235,13 @@ def difference(a: object, expected: Arrays | str, b: object, found: Arrays | str
             different = (bits[0] != bits[1]).reshape(*left.shape, -1).any(axis=-1)
         if np.any(different):
             index = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(different)))
-            values = [_shown(np.atleast_1d(side)[index]) for side in (left, right)]
+            values = [_shown_value(np.atleast_1d(side)[index]) for side in (left, right)]
             place = f" at index {index}" if left.shape else ""
             return f"{where} in {name}{place}: {values[0]} != {values[1]}"
     return None
 
 
-def _shown(value: object) -> str:
+def _shown_value(value: object) -> str:
     if isinstance(value, str):
         return f"{value:.80}"
     if isinstance(value, np.floating):

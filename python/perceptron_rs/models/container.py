@@ -100,7 +100,7 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     entries = dict(loaded)
     del loaded
     # One after another: where numbers are copied, the bytes that they were in are let go at once.
-    tensors = {name: _array(entries.pop(name)) for name in sorted(entries)}
+    tensors = {name: _native_array(entries.pop(name)) for name in sorted(entries)}
     written = document.pop("sha256", None)
     if content_digest(document, tensors) != written:
         raise ValueError(f"its contents are not what was saved: the digest differs; {_CUT}")
@@ -186,7 +186,7 @@ def _check_places(entries: dict[str, Any], size: int) -> None:
         raise ValueError(f"its tensors need {end} bytes, but it has {size}; {_CUT}")
 
 
-def _array(entry: dict[str, Any]) -> NDArray[Any]:
+def _native_array(entry: dict[str, Any]) -> NDArray[np.generic]:
     """Return the numbers in the order of this machine: the library takes the file's order for that."""
     numbers = np.frombuffer(entry["data"], dtype=_TYPES[entry["dtype"]]).reshape(entry["shape"])
     native = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)

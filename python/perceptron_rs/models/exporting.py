@@ -21,7 +21,7 @@ class ExportedNetwork:
 
     #: Weights (outputs, inputs) and intercepts (outputs,) of each layer.
     layers: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     #: Between two layers: "relu", "tanh" or "logistic".
     activation: str = ""
     #: Whether a score of exactly 0 speaks for the second of two classes.

@@ -75,7 +75,7 @@ class Scale:
             scale = np.array(self.scale, dtype=values.dtype if self.kind == "maxabs" else np.float64)
             scaled = (values * (1.0 / scale)[rows.indices]).astype(values.dtype)
             return CsrArrays(scaled, rows.indices, rows.indptr, rows.shape)
-        dense = _dense(X)
+        dense = _dense_floats(X)
         scale = np.array(self.scale, dtype=dense.dtype)
         if self.kind != "minmax" and self.offset is None:
             return dense / scale
@@ -83,11 +83,11 @@ class Scale:
         return dense * scale + offset if self.kind == "minmax" else (dense - offset) / scale
 
 
-def _floats(values: NDArray[Any]) -> NDArray[Any]:
+def _floats(values: NDArray[np.generic]) -> NDArray[np.generic]:
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-def _dense(X: MatrixLike) -> NDArray[Any]:
+def _dense_floats(X: MatrixLike) -> NDArray[np.generic]:
     """Return examples as an array of floats."""
     if not isinstance(X, CsrArrays):
         return _floats(in_full(X))
@@ -105,7 +105,7 @@ class ScaleFit:
         """Learn from some examples."""
         if self._scaler is None:
             self._centred = isinstance(X, np.ndarray)
-            self._scaler = _scaler(self._kind, centred=self._centred)
+            self._scaler = _new_scaler(self._kind, centred=self._centred)
         self._scaler.partial_fit(X)
 
     def scale(self) -> Scale:
@@ -175,7 +175,7 @@ class Input:
         """Return the columns of numbers as the scaler leaves them."""
         return self.scale.applied(X) if isinstance(self.scale, Scale) else X
 
-    def tensors(self) -> dict[str, NDArray[Any]]:
+    def tensors(self) -> dict[str, NDArray[np.generic]]:
         """Return the arrays of it."""
         found = {} if self.scale is None else self.scale.tensors()
         if self.words is not None:
@@ -211,7 +211,7 @@ class Input:
 
     @classmethod
     def from_json(
-        cls, description: object, n_features: int, tensors: dict[str, NDArray[Any]] | None = None
+        cls, description: object, n_features: int, tensors: dict[str, NDArray[np.generic]] | None = None
     ) -> Input:
         """Return what ``to_json`` wrote of a model with so many columns, and take the tensors of it.
 
@@ -240,22 +240,22 @@ class Input:
         return cls(
             form,
             bits,
-            _names(description["columns"]),
-            _names(description["texts"]),
+            _column_names(description["columns"]),
+            _column_names(description["texts"]),
             _idf(description["scale"], n_features, tensors) or _scale(description["scale"], n_features),
             holdout,
-            _names(description["missing"]) or (),
+            _column_names(description["missing"]) or (),
             description["target"],
             description["delimiter"],
             description["header"],
-            _names(description["drop"]) or (),
+            _column_names(description["drop"]) or (),
             description["sample_weight"],
-            _text(description["text"]),
-            _words(n_features, tensors),
+            _hashed_text(description["text"]),
+            _kept_words(n_features, tensors),
         )
 
 
-def _names(values: object) -> tuple[str, ...] | None:
+def _column_names(values: object) -> tuple[str, ...] | None:
     if values is None:
         return None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
@@ -279,7 +279,7 @@ def _scale(description: object, n_features: int) -> Scale | None:
     return Scale(kind, tuple(scale), None if offset is None else tuple(offset))
 
 
-def _text(description: object) -> HashedText | None:
+def _hashed_text(description: object) -> HashedText | None:
     if description is None:
         return None
     names = [part.name for part in fields(HashedText)]
@@ -314,7 +314,7 @@ def _idf(description: object, n_features: int, tensors: dict[str, NDArray[Any]])
     return Idf(norm, columns, idf)
 
 
-def _words(n_features: int, tensors: dict[str, NDArray[Any]]) -> KeptWords | None:
+def _kept_words(n_features: int, tensors: dict[str, NDArray[np.generic]]) -> KeptWords | None:
     names = [f"{_WORDS}{name}" for name in KeptWords._fields]
     found = [tensors.pop(name, None) for name in names]
     if all(array is None for array in found):
@@ -340,7 +340,7 @@ def _words(n_features: int, tensors: dict[str, NDArray[Any]]) -> KeptWords | Non
     return words
 
 
-def _scaler(kind: str, *, centred: bool) -> Any:
+def _new_scaler(kind: str, *, centred: bool) -> Any:
     from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
     if kind == "standard":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +28,7 @@ _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid"}
 class Builder(Protocol):
     """What nodes are added to."""
 
-    def constant(self, values: NDArray[Any]) -> str:
+    def constant(self, values: NDArray[np.generic]) -> str:
         """Return the name of an array that is part of the graph."""
 
     def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
@@ -41,13 +42,15 @@ def to_onnx(network: ExportedNetwork, *, exact: bool) -> Any:
     """Return an ``onnx.ModelProto``."""
     onnx = _library("onnx")
     builder = _Graph(onnx)
-    scores = _scores(builder, "X", network, exact)
+    scores = _last_outputs(builder, "X", network, exact)
     columns, width = network.layers[0][0].shape[1], len(network.layers[-1][0])
     double = onnx.TensorProto.DOUBLE
     labels = _label_array(network.classes)
     describe = onnx.helper.make_tensor_value_info
-    builder.node("Gather", builder.constant(labels), _index(builder, scores, network), axis=0, out="label")
-    shown = _shown(builder, scores, network)
+    builder.node(
+        "Gather", builder.constant(labels), _class_index(builder, scores, network), axis=0, out="label"
+    )
+    shown = _decision(builder, scores, network)
     builder.node("Identity", shown, out="scores")
     outputs = [
         describe("label", onnx.numpy_helper.from_array(labels).data_type, ["n"]),
@@ -110,17 +113,19 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     builder = _Container(_library("onnx"), scope, container)
     double = builder.onnx.TensorProto.DOUBLE
     x = builder.node("Cast", operator.inputs[0].full_name, to=double)
-    scores = _scores(builder, x, network, exact)
+    scores = _last_outputs(builder, x, network, exact)
     labels = _label_array(network.classes)
     labels = labels if labels.dtype == object else labels.astype(np.int64)
     label, shown = (output.full_name for output in operator.outputs)
-    builder.node("Gather", builder.constant(labels), _index(builder, scores, network), axis=0, out=label)
-    builder.node("Identity", _shown(builder, scores, network), out=shown)
+    builder.node(
+        "Gather", builder.constant(labels), _class_index(builder, scores, network), axis=0, out=label
+    )
+    builder.node("Identity", _decision(builder, scores, network), out=shown)
 
 
-def _scores(builder: Builder, x: str, network: ExportedNetwork, exact: bool) -> str:
+def _last_outputs(builder: Builder, x: str, network: ExportedNetwork, exact: bool) -> str:
     """Return the last outputs, (n, K)."""
-    dot = _dot_in_lanes if exact else _product
+    dot = _dot_in_lanes if exact else _matrix_product
     if exact and network.activation not in ("", "relu"):
         raise ValueError(
             f"exact=True is not available with activation={network.activation!r}, which each runtime "
@@ -133,7 +138,7 @@ def _scores(builder: Builder, x: str, network: ExportedNetwork, exact: bool) -> 
     return x
 
 
-def _product(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
+def _matrix_product(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
     return builder.node("MatMul", x, builder.constant(np.ascontiguousarray(coef.T)))
 
 
@@ -144,10 +149,13 @@ def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
     weights = np.zeros((outputs, steps * _LANES))
     weights[:, :columns] = coef
     of_step = np.ascontiguousarray(weights.reshape(outputs, steps, _LANES).transpose(1, 0, 2))
-    padded = builder.node("Pad", x, _integers(builder, 0, 0, 0, steps * _LANES - columns))
-    cut = builder.node("Reshape", padded, _integers(builder, 0, steps, _LANES))
+    padded = builder.node("Pad", x, _integer_constant(builder, 0, 0, 0, steps * _LANES - columns))
+    cut = builder.node("Reshape", padded, _integer_constant(builder, 0, steps, _LANES))
     shape = builder.node(
-        "Concat", builder.node("Shape", x, start=0, end=1), _integers(builder, outputs, _LANES), axis=0
+        "Concat",
+        builder.node("Shape", x, start=0, end=1),
+        _integer_constant(builder, outputs, _LANES),
+        axis=0,
     )
     nothing = builder.node("Expand", builder.constant(np.zeros((1, 1, 1))), shape)
     lanes = builder.scan(nothing, cut, builder.constant(of_step))
@@ -156,33 +164,33 @@ def _dot_in_lanes(builder: Builder, x: str, coef: NDArray[np.float64]) -> str:
             builder.node(
                 "Slice",
                 lanes,
-                _integers(builder, begin),
-                _integers(builder, begin + half),
-                _integers(builder, 2),
+                _integer_constant(builder, begin),
+                _integer_constant(builder, begin + half),
+                _integer_constant(builder, 2),
             )
             for begin in (0, half)
         )
         lanes = builder.node("Add", low, high)
-    return builder.node("Squeeze", lanes, _integers(builder, 2))
+    return builder.node("Squeeze", lanes, _integer_constant(builder, 2))
 
 
-def _shown(builder: Builder, scores: str, network: ExportedNetwork) -> str:
+def _decision(builder: Builder, scores: str, network: ExportedNetwork) -> str:
     """Return what ``decision_function`` does: (n,) for two classes, else (n, K)."""
     if len(network.classes) > 2:
         return scores
     if len(network.layers[-1][0]) == 1:
-        return builder.node("Squeeze", scores, _integers(builder, 1))
+        return builder.node("Squeeze", scores, _integer_constant(builder, 1))
     first, second = (
         builder.node("Gather", scores, builder.constant(np.array(k, dtype=np.int64)), axis=1) for k in (0, 1)
     )
     return builder.node("Sub", second, first)
 
 
-def _index(builder: Builder, scores: str, network: ExportedNetwork) -> str:
+def _class_index(builder: Builder, scores: str, network: ExportedNetwork) -> str:
     """Return the index of the class that is predicted; of equal scores the first."""
     if len(network.classes) > 2:
         return builder.node("ArgMax", scores, axis=1, keepdims=0)
-    score, zero = _shown(builder, scores, network), builder.constant(np.zeros(1))
+    score, zero = _decision(builder, scores, network), builder.constant(np.zeros(1))
     if network.positive_at_zero:
         positive = builder.node("Not", builder.node("Less", score, zero))
     else:
@@ -198,11 +206,11 @@ def _probabilities(builder: Builder, scores: str, width: int) -> str:
     return builder.node("Concat", negative, positive, axis=1)
 
 
-def _integers(builder: Builder, *values: int) -> str:
+def _integer_constant(builder: Builder, *values: int) -> str:
     return builder.constant(np.array(values, dtype=np.int64))
 
 
-def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
+def _label_array(classes: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return classes in a type that runtimes have; strings as objects, as the library onnx takes them."""
     classes = np.array(classes.tolist())  # integers of any width become int64
     return classes.astype(object) if classes.dtype.kind == "U" else classes
@@ -214,7 +222,7 @@ class _Graph:
     def __init__(self, onnx: Any) -> None:
         self.onnx, self.nodes, self.constants = onnx, [], []  # type: ignore[var-annotated]
 
-    def constant(self, values: NDArray[Any]) -> str:
+    def constant(self, values: NDArray[np.generic]) -> str:
         name = f"constant_{len(self.constants)}"
         self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(values), name))
         return name
@@ -236,7 +244,7 @@ class _Container(_Graph):
         super().__init__(onnx)
         self.scope, self.container = scope, container
 
-    def constant(self, values: NDArray[Any]) -> str:
+    def constant(self, values: NDArray[np.generic]) -> str:
         name: str = self.scope.get_unique_variable_name("constant")
         tensor = self.onnx.numpy_helper.from_array(np.asarray(values), name)
         if tensor.data_type == self.onnx.TensorProto.STRING:  # skl2onnx would copy them as raw bytes
@@ -271,7 +279,7 @@ def _lane_step(onnx: Any) -> Any:
     )
 
 
-def _library(name: str) -> Any:
+def _library(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

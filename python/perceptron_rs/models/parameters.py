@@ -31,7 +31,7 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
                 "instance with set_params(random_state=0), or pickle the estimator"
             )
         try:
-            found[name] = _pairs(value) if isinstance(value, dict) else _plain(value)
+            found[name] = _weight_pairs(value) if isinstance(value, dict) else _parameter_to_json(value)
         except TypeError:
             if callable(value):
                 raise ValueError(
@@ -44,14 +44,14 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _plain(value: object) -> Any:
+def _parameter_to_json(value: object) -> Any:
     """Return a value as JSON; a list or an array comes back as a tuple."""
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(part) for part in value]
     return plain(value)
 
 
-def _pairs(weights: dict[Any, Any]) -> list[list[Any]]:
+def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
     """Return a dict as pairs, for the keys of JSON are strings alone."""
     return [[plain(label), plain(weight)] for label, weight in weights.items()]
 
@@ -87,7 +87,7 @@ def parameters_from_json(description: object, names: Iterable[str], learner: str
     found = dict(description)
     for name, value in found.items():
         if name == "class_weight" and isinstance(value, list):
-            found[name] = _weights(value)
+            found[name] = _weights_from_json(value)
         elif isinstance(value, list):
             found[name] = tuple(value)
         elif isinstance(value, dict):
@@ -95,7 +95,7 @@ def parameters_from_json(description: object, names: Iterable[str], learner: str
     return found
 
 
-def _weights(pairs: list[Any]) -> dict[Any, float]:
+def _weights_from_json(pairs: list[Any]) -> dict[Any, float]:
     found: dict[Any, float] = {}
     for pair in pairs:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):

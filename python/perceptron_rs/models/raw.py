@@ -33,9 +33,11 @@ def columns_of(how: Input, X: Any) -> Any:
     assert bits is not None  # texts are hashed, too
     try:
         if how.text is None:
-            rows = hashed_dictionaries([_features(how, x, i) for i, x in enumerate(examples)], 1 << bits)
+            rows = hashed_dictionaries(
+                [_dictionary_features(how, x, i) for i, x in enumerate(examples)], 1 << bits
+            )
             return CsrArrays.of(*rows, 1 << bits)
-        return _weighed(how, _texts(examples), 1 << bits)
+        return _weighed(how, _checked_texts(examples), 1 << bits)
     except UnicodeEncodeError as error:
         raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
 
@@ -57,7 +59,7 @@ def _records(X: Any) -> list[Any] | None:
     return None
 
 
-def _texts(examples: list[Any]) -> list[str]:
+def _checked_texts(examples: list[Any]) -> list[str]:
     for number, text in enumerate(examples):
         if not isinstance(text, str):
             raise TypeError(
@@ -76,7 +78,7 @@ def _weighed(how: Input, texts: list[str], n_columns: int) -> CsrArrays:
     return weighed
 
 
-def _features(how: Input, example: Any, number: int) -> dict[str, float | str]:
+def _dictionary_features(how: Input, example: Any, number: int) -> dict[str, float | str]:
     """Return the features of a dictionary: of JSON as it lies, of a table those of its columns."""
     if not isinstance(example, Mapping):
         raise TypeError(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.schema import is_count, schema_of
@@ -21,7 +22,7 @@ from perceptron_rs.models.description import INPUT, LABELS, NEEDED, OPTIONAL, ke
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
 from perceptron_rs.models.values import Tensors
 
-__all__ = ["Known", "read", "read_predictor"]
+__all__ = ["Known", "read_estimator", "read_predictor"]
 
 
 class Known(Protocol):
@@ -44,7 +45,9 @@ class Known(Protocol):
         """The dataclass of its parameters."""
 
 
-def read(path: str | os.PathLike[str], learners: Mapping[str, Known]) -> tuple[Any, dict[str, Any], Tensors]:
+def read_estimator(
+    path: str | os.PathLike[str], learners: Mapping[str, Known]
+) -> tuple[Any, dict[str, Any], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
 
@@ -158,7 +161,7 @@ def _check_arithmetic(version: object) -> None:
         )
 
 
-def _feature_names(names: object, columns: int) -> Any:
+def _feature_names(names: object, columns: int) -> NDArray[np.generic]:
     if (
         not isinstance(names, list)
         or len(names) != columns

@@ -86,7 +86,7 @@ def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str,
             start = unpacked(start | {COLUMNS: columns})
         calls[0].start.update(start)
     if DIGESTS in document:
-        digests = _digests(document[DIGESTS], sum(call.rows for call in calls))
+        digests = _digests_from_json(document[DIGESTS], sum(call.rows for call in calls))
         calls[-1] = replace(calls[-1], digests=digests)
     setattr(estimator, RECORD, tuple(calls))
 
@@ -148,7 +148,7 @@ def _end(ended: object) -> tuple[str, int] | None:
     return ended[0], ended[1]
 
 
-def _digests(description: object, examples: int) -> Digests:
+def _digests_from_json(description: object, examples: int) -> Digests:
     """Return the digests of so many examples."""
     if not isinstance(description, dict) or set(description) != {"key", "blocks"}:
         raise ValueError("its digests must hold key and blocks")

@@ -17,7 +17,7 @@ Tensors: TypeAlias = dict[str, NDArray[Any]]
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # every label's type, and none that is slow to read
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> bool | int | float | str | None:
     """Return the None, bool, int, finite float or str equal to ``value``; TypeError if there is none."""
     if isinstance(value, np.generic):
         value = value.item()  # a long double stays one, and is refused below

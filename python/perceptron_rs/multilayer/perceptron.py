@@ -343,7 +343,7 @@ class MultilayerPerceptron(
     def _is_one_decision(self) -> bool:
         return len(self.classes_) > 2
 
-    def _n_planes(self, classes: NDArray[Any]) -> int:
+    def _n_planes(self, classes: NDArray[np.generic]) -> int:
         return n_outputs(classes)
 
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:

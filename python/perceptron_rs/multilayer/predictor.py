@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,9 +82,9 @@ class MultilayerPerceptronPredictor(Classifier):
         return out
 
     @property
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> dict[str, NDArray[np.float64]]:
         """What predicts: the weights of each layer, a row for each neuron, and its intercepts."""
-        state: dict[str, NDArray[Any]] = self._model.state()
+        state: dict[str, NDArray[np.float64]] = self._model.state()
         return state
 
     def _check_arrays(self, arrays: State, history: History) -> None:

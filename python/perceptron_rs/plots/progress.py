@@ -292,12 +292,12 @@ def _check_kind(kind: str, comparator: object) -> None:
         raise ValueError("kind='regret' needs a comparator; pass one, such as a fitted PocketPerceptron")
 
 
-def _counts(wrong: NDArray[Any]) -> NDArray[np.int64]:
+def _counts(wrong: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return the number of mistakes up to each example."""
     return np.cumsum(wrong != 0, dtype=np.int64)
 
 
-def _wrong(name: str, labels: NDArray[Any], found: object) -> NDArray[np.bool_]:
+def _wrong(name: str, labels: NDArray[np.generic], found: object) -> NDArray[np.bool_]:
     predicted = np.asarray(found)
     if labels.ndim != 1 or predicted.shape != labels.shape:
         raise ValueError(
@@ -308,7 +308,9 @@ def _wrong(name: str, labels: NDArray[Any], found: object) -> NDArray[np.bool_]:
     return wrong
 
 
-def _predicted(estimator: Any, X: MatrixLike, labels: NDArray[Any], classes: NDArray[Any]) -> Any:
+def _predicted(
+    estimator: Any, X: MatrixLike, labels: NDArray[np.generic], classes: NDArray[np.generic]
+) -> Any:
     """Return what a copy of a learner predicts, of each example before it learns from it."""
     model = deepcopy(estimator)
     if hasattr(model, "predict_then_learn"):

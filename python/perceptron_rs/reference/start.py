@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
@@ -14,7 +14,7 @@ from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network,
 from perceptron_rs.state import State
 
 if TYPE_CHECKING:
-    from perceptron_rs.engines import Run
+    from perceptron_rs.engines import Run, RunOfModel
 
 __all__ = ["start"]
 
@@ -28,7 +28,7 @@ _OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Run]] = {
 
 
 @standard()
-def start(data: Data, model: Model, settings: Settings) -> Run:
+def start(data: Data, model: Model, settings: Settings) -> RunOfModel:
     """Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 
     Raises ValueError if shapes do not agree.
@@ -51,4 +51,4 @@ class OfArrays:
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
-        return Model.from_state(self.learner, self.run.state())
+        return Model.from_state(self.learner, cast("State", self.run.state()))

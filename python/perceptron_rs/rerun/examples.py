@@ -178,7 +178,7 @@ class _OfArrays(CallExamples):
         if isinstance(y, LabelSets) != is_multilabel(model):
             return self.other_labels()
         if not isinstance(y, LabelSets) and (row := self.unknown_label(y)) is not None:
-            return f"row {row} has the label {_shown(y, row)}, which is no class of the model"
+            return f"row {row} has the label {_label_text(y, row)}, which is no class of the model"
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
             had = "without" if self.sample_weight is not None else "with"
             return f"the model was trained {had} sample_weight"
@@ -198,7 +198,7 @@ class _OfArrays(CallExamples):
         y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
         more = {f"{name}_init": array for name, array in call.start.items()}
-        for rows in _parts(call, begin):
+        for rows in _call_slices(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
             weight = weights[rows] if weights is not None and call.weighted else None
             if call.method == "fit_stream":
@@ -262,7 +262,7 @@ class _OfSequences(CallExamples):
         if (number := self.other_number(len(self.lengths))) is not None:
             return number
         if (row := self.unknown_label(self.y)) is not None:
-            return f"token {row} has the label {_shown(self.y, row)}, which is no class of the model"
+            return f"token {row} has the label {_label_text(self.y, row)}, which is no class of the model"
         labels = encode(self.y, self.model.classes_, least=1)
         given = DigestInput(self.data.stored, columns, labels, lengths=self.lengths)
         for call, begin in zip(self.calls, self.begins, strict=True):
@@ -275,7 +275,7 @@ class _OfSequences(CallExamples):
 
     def learn(self, again: Any, call: Call, begin: int) -> None:
         y = self.model.classes_[encode(self.y, self.model.classes_, least=1)]
-        for some in _parts(call, begin):
+        for some in _call_slices(call, begin):
             rows, lengths = self._rows(some), self.lengths[some]
             part = self.X if rows == slice(0, len(self.y)) else _safe_indexing(self.X, rows)
             if call.method == "fit_stream":
@@ -314,7 +314,7 @@ class _OfSource(CallExamples):
         if facts.is_multilabel != is_multilabel(self.model):
             return self.other_labels()
         if (place := self.unknown_label(facts.classes)) is not None:
-            return f"the label {_shown(facts.classes, place)} is no class of the model"
+            return f"the label {_label_text(facts.classes, place)} is no class of the model"
         has_encoder = self.encoder is not None
         if not has_encoder and facts.n_features > call.columns:
             return self.other_columns(facts.n_features)
@@ -382,11 +382,11 @@ def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] |
     return a is None or b is None or all(None in (x[1], y[1]) or x == y for x, y in zip(a, b, strict=False))
 
 
-def _shown(labels: NDArray[Any], place: int) -> str:
+def _label_text(labels: NDArray[Any], place: int) -> str:
     return repr(labels[place : place + 1].tolist()[0])
 
 
-def _parts(call: Call, begin: int) -> Iterator[slice]:
+def _call_slices(call: Call, begin: int) -> Iterator[slice]:
     """Yield the examples of each call."""
     for rows, times in call.sizes:
         for _ in range(times):

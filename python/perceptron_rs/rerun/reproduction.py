@@ -82,8 +82,8 @@ def reproduce(
     What is told of the training (epochs, mistakes, losses, certificates) and all parameters that matter are
     compared, too.
 
-    A model records the calls that trained it, with their parameters and numbers of rows. If it was trained
-    with ``audit=True``, or on the command line, it also has digests of the examples, and the result can
+    A model records the calls that trained it, with their parameters and numbers of rows. With
+    ``audit=True``, and on the command line, it also keeps digests of the examples. The result can then
     name the first block of examples that differs. The model is not changed.
 
     Parameters
@@ -143,7 +143,7 @@ def reproduce(
     if not np.array_equal(model.classes_, np.unique(model.classes_)):
         order = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
-    key = _key(model, calls, audit_key)
+    key = _checked_key(model, calls, audit_key)
     given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key)
     found = given.difference()
     if found is not None:
@@ -173,7 +173,7 @@ def reproduce(
 _NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
 
 
-def _key(model: object, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+def _checked_key(model: object, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
     if given is None and (digests is None or digests.key is None):

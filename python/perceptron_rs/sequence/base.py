@@ -28,8 +28,8 @@ from perceptron_rs.models.saving import Saved
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.sequence.source import encoded, source_of
-from perceptron_rs.sequence.weights import beam_of, cold_state, dense_matrix, names_of, sparse_entries
+from perceptron_rs.sequence.source import encoded, sequence_source
+from perceptron_rs.sequence.weights import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
 from perceptron_rs.sklearn_base import ConvergenceWarning
 from perceptron_rs.stream.learner import StreamFit
@@ -154,7 +154,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     @LearntAttribute
     def state_features_(self) -> dict[tuple[Any, Any], float]:
         """Emission weights other than 0, by name and label."""
-        names, classes = names_of(self), self.classes_.tolist()
+        names, classes = attribute_names(self), self.classes_.tolist()
         return {(names[j], classes[k]): w for j, k, w in sparse_entries(self._weights, "emission")}
 
     @LearntAttribute
@@ -169,7 +169,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         """Weights other than 0 of a token's features, by name, label before and label."""
         if "pair_indptr" not in self._weights:
             raise AttributeError("bigram_features_ exists only with transition_features=True")
-        names, classes = names_of(self), self.classes_.tolist()
+        names, classes = attribute_names(self), self.classes_.tolist()
         labels = len(classes)
         return {
             (names[j], classes[pair // labels], classes[pair % labels]): w
@@ -181,7 +181,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             vars(self).pop(name, None)
 
     def _source(self, given: object, *, goes_on: bool) -> Source:
-        return encoded(self, source_of(given), goes_on=goes_on)
+        return encoded(self, sequence_source(given), goes_on=goes_on)
 
     def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
         return np.ones((1, 2))

@@ -63,7 +63,7 @@ class SequencesInMemory(InMemory):
         super().__init__(method, X, y, classes=classes, tracks=tracks)
         self.lengths, self.encoder = lengths, encoder
 
-    def read(self) -> NDArray[Any]:
+    def read(self) -> NDArray[np.generic]:
         """Read the tokens, and return their labels as they are."""
         model, encoder = self.model, self.encoder
         if encoder is not None:

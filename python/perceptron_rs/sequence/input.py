@@ -46,17 +46,17 @@ def read_sequences(
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
         else:
             matrix = model._encoded(tokens)
-        return _rows(model, matrix, reset), found
+        return _token_rows(model, matrix, reset), found
     if not reset and "encoder_" in vars(model):
         raise ValueError(
             "X must be a list of sequences of attributes, because the model was fitted to such; "
             "encode a matrix with encoder_ and a model fitted to matrices"
         )
-    data = _rows(model, X, reset)
+    data = _token_rows(model, X, reset)
     return data, check_lengths(lengths, data.rows.shape[0])
 
 
-def _rows(model: Any, matrix: Any, reset: bool) -> ValidatedRows:
+def _token_rows(model: Any, matrix: Any, reset: bool) -> ValidatedRows:
     engine = get_engine(model.engine)
     return examples(model, engine, matrix, reset=True) if reset else model._examples(engine, matrix)
 
@@ -176,7 +176,7 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
 
 
-def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[Any]:
+def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[np.generic]:
     """Return the labels of all tokens of a list of sequences of labels, in the type that they share."""
     if y is None or (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype != object):
         raise ValueError("y must be a list with a list of labels for each sequence, as X is")
@@ -203,7 +203,7 @@ class AnswerList(list[Any]):
     NumPy makes an array of as many objects of it, whatever their lengths: so `cross_val_predict` takes it.
     """
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
         if all(map(np.isscalar, self)):
             return np.array(list(self), dtype=dtype)
         array = np.empty(len(self), dtype=object)
@@ -212,7 +212,7 @@ class AnswerList(list[Any]):
         return array if dtype is None else array.astype(dtype)
 
 
-def split_labels(labels: NDArray[Any], lengths: NDArray[np.int64]) -> AnswerList:
+def split_labels(labels: NDArray[np.generic], lengths: NDArray[np.int64]) -> AnswerList:
     """Return the labels of each sequence."""
     flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
     return AnswerList(flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["allowed_labels", "forbidden_pairs"]
 
 
-def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArray[np.bool_] | None:
+def allowed_labels(allowed: Any, classes: NDArray[np.generic], n_tokens: int) -> NDArray[np.bool_] | None:
     """Return booleans by token and class; ``allowed`` is such an array, or collections of labels."""
     if allowed is None:
         return None
@@ -41,7 +41,7 @@ def allowed_labels(allowed: Any, classes: NDArray[Any], n_tokens: int) -> NDArra
 
 
 def forbidden_pairs(
-    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[Any]
+    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[np.generic]
 ) -> NDArray[np.bool_] | None:
     """Return booleans by label and next label."""
     if forbidden is None:

@@ -168,9 +168,9 @@ class SequencePerceptronPredictor(Predictor):
     ) -> Any:
         """Return for each token how far the best label sequence with another label there is behind.
 
-        The margin of a token is the score of the label sequence that ``predict`` finds, minus the highest
-        score of those that have another label at this token (a difference of max-marginals). It is 0 if two
-        of them tie, and infinite if no other label is possible. The smallest margin of a sequence is the
+        The margin of a token is a difference of two scores (of max-marginals): that of the label sequence
+        that ``predict`` finds, and the highest one with another label at this token. It is 0 if two of
+        them tie, and infinite if no other label is possible. The smallest margin of a sequence is the
         difference of the two scores that ``predict_k`` finds with k=2, but for rounding. A margin says how
         sure the model is, but is no probability.
 
@@ -286,7 +286,7 @@ class SequencePerceptronPredictor(Predictor):
         return weights
 
     @property
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> dict[str, NDArray[np.generic]]:
         """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
         return dict(self._weights)
 
@@ -294,8 +294,8 @@ class SequencePerceptronPredictor(Predictor):
         """Return what makes columns of attributes, as a file says."""
         return vocabulary_of(arrays, description, self.n_features_in_)
 
-    def _encoded(self, tokens: list[Any]) -> Any:
+    def _encoded(self, tokens: list[Any]) -> CsrArrays:
         """Return attributes as a matrix of columns."""
         columns, values, ends = self.encoder_.entries(tokens)
-        data: NDArray[Any] = np.ones(len(columns), dtype=np.int8) if values is None else values
+        data: NDArray[np.generic] = np.ones(len(columns), dtype=np.int8) if values is None else values
         return CsrArrays(data, columns, ends, (len(ends) - 1, self.n_features_in_))

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.training.progress import Learnable, Observer
-from perceptron_rs.engines import State
+from perceptron_rs.engines import Model, State
 
 if TYPE_CHECKING:
+    from perceptron_rs.common.training.train import Trainable
     from perceptron_rs.sequence.base import SequenceLearner
 
 __all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
@@ -69,7 +70,7 @@ class SequenceObserver(Observer):
         estimator: SequenceLearner,
         n_sequences: int,
         scores: list[float] | None,
-        publish: Callable[[Any, State], None],
+        publish: Callable[[Trainable, Model | State], None],
     ) -> None:
         super().__init__(estimator, n_sequences, publish=publish)
         self.scores = scores

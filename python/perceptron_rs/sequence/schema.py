@@ -25,7 +25,7 @@ __all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "template_of", "vocabular
 _REPORTS = {array.name: array for array in EPOCHS}
 
 
-def _weights(u: str = "") -> tuple[Array, ...]:
+def _weight_arrays(u: str = "") -> tuple[Array, ...]:
     """Return the weights, or their sums: emission and pair weights as CSR, with a row for each column."""
 
     def matrix(name: str, entries: str, group: str = "") -> tuple[Array, ...]:
@@ -47,19 +47,19 @@ def _weights(u: str = "") -> tuple[Array, ...]:
     )
 
 
-def _names(encoder: AttributeEncoder) -> list[bytes] | None:
+def _attribute_names(encoder: AttributeEncoder) -> list[bytes] | None:
     if encoder.n_columns is not None:
         return None
     return [name.encode("utf-8", "surrogatepass") for name in encoder.vocabulary_]
 
 
-def _text(encoder: AttributeEncoder) -> NDArray[np.uint8] | None:
-    names = _names(encoder)
+def _joined_names(encoder: AttributeEncoder) -> NDArray[np.uint8] | None:
+    names = _attribute_names(encoder)
     return None if names is None else np.frombuffer(b"".join(names), dtype=np.uint8)
 
 
-def _ends(encoder: AttributeEncoder) -> NDArray[np.int64] | None:
-    names = _names(encoder)
+def _name_ends(encoder: AttributeEncoder) -> NDArray[np.int64] | None:
+    names = _attribute_names(encoder)
     return None if names is None else np.cumsum([len(name) for name in names], dtype=np.int64)
 
 
@@ -74,8 +74,8 @@ _VOCABULARY: dict[str, Any] = {
 SEQUENCE = Schema(
     "sequence",
     (
-        *_weights(),
-        *_weights("_u"),
+        *_weight_arrays(),
+        *_weight_arrays("_u"),
         Array("seen", (1,), COUNTS, shown="n_seen_", label="last seen", reported=True),
         Array(
             "sequence_errors_per_epoch",
@@ -90,8 +90,8 @@ SEQUENCE = Schema(
         ),
         replace(_REPORTS["validation_scores"], axes=("E", 1)),
         _REPORTS["loss_curve"],
-        Array("vocabulary", "v", np.dtype(np.uint8), pack=_text, **_VOCABULARY),
-        Array("vocabulary_ends", "d", COUNTS, pack=_ends, **_VOCABULARY),
+        Array("vocabulary", "v", np.dtype(np.uint8), pack=_joined_names, **_VOCABULARY),
+        Array("vocabulary_ends", "d", COUNTS, pack=_name_ends, **_VOCABULARY),
     ),
     {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_features_in_"},
     least_classes=1,

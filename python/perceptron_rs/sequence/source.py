@@ -15,10 +15,10 @@ from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_token
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
 
-__all__ = ["encoded", "source_of"]
+__all__ = ["encoded", "sequence_source"]
 
 
-def source_of(given: object) -> Source:
+def sequence_source(given: object) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
     if isinstance(given, tuple) and given and is_nested(X := as_token_lists(given[0])):
         return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")

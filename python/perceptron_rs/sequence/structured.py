@@ -306,7 +306,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return "_model" in vars(self)
 
     @property
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> dict[str, NDArray[np.generic]]:
         """What predicts."""
         return {"coef": self.coef_}
 
@@ -406,7 +406,7 @@ class _Structures:
                 losses += loss
                 with foreign():
                     given = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
-                truth, wrong = (_features(features, len(w)) for features in given)
+                truth, wrong = (_checked_features(features, len(w)) for features in given)
                 try:
                     self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
                 except OverflowError as error:
@@ -442,7 +442,7 @@ def _equal(truth: Any, answer: Any) -> bool:
     return bool(truth == answer)
 
 
-def _features(given: Any, d: int) -> Features:
+def _checked_features(given: Any, d: int) -> Features:
     """Return columns and values, each column once."""
     if isinstance(given, Mapping):
         for column in given:

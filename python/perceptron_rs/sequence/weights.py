@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
     from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 
-__all__ = ["beam_of", "cold_state", "dense_matrix", "names_of", "predictor_weights", "sparse_entries"]
+__all__ = ["attribute_names", "beam_of", "cold_state", "dense_matrix", "predictor_weights", "sparse_entries"]
 
 
 def beam_of(model: SequencePerceptronPredictor) -> int | None:
@@ -60,7 +60,7 @@ def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]
     return zip(*(part.tolist() for part in found), strict=True)
 
 
-def names_of(model: SequenceLearner) -> Sequence[Any]:
+def attribute_names(model: SequenceLearner) -> Sequence[Any]:
     """Return what each column is called: by its attribute, by a table's column, or else its number."""
     if "encoder_" in vars(model) and model.encoder_.vocabulary_:
         return list(model.encoder_.vocabulary_)

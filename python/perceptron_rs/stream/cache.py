@@ -54,7 +54,7 @@ def cache_source(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) 
     writes it anew. ``blocks`` are its examples, in parts, which are then read once.
     """
     target = path_of(path)
-    known = _index(target) if target.exists() else None
+    known = _checked_index(target) if target.exists() else None
     of: dict[str, Any] = {"files": [list(stamp) for stamp in stamps(source.files)], "reading": source.reading}
     if known is not None and source.files:
         for name, value in of.items():
@@ -66,15 +66,15 @@ def cache_source(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) 
                     f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
                 )
     else:
-        write_whole(target, lambda: _written(source, blocks, of), lasting=False)
-        known = _index(target)
+        write_whole(target, lambda: _file_parts(source, blocks, of), lasting=False)
+        known = _checked_index(target)
         return _Mapped(target, known, set(range(len(known["batches"])))).source(source)
     return _Mapped(target, known, set()).source(source)
 
 
 def cache_contents(path: PathLike) -> tuple[int, bool]:
     """Return the number of examples in a cache, and whether the source counted their columns from 0."""
-    index = _index(path_of(path))
+    index = _checked_index(path_of(path))
     return sum(batch["n"] for batch in index["batches"]), index["lowest"] == 0
 
 
@@ -102,7 +102,7 @@ def _smallest(values: NDArray[Any]) -> NDArray[Any]:
     return smallest(np.ascontiguousarray(values).reshape(-1)).reshape(values.shape)
 
 
-def _written(
+def _file_parts(
     source: Source, blocks: Iterable[list[Batch]], of: dict[str, Any]
 ) -> Iterator[bytes | memoryview]:
     """Give the bytes of a cache: the parts of a block one after another, without a copy of it whole."""
@@ -135,7 +135,7 @@ def _written(
     yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
 
 
-def _index(path: Path) -> dict[str, Any]:
+def _checked_index(path: Path) -> dict[str, Any]:
     """Return the JSON text of a cache; ValueError if it is none, or not sound."""
     file, size = open_regular(path)
     with file:
@@ -150,12 +150,12 @@ def _index(path: Path) -> dict[str, Any]:
             if count and zlib.crc32(text) == int.from_bytes(end[8:], "little"):
                 index: dict[str, Any] = decode(text.decode())
                 places = [place for batch in index["batches"] for place in batch["arrays"].values()]
-                if all(_fits(place, size) for place in places):
+                if all(_is_within(place, size) for place in places):
                     return index
     raise ValueError(f"cache {str(path)!r} is damaged; remove it")
 
 
-def _fits(place: list[Any], size: int) -> bool:
+def _is_within(place: list[Any], size: int) -> bool:
     kind, shape, at = place
     return bool(at >= 0 and at + type_of(kind).itemsize * math.prod(shape) <= size)
 

@@ -29,7 +29,7 @@ from perceptron_rs.state import State, settled_arrays
 from perceptron_rs.stream.blocks import Stream, prefetch
 
 if TYPE_CHECKING:
-    from perceptron_rs.engines import RunInPlace
+    from perceptron_rs.engines import RunInPlace, RunOfModel
     from perceptron_rs.stream.learner import StreamFit
 
 __all__ = ["Block", "Carrier", "Place", "StreamRun"]
@@ -258,7 +258,7 @@ class StreamRun:
         order = self.engine.permutation(n, seed=settings.seed, epoch=number, partition=0)
         return order if kept is None else kept[order]
 
-    def _start(self, block: Block, settings: Settings) -> Run:
+    def _start(self, block: Block, settings: Settings) -> RunOfModel:
         data, state = self.carrier.begin(block, self.place.state)
         model = self.engine.Model.from_state(settings.learner, state) if isinstance(state, dict) else state
         return self.engine.start(data, model, settings)

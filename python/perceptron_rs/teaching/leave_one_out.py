@@ -77,7 +77,7 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     >>> found.n_fits < 100
     True
     """
-    _check(estimator)
+    _check_kind(estimator)
     refuse_rounded(X)
     y = label_array(estimator, y, None)
     model = clone(estimator).set_params(track_mistakes=True).fit(X, y)
@@ -94,7 +94,7 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     return LeaveOneOut(float(errors.mean()), float((mistaken | is_alone).mean()), 1 + len(to_fit))
 
 
-def _check(estimator: object) -> None:
+def _check_kind(estimator: object) -> None:
     """Raise unless an example that is no mistake has no part in a run."""
     given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
     last = given.get("prediction", "last") == "last" and "track_mistakes" in given

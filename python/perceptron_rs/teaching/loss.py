@@ -116,7 +116,7 @@ def hinge_loss(
 def _mean_loss(
     y_true: ArrayLike, pred_decision: Any, labels: ArrayLike, sample_weight: ArrayLike, margin: float
 ) -> float:
-    shape, scores = np.shape(y_true), _scores(pred_decision)
+    shape, scores = np.shape(y_true), _checked_scores(pred_decision)
     if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:
         raise ValueError(
             "y_true and pred_decision must hold a label and a score, or one score for each class, of every "
@@ -131,7 +131,7 @@ def _mean_loss(
     return float(np.average(losses, weights=weights))
 
 
-def _scores(given: object) -> NDArray[np.float64]:
+def _checked_scores(given: object) -> NDArray[np.float64]:
     scores = np.asanyarray(given)
     if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
         raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {given!r:.80}")
@@ -142,7 +142,7 @@ def _scores(given: object) -> NDArray[np.float64]:
 
 
 def _won_by(
-    y: NDArray[Any], scores: NDArray[np.float64], classes: NDArray[Any] | None
+    y: NDArray[np.generic], scores: NDArray[np.float64], classes: NDArray[np.generic] | None
 ) -> NDArray[np.float64]:
     """Return by how much the true class is ahead of the best other one."""
     if classes is not None and not np.isin(y, classes).all():

@@ -16,6 +16,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.notebook import table as table_of
 from perceptron_rs.common.training.driver import DriveCall, noted_calls
 from perceptron_rs.engines import get_engine
+from perceptron_rs.fitted import attributes
 from perceptron_rs.settings import Linear
 
 __all__ = ["Step", "Trace", "trace"]
@@ -181,8 +182,7 @@ class Trace:
 
         names = [field.name for field in fields(Step) if field.name not in ("w", "w_before")]
         rows = [
-            [getattr(step, name) for name in names] + step.w_before.tolist() + step.w.tolist()
-            for step in self
+            [*attributes(step, names).values(), *step.w_before.tolist(), *step.w.tolist()] for step in self
         ]
         d = (len(rows[0]) - len(names)) // 2 if rows else 0
         weights = [f"{name}[{j}]" for name in ("w_before", "w") for j in range(d)]
@@ -264,7 +264,7 @@ def trace(
     return Trace(model, X, y, calls, every)
 
 
-def _steps(call: DriveCall, classes: NDArray[Any], keep_all: bool) -> Iterator[Step]:
+def _steps(call: DriveCall, classes: NDArray[np.generic], keep_all: bool) -> Iterator[Step]:
     """Run through the epochs of a fit again."""
     # Any: the decisions of a run are the reference's own.
     run: Any = get_engine("reference").start(

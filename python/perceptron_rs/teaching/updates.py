@@ -85,8 +85,8 @@ def updates_until_right(
     if not isinstance(y, Integral | np.floating | float) or y not in (-1, 1):
         raise ValueError(f"y must be -1 or 1, got {y!r}")
     if b is not None:
-        b = _number("b", b)
-    step = _number("step", step)
+        b = _checked_number("b", b)
+    step = _checked_number("step", step)
     if step <= 0:
         raise ValueError(f"step must be above 0, got {step}")
     return get_engine(engine).updates_until_right(x, int(y), w, b, step=step)
@@ -104,7 +104,7 @@ def _vector(name: str, values: object) -> NDArray[np.float64]:
     return vector
 
 
-def _number(name: str, value: object) -> float:
+def _checked_number(name: str, value: object) -> float:
     if not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number, got {value!r}")
     number = float(value)

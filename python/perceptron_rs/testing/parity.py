@@ -154,7 +154,7 @@ def _reversed_rows(matrix: Any) -> Any:
     return sp.csr_matrix((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
 
 
-def _with_zeros(dense: NDArray[Any]) -> Any:
+def _with_zeros(dense: NDArray[np.generic]) -> Any:
     n, d = dense.shape
     return sp.csr_matrix((dense.reshape(-1), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=(n, d))
 
@@ -185,16 +185,16 @@ def _fit(
         found = {
             **arrays(model),
             **_predictions(model, path.X),
-            "decision_function(X)": _scores(model, path.X),
-            "decision_function(batch)": _scores(model, path.X[:half]),
+            "decision_function(X)": _decision_or_error(model, path.X),
+            "decision_function(batch)": _decision_or_error(model, path.X[:half]),
         }
         return found, learnt_arrays(model)
 
 
-def _scores(model: Any, X: MatrixLike) -> NDArray[Any]:
+def _decision_or_error(model: Any, X: MatrixLike) -> NDArray[np.generic]:
     """Return the decision function, or what it raises because a sum is not finite."""
     try:
-        scores: NDArray[Any] = model.decision_function(X)
+        scores: NDArray[np.generic] = model.decision_function(X)
         return scores
     except ValueError as error:
         if "not finite" not in str(error):
@@ -209,7 +209,7 @@ def _predictions(model: Any, X: MatrixLike) -> Arrays:
     for kind, other in asked.items():
         vars(other).update(own_attributes(vars(model)))
         other.prediction = kind
-    return {f"prediction={kind}": _scores(other, X) for kind, other in asked.items()}
+    return {f"prediction={kind}": _decision_or_error(other, X) for kind, other in asked.items()}
 
 
 def _fit_batches(

@@ -19,8 +19,8 @@ from perceptron_rs.metrics import (
     are_chunked,
     class_scores,
     foreign_tag,
-    parts_of,
     scores_of_chunks,
+    tag_parts,
 )
 
 __all__ = ["figures", "run"]
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
     for block in batched(data.sentences()):
         found += model.predict(list(map(data.attributes, block)))
         truth += map(data.tags, block)
-    parts = parts_of(known.union(*truth))
+    parts = tag_parts(known.union(*truth))
     if not are_chunked(parts):
         parts = None
     if arguments.scheme is not None:

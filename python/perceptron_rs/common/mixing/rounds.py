@@ -136,7 +136,7 @@ def partition_bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def visited_bounds(n_partitions: Any, n: int, rows: NDArray[Any] | None) -> NDArray[np.int64]:
+def visited_bounds(n_partitions: Any, n: int, rows: NDArray[np.generic] | None) -> NDArray[np.int64]:
     """Return where each partition of n examples begins, and the end, if just these ``rows`` are learnt from.
 
     A number cuts the examples that are learnt from into equal parts, as if there were no others; lengths are

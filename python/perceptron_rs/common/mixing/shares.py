@@ -170,7 +170,7 @@ def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, second
     k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
     new = {
         name: (_differing(AveragedArray(before, name), AveragedArray(after, name).numbers),)
-        for name in _names(before)
+        for name in _weight_names(before)
     }
     return Share((PassReport(k, after["seen"], epoch, seconds),), dict(new))
 
@@ -179,7 +179,7 @@ def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, second
 def add_shares(before: State, left: Share, right: Share) -> Share:
     """Return what two neighbours have learnt."""
     numbers: dict[str, tuple[Entries, ...] | Sum] = {}
-    for name in _names(before):
+    for name in _weight_names(before):
         array, a, b = AveragedArray(before, name), left.numbers[name], right.numbers[name]
         apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
         if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
@@ -189,7 +189,7 @@ def add_shares(before: State, left: Share, right: Share) -> Share:
         for block in _blocks(array, before["seen"]):
             part = array.within(block)
             a, b = (_sum(_within(side, name, block), name, part, None) for side in (left, right))
-            sums.append(_add(a, b, part, None)[1:])
+            sums.append(_add_sums(a, b, part, None)[1:])
         k = np.add.reduce([each.k for each in left.reports + right.reports])
         numbers[name] = Sum(k, *_end_to_end(sums))
     return Share(left.reports + right.reports, numbers)
@@ -206,7 +206,7 @@ def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) 
     """
     visits = [each.seen - before["seen"] for each in whole.reports]
     change = Change(number, before["seen"] + np.add.reduce(visits), {})
-    for name in _names(before):
+    for name in _weight_names(before):
         array, found = AveragedArray(before, name), whole.numbers[name]
         if not isinstance(found, Sum) and all(each.places is not None for each in found):
             made = [_mixed(array, whole, _union(*found), before["seen"], change.seen)]
@@ -321,7 +321,7 @@ def weighted_mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]])
         Sum(k, np.where(k == 0, 1, k) * term, term, none, None, None)
         for k, term in zip(weights, terms, strict=True)
     ]
-    total = reduce_tree(sums, lambda left, right: _add(left, right, array, None))
+    total = reduce_tree(sums, lambda left, right: _add_sums(left, right, array, None))
     return _quotient(total, len(terms), array, None)
 
 
@@ -393,12 +393,12 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
         return Sum(report.k, k * w, w, touched, u, v)
 
     def add(left: Sum, right: Sum) -> Sum:
-        return _add(left, right, array, places)
+        return _add_sums(left, right, array, places)
 
     return reduce_tree(list(zip(found, share.reports, strict=True)), add, term)
 
 
-def _add(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
+def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
     w = []
     for part, other in ((left, right), (right, left)):
         counts = (part.k > 0) | (other.k == 0)  # a weight of 0 beside one above 0 takes a number out
@@ -444,7 +444,7 @@ def _sums(
     return np.where(total.touched, u, u_before)
 
 
-def _names(state: State) -> list[str]:
+def _weight_names(state: State) -> list[str]:
     """Return the names of the weights of a state; `apply_change` takes what is pending of them."""
     matrices = [name for name in _SPARSE if f"{name}_data" in state]
     parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}

@@ -128,8 +128,8 @@ class Predictor(SchemaMixin):
 
     def _model_of(self, engine: Engine) -> Any:
         """Return the model; one of this engine."""
-        model = self._model
-        if type(model) is engine.Model:
+        model, kind = self._model, cast("object", engine.Model)
+        if type(model) is kind:
             return model
         return self._model_from(engine, model.state())
 
@@ -146,7 +146,7 @@ class Classifier(Predictor):
         """Return the score of each example."""
 
     @consistent
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the class of each example.
 
         Parameters
@@ -163,9 +163,9 @@ class Classifier(Predictor):
         scores = self.decision_function(X)
         return self._predicted(scores.reshape(len(scores), -1))
 
-    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         """Return the class that the scores (n, 1) or (n, K) speak for."""
-        found: NDArray[Any] = self.classes_[self._decide(scores)]
+        found: NDArray[np.generic] = self.classes_[self._decide(scores)]
         return found
 
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -182,7 +182,7 @@ class MistakeClassifier(Classifier):
     _learns_many: ClassVar[bool] = True
 
     @consistent
-    def predict(self, X: MatrixLike) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the class of each example.
 
         Parameters
@@ -201,7 +201,7 @@ class MistakeClassifier(Classifier):
         scores = self.decision_function(X)
         return self._predicted(scores.reshape(len(scores), -1))
 
-    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+    def _predicted(self, scores: NDArray[np.float64]) -> NDArray[np.generic]:
         """Return the class, or the labels, that the scores (n, 1) or (n, K) speak for."""
         found = self._decide(scores)
         if not self.multilabel_:

@@ -52,7 +52,7 @@ class ValidatedRows:
 
     rows: Rows
     values: NDArray[Any]
-    indptr: NDArray[Any] | None
+    indptr: NDArray[np.generic] | None
     stored: dict[str, NDArray[Any]]
 
     def is_view_of(self, X: MatrixLike) -> bool:
@@ -78,7 +78,7 @@ class ValidatedRows:
             _assert_finite(self.values[chosen[start : start + step]], estimator)
 
 
-def _assert_finite(values: NDArray[Any], estimator: object) -> None:
+def _assert_finite(values: NDArray[np.generic], estimator: object) -> None:
     values = portable_values(values)
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(values)
@@ -101,7 +101,7 @@ def examples(estimator: object, engine: Engine, X: MatrixLike, *, reset: bool) -
         for name in ("_column_base", "_input"):  # the command line says them of a file, after the fit
             vars(estimator).pop(name, None)
     with naming("X"):
-        if (_is_plain(X) or _is_plain_csr(X)) and _has_known_columns(X, estimator, reset):
+        if (_is_plain_array(X) or _is_plain_csr(X)) and _has_known_columns(X, estimator, reset):
             X = checked_format(X) if is_sparse(X) else X
         else:
             from sklearn.utils.validation import validate_data
@@ -131,7 +131,7 @@ def examples_of_numbers(
     """
     with naming("X"):
         X = X if how is None else how.columns_of(X)
-        X = _named(predictor, X) if _are_dictionaries(X) else X
+        X = _rows_of_dictionaries(predictor, X) if _are_dictionaries(X) else X
         names = _column_names(X)
         X = check_matrix(X)
         X = X.tocsr() if is_sparse(X) else _matrix_of_numbers(X)
@@ -153,7 +153,7 @@ def _are_dictionaries(X: Any) -> bool:
     return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
 
 
-def _named(predictor: Any, X: Any) -> NDArray[Any]:
+def _rows_of_dictionaries(predictor: Any, X: Any) -> NDArray[np.generic]:
     """Return dictionaries as rows of the columns that they name."""
     known = getattr(predictor, "feature_names_in_", None)
     if known is None:
@@ -178,8 +178,8 @@ def _column_names(X: MatrixLike) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def _matrix_of_numbers(X: MatrixLike) -> NDArray[Any]:
-    array: NDArray[Any] = np.asarray(X)
+def _matrix_of_numbers(X: MatrixLike) -> NDArray[np.generic]:
+    array: NDArray[np.generic] = np.asarray(X)
     refuse_type(array.dtype, "X")
     return array.astype(np.float64) if array.dtype.kind == "O" else array
 
@@ -224,7 +224,7 @@ def assert_width(estimator: SchemaMixin, n_features: int) -> None:
         )
 
 
-def _is_plain(X: MatrixLike) -> bool:
+def _is_plain_array(X: MatrixLike) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and holds_numbers(X.dtype)
 
 

@@ -58,34 +58,34 @@ def without_index(given: Any) -> Any:
     return given.select([name for name in given.schema.names if name not in index]) if index else given
 
 
-def is_stored(dtype: np.dtype[Any]) -> bool:
+def is_stored(dtype: np.dtype[np.generic]) -> bool:
     """Whether the engines read the type in place."""
     return (dtype in STORED and dtype.isnative) or _is_bfloat16(dtype)
 
 
-def holds_numbers(dtype: np.dtype[Any]) -> bool:
+def holds_numbers(dtype: np.dtype[np.generic]) -> bool:
     """Whether it is a type of real numbers, of NumPy or bfloat16."""
     return dtype.kind in "biuf" or _is_bfloat16(dtype)
 
 
-def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+def _is_bfloat16(dtype: np.dtype[np.generic]) -> bool:
     """Whether it is the type of ml_dtypes; that nobody need import it, it is known by its name."""
     return dtype.name == "bfloat16" and dtype.itemsize == 2 and dtype.isnative
 
 
-def type_name(dtype: np.dtype[Any]) -> str:
+def type_name(dtype: np.dtype[np.generic]) -> str:
     """Return what `type_of` makes the type of again."""
     return "bfloat16" if _is_bfloat16(dtype) else dtype.str
 
 
-def type_of(name: str) -> np.dtype[Any]:
+def type_of(name: str) -> np.dtype[np.generic]:
     """Return a type of NumPy, or of ml_dtypes, which need not be imported yet."""
     if name == "bfloat16":
         try:
             from ml_dtypes import bfloat16
         except ImportError:
             raise ImportError("NumPy knows bfloat16 by the package ml_dtypes alone; install that") from None
-        found: np.dtype[Any] = np.dtype(bfloat16)
+        found: np.dtype[np.generic] = np.dtype(bfloat16)
         return found
     return np.dtype(name)
 
@@ -97,7 +97,7 @@ def checked_by(check: Callable[[Any], Any], X: MatrixLike) -> Any:
     return check(X)
 
 
-def refuse_type(dtype: np.dtype[Any], name: str) -> None:
+def refuse_type(dtype: np.dtype[np.generic], name: str) -> None:
     """Raise for a type that holds no real numbers."""
     if dtype.kind == "O" or holds_numbers(dtype):
         return
@@ -119,7 +119,7 @@ def refuse_type(dtype: np.dtype[Any], name: str) -> None:
     )
 
 
-def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
+def to_stored(values: NDArray[np.generic], name: str = "X") -> NDArray[np.generic]:
     """Return ``values`` as a C-contiguous array of one of the stored types.
 
     An array that already is one is returned as it is. Everything else is converted once:
@@ -138,7 +138,7 @@ def to_stored(values: NDArray[Any], name: str = "X") -> NDArray[Any]:
     return np.require(values.astype(_stored_type(values), order="C", copy=False), requirements=["C", "A"])
 
 
-def _stored_type(values: NDArray[Any]) -> np.dtype[Any]:
+def _stored_type(values: NDArray[np.generic]) -> np.dtype[np.generic]:
     dtype = values.dtype.newbyteorder("=")
     if is_stored(dtype):
         return dtype

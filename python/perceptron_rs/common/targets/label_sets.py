@@ -53,11 +53,11 @@ class LabelSets:
     """
 
     words: LabelWords
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     kind: str
 
     @classmethod
-    def of_indicator(cls, held: NDArray[Any]) -> Self:
+    def of_indicator(cls, held: NDArray[np.generic]) -> Self:
         """Return those of a matrix as `indicator` makes it."""
         return cls(packed(held != 0), np.arange(held.shape[1]), "dense")
 
@@ -87,13 +87,13 @@ class LabelSets:
         """Number of examples, number of labels."""
         return len(self.words), len(self.classes)
 
-    def words_for(self, classes: NDArray[Any]) -> LabelWords:
+    def words_for(self, classes: NDArray[np.generic]) -> LabelWords:
         """Return the words for the labels that a model knows; ValueError for another number of columns."""
         assert_columns(len(self.classes), classes)
         return self.words
 
 
-def assert_columns(given: int, classes: NDArray[Any]) -> None:
+def assert_columns(given: int, classes: NDArray[np.generic]) -> None:
     """Raise ValueError unless a matrix of so many columns has one for each label that a model knows."""
     if given != len(classes):
         raise ArgumentError(
@@ -124,7 +124,7 @@ def is_indicator(y: ArrayLike) -> bool:
 def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     y = np.asarray(without_index(y))
     if y.dtype.kind == "O":
-        y = _of_objects(y, name)
+        y = _numbers_of_objects(y, name)
     if y.dtype.kind not in "biuf":
         raise _not_binary(y, name)
     held = y.view(np.uint8) != 0 if y.dtype.kind == "b" and y.flags.c_contiguous else y == 1
@@ -133,7 +133,7 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     return packed(held), y.shape[1]
 
 
-def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
+def _numbers_of_objects(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """Return numbers that pandas holds as objects; NumPy would take strings for numbers."""
     odd = [value for value in y.flat if not isinstance(value, Real | Decimal | np.bool_)]
     if odd:
@@ -212,7 +212,7 @@ def constant(words: LabelWords, n_labels: int) -> tuple[Bools, Bools]:
     return every, none
 
 
-def warn_of_constant(classes: NDArray[Any], every: Bools, none: Bools) -> None:
+def warn_of_constant(classes: NDArray[np.generic], every: Bools, none: Bools) -> None:
     """Warn the caller of labels that all examples have, or none, in the words of scikit-learn."""
     for which, title in ((every, "Label"), (none, "Label not")):
         names = classes[which].tolist()

@@ -48,7 +48,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 _COLLECTIONS = {"list", "tuple", "set", "frozenset", "ndarray"}
 
 
-def target_of(estimator: Any, y: ArrayLike, n_samples: int | None) -> NDArray[Any] | LabelSets:
+def target_of(estimator: Any, y: ArrayLike, n_samples: int | None) -> NDArray[np.generic] | LabelSets:
     """Return y as labels; of a matrix with more than one column, as the sets of labels of the examples."""
     if learns_many(estimator) and is_indicator(y):
         return y if type(y) is LabelSets else LabelSets.of(y, n_samples)
@@ -57,7 +57,7 @@ def target_of(estimator: Any, y: ArrayLike, n_samples: int | None) -> NDArray[An
 
 def label_array(
     estimator: BaseEstimator | None, y: ArrayLike, n_samples: int | None, name: str = "y"
-) -> NDArray[Any]:
+) -> NDArray[np.generic]:
     """Return y as a one-dimensional array of numbers, booleans or strings."""
     if y is None and estimator is None:
         raise ValueError(f"{name} must hold class labels, got None")
@@ -81,7 +81,7 @@ def label_array(
         if kind == "S":
             raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
         if kind == "O":
-            y = _of_objects(y, name)
+            y = _common_type(y, name)
         elif kind == "f":
             _refuse_missing(y, name)
         if n_samples is not None and len(y) != n_samples:
@@ -117,23 +117,23 @@ def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> No
         raise lists_of_labels(name)
 
 
-def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def joined_labels(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
     """Return labels of several parts as one array; integers stay integers, where NumPy would round them."""
     return np.concatenate(of_one_type(parts))
 
 
-def of_one_type(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+def of_one_type(parts: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
     """Return labels of several parts in one type, that of all; ValueError for kinds that are mixed."""
     for part in parts:
         _refuse_other_kind(part, parts[0])
     kind = np.result_type(*parts)
     are_mixed = kind.kind == "f" and any(part.dtype.kind in "iu" for part in parts)
     if are_mixed and any(_is_rounded(part.astype(kind)) for part in parts):
-        kind = _of_objects(np.concatenate([part.astype(object) for part in parts]), "y").dtype
+        kind = _common_type(np.concatenate([part.astype(object) for part in parts]), "y").dtype
     return [part.astype(kind, copy=False) for part in parts]
 
 
-def _refuse_other_kind(y: NDArray[Any], others: NDArray[Any]) -> None:
+def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> None:
     """Refuse booleans beside numbers, as in one array: True is no 1."""
     kinds = y.dtype.kind + others.dtype.kind
     if kinds[0] != kinds[1] and "b" in kinds and set(kinds) <= set("biuf") and len(y) and len(others):
@@ -145,7 +145,7 @@ def _refuse_other_kind(y: NDArray[Any], others: NDArray[Any]) -> None:
         )
 
 
-def _one_dimension(y: ArrayLike) -> NDArray[Any]:
+def _one_dimension(y: ArrayLike) -> NDArray[np.generic]:
     """Return y as an array of one dimension, without a change of any label.
 
     scikit-learn makes floats of the nullable types of pandas.
@@ -171,12 +171,12 @@ def _one_dimension(y: ArrayLike) -> NDArray[Any]:
     return cast("NDArray[Any]", y)
 
 
-def _is_rounded(y: NDArray[Any]) -> bool:
+def _is_rounded(y: NDArray[np.generic]) -> bool:
     """Whether floats may stand for integers that they do not tell apart."""
     return y.dtype.kind == "f" and bool((np.abs(y) >= 2.0**53).any())
 
 
-def _refuse_missing(y: NDArray[Any], name: str) -> None:
+def _refuse_missing(y: NDArray[np.generic], name: str) -> None:
     """Refuse NaN and infinity among floats, in scikit-learn's words and with the row."""
     is_finite = np.isfinite(y)
     if not is_finite.all():
@@ -196,7 +196,7 @@ def _refuse_row(row: int, name: str) -> None:
     )
 
 
-def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
+def _common_type(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """Return labels that are objects in the type that they have in common; refuse those that have none."""
     values = y.tolist()
     if all(type(label) is str for label in values):
@@ -214,7 +214,7 @@ def _of_objects(y: NDArray[Any], name: str) -> NDArray[Any]:
         _refuse_missing(found, name)
         return found
     if kinds <= {"int", "float", "Decimal"}:
-        return _integers(values, name)
+        return _whole_labels(values, name)
     if "bytes" in kinds:
         raise TypeError(f"{name} must hold class labels, got bytes; decode them to strings")
     if kinds & _COLLECTIONS:
@@ -234,7 +234,7 @@ def _kind(label: object) -> str:
     return type(label).__name__
 
 
-def _integers(values: list[Any], name: str) -> NDArray[Any]:
+def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
     """Return whole numbers of several types as integers."""
     odd = next((label for label in values if not math.isfinite(label) or label != int(label)), None)
     if odd is not None:
@@ -253,8 +253,8 @@ def _integers(values: list[Any], name: str) -> NDArray[Any]:
 
 
 def encode_new(
-    y: NDArray[Any] | LabelSets, name: str = "y", n_samples: int | None = None, *, least: int = 2
-) -> tuple[NDArray[Any], Labels]:
+    y: NDArray[np.generic] | LabelSets, name: str = "y", n_samples: int | None = None, *, least: int = 2
+) -> tuple[NDArray[np.generic], Labels]:
     """Return the sorted distinct labels of y and the index of each label among them.
 
     Of ``n_samples`` examples, y may hold the labels that occur alone. There must be ``least`` labels or more.
@@ -282,7 +282,7 @@ def encode_new(
     return classes, labels
 
 
-def _encode_new(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+def _encode_new(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], Labels]:
     if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
         is_high = y == high
@@ -303,7 +303,7 @@ def _encode_new(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     return classes, inverse.reshape(-1).astype(np.uint32)
 
 
-def _refuse_continuous(y: NDArray[Any]) -> None:
+def _refuse_continuous(y: NDArray[np.generic]) -> None:
     if y.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             whole = y == np.trunc(y)
@@ -323,7 +323,9 @@ def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
     return np.asarray(y.astype(np.int64) - low)
 
 
-def new_classes(classes: ArrayLike, estimator: BaseEstimator | None, *, least: int = 2) -> NDArray[Any]:
+def new_classes(
+    classes: ArrayLike, estimator: BaseEstimator | None, *, least: int = 2
+) -> NDArray[np.generic]:
     """Return the sorted distinct classes for a call of partial_fit."""
     known = getattr(estimator, "classes_", None)
     if classes is None:
@@ -343,7 +345,7 @@ def new_classes(classes: ArrayLike, estimator: BaseEstimator | None, *, least: i
         return given
 
 
-def refuse_other_order(given: ArrayLike, classes: NDArray[Any]) -> None:
+def refuse_other_order(given: ArrayLike, classes: NDArray[np.generic]) -> None:
     """Refuse names of the columns of a matrix that are not in the order of ``classes_``: they would move."""
     if given is not None and list(given) != classes.tolist():
         raise ArgumentError(
@@ -353,7 +355,7 @@ def refuse_other_order(given: ArrayLike, classes: NDArray[Any]) -> None:
         )
 
 
-def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[Any]:
+def classes_like(classes: NDArray[np.generic], y: NDArray[np.generic] | LabelSets) -> NDArray[np.generic]:
     """Convert the classes of a caller to the type of the labels y, as a fit would find them there.
 
     A list says which labels there are; the data says what they are. Where that type does not hold all of the
@@ -368,15 +370,17 @@ def classes_like(classes: NDArray[Any], y: NDArray[Any] | LabelSets) -> NDArray[
     return found if found.tolist() == classes.tolist() else classes  # of Python, which rounds nothing
 
 
-def encode_again(y: NDArray[Any] | LabelSets, classes: NDArray[Any], *, least: int = 2) -> Labels:
+def encode_again(
+    y: NDArray[np.generic] | LabelSets, classes: NDArray[np.generic], *, least: int = 2
+) -> Labels:
     """Return the index of each label for a fit that goes on; y need not hold all classes."""
     remedy = "set {warm_start} to learn all classes anew"
     return encode(y, classes, remedy, cause="other classes", least=least)
 
 
 def encode(
-    y: NDArray[Any] | LabelSets,
-    classes: NDArray[Any],
+    y: NDArray[np.generic] | LabelSets,
+    classes: NDArray[np.generic],
     remedy: str = "pass all classes in the first call of {partial_fit}",
     *,
     cause: str = "other labels",
@@ -409,12 +413,12 @@ def encode(
     return labels
 
 
-def _is_beyond_floats(classes: NDArray[Any]) -> bool:
+def _is_beyond_floats(classes: NDArray[np.generic]) -> bool:
     """Whether NumPy may round numbers of another type, or these, to compare them."""
     return classes.dtype.kind in "iuf" and max(abs(int(classes[0])), abs(int(classes[-1]))) >= 2**53
 
 
-def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
+def _table_of(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Labels | None:
     """Return the indices by a look-up in a table; None if that is impossible, or finds a stranger."""
     if y.dtype.kind not in "iuf" or classes.dtype.kind not in "iuf" or len(y) < _SORT_BELOW:
         return None
@@ -429,7 +433,9 @@ def _table_of(y: NDArray[Any], classes: NDArray[Any]) -> Labels | None:
     return found
 
 
-def _refuse_unknown(unknown: NDArray[Any], classes: NDArray[Any], remedy: str, cause: str) -> None:
+def _refuse_unknown(
+    unknown: NDArray[np.generic], classes: NDArray[np.generic], remedy: str, cause: str
+) -> None:
     names = np.unique(unknown)
     shown = ", ".join(repr(name) for name in names[:5].tolist()) + (", ..." if len(names) > 5 else "")
     raise ArgumentError(

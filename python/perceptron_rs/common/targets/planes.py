@@ -47,11 +47,11 @@ def label_matrix(estimator: object) -> str | None:
     return found
 
 
-def keep_label_matrix(estimator: Any, kind: str | None) -> None:
+def keep_label_matrix(estimator: object, kind: str | None) -> None:
     """Keep with an estimator as what matrix it was given many labels."""
     vars(estimator).pop("_multilabel", None)
     if kind is not None:
-        estimator._multilabel = kind
+        vars(estimator)["_multilabel"] = kind
 
 
 def is_positive(scores: NDArray[np.float64], tie: str) -> NDArray[np.bool_]:
@@ -64,7 +64,7 @@ def joint_update(estimator: Any) -> str | None:
     return str(estimator.joint_update) if is_joint(estimator) else None
 
 
-def n_planes(estimator: object, classes: NDArray[Any]) -> int:
+def n_planes(estimator: object, classes: NDArray[np.generic]) -> int:
     """Return the number of weight vectors."""
     is_one = len(classes) == 2 and not is_joint(estimator) and not is_multilabel(estimator)
     return 1 if is_one else len(classes)
@@ -75,7 +75,7 @@ def positive_labels(n: int) -> NDArray[np.uint32]:
     return np.array([1] if n == 1 else range(n), dtype=np.uint32)
 
 
-def check_classes(classes: NDArray[Any], planes: int | None = None, *, least: int = 2) -> None:
+def check_classes(classes: NDArray[np.generic], planes: int | None = None, *, least: int = 2) -> None:
     """Refuse ``classes_`` that a caller has assigned, unless there are enough, or as many as planes."""
     n = len(classes)
     if n < least or planes not in ((None, 1, 2) if n == 2 else (None, n)):

@@ -82,7 +82,7 @@ def check_weight_type(sample_weight: ArrayLike) -> None:
 
 
 def class_weights(
-    class_weight: object, classes: NDArray[Any], counts: NDArray[np.int64] | None, n_planes: int
+    class_weight: object, classes: NDArray[np.generic], counts: NDArray[np.int64] | None, n_planes: int
 ) -> Floats:
     """Return the weights (K, 2) of each plane's negatives and positives.
 

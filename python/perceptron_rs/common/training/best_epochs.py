@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.engines import Model
 from perceptron_rs.state import State, arrays_of
 
 __all__ = ["Best", "spliced"]
@@ -21,9 +22,9 @@ _LISTS = {
 class Best:
     """The state of a run in which each decision is as it was after its best epoch so far."""
 
-    state: State | None = None
+    state: Model | State | None = None
 
-    def take(self, state: State, better: NDArray[np.bool_]) -> None:
+    def take(self, state: Model | State, better: NDArray[np.bool_]) -> None:
         """Take over from the state after an epoch the decisions for which no epoch was as good."""
         if self.state is None or better.all():
             self.state = state
@@ -32,7 +33,7 @@ class Best:
             self.state = spliced(first, second, better)
 
 
-def _alike(*states: Any) -> list[State]:
+def _alike(*states: Model | State) -> list[State]:
     """Return states as arrays of the same names: what is pending of a penalty may be 0 in one of them."""
     arrays = list(map(arrays_of, states))
     strengths = next((state["strengths"] for state in arrays if "strengths" in state), None)
@@ -54,7 +55,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
         if name == "strengths":  # of both
             found[name] = first[name]
             continue
-        begins, others = (_ends(state, name, len(of_second)) for state in (first, second))
+        begins, others = (_entry_ends(state, name, len(of_second)) for state in (first, second))
         if begins is None or others is None:
             aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
             found[name] = np.where(aside, second[name], first[name])
@@ -71,7 +72,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
     return found
 
 
-def _ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
+def _entry_ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
     """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
     if name.startswith("swap_"):  # of the planes, one after another
         return np.searchsorted(state["swap_plane"], np.arange(planes + 1))

@@ -17,7 +17,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import select_rows
 from perceptron_rs.common.targets.label_sets import positives
 from perceptron_rs.common.targets.planes import is_positive
-from perceptron_rs.engines import Engine, State, rows_of
+from perceptron_rs.engines import Engine, Model, State, rows_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.state import stored_values
 
@@ -27,7 +27,7 @@ __all__ = ["Validation", "ValidationScores", "selected", "split"]
 _OF_VALIDATION = 2**64 - 3
 
 #: Gives what each example of the validation part gets in a state: activations or votes (m, K).
-ValidationScores: TypeAlias = Callable[[State], NDArray[np.float64]]
+ValidationScores: TypeAlias = Callable[[Model | State], NDArray[np.float64]]
 
 
 def split(
@@ -120,7 +120,7 @@ class Validation:
         self.positive, self.tie = positive, tie
         self.scores: list[NDArray[np.float64]] = []
 
-    def accuracy(self, state: State) -> NDArray[np.float64]:
+    def accuracy(self, state: Model | State) -> NDArray[np.float64]:
         """Return the accuracy of each decision."""
         given = self.judge(state)
         if not np.isfinite(given).all():
@@ -139,7 +139,7 @@ class Validation:
         accuracy: NDArray[np.float64] = won / np.cumsum(self.weight)[-1]
         return accuracy
 
-    def __call__(self, state: State) -> NDArray[np.float64]:
+    def __call__(self, state: Model | State) -> NDArray[np.float64]:
         """Return minus the accuracy of each decision."""
         self.scores.append(self.accuracy(state))
         return -self.scores[-1]

@@ -113,7 +113,7 @@ class InMemory(Feeder):
         self.classes = model.classes_ if self.goes_on else classes_like(given, y)
         self.labels = encode(y, self.classes, least=self.least)
 
-    def read(self) -> NDArray[Any] | LabelSets:
+    def read(self) -> NDArray[np.generic] | LabelSets:
         """Read X, and return the labels as they are."""
         if not self.is_pass:
             self.X = as_array(self.X)
@@ -122,7 +122,7 @@ class InMemory(Feeder):
         self.accept(y)
         return y
 
-    def labels_as_decided(self) -> NDArray[Any]:
+    def labels_as_decided(self) -> NDArray[np.generic]:
         """Return the labels as `_decide` gives them: class indices, or 0 and 1 for each label."""
         return self.labels if self.multilabel is None else bits(self.labels, len(self.classes))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
-from perceptron_rs.engines import Run, State
+from perceptron_rs.engines import Model, Run, State
 from perceptron_rs.float_mode import foreign, standard
 
 if TYPE_CHECKING:
@@ -112,12 +112,14 @@ Callback: TypeAlias = Callable[[EpochRecord], Any]
 class _Learnt:
     """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""
 
-    def __init__(self, estimator: Trainable, publish: Callable[[Any, State], None], run: Run) -> None:
+    def __init__(
+        self, estimator: Trainable, publish: Callable[[Trainable, Model | State], None], run: Run
+    ) -> None:
         self.estimator, self.publish = estimator, publish
         self.run: Run | None = run
 
     @standard()
-    def __call__(self) -> Any:
+    def __call__(self) -> Trainable:
         if self.run is None:
             raise RuntimeError(
                 "record.model() is there while callback runs; call it there, and keep the model"
@@ -139,7 +141,7 @@ class Observer:
         estimator: Trainable,
         n_examples: int,
         task: FitTask | None = None,
-        publish: Callable[[Any, State], None] | None = None,
+        publish: Callable[[Trainable, Model | State], None] | None = None,
     ) -> None:
         self.task = task if task is not None and task.is_watched else None
         self.estimator, self.publish = estimator, publish

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters, keep_fixed_parameters
+from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import draw_seed, is_aggressive
 from perceptron_rs.common.rows.examples import ValidatedRows
@@ -64,7 +64,7 @@ class Feeder(ABC):
     engine: Engine
     #: Whether it goes on from what was learnt before.
     goes_on: bool
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     #: Those of a stream or a cluster hold no examples.
     data: ValidatedRows
     #: Classes (n,), or words of bits (n, W): see `label_sets`.
@@ -112,7 +112,7 @@ class Feeder(ABC):
         """The class that each plane tells from the others, (K,)."""
         return positive_labels(len(self.weighed.planes))
 
-    def accept(self, y: NDArray[Any] | LabelSets) -> None:
+    def accept(self, y: NDArray[np.generic] | LabelSets) -> None:
         """Note whether examples have many labels; ValueError if the learner cannot go on with these."""
         self.accept_kind(y.kind if isinstance(y, LabelSets) else None)
 
@@ -210,7 +210,7 @@ class Trainable(Owner):
         """Whether all planes judge an example together."""
         return is_joint(self)
 
-    def _n_planes(self, classes: NDArray[Any]) -> int:
+    def _n_planes(self, classes: NDArray[np.generic]) -> int:
         """Return the number of weight vectors, or of output neurons."""
         return n_planes(self, classes)
 
@@ -219,7 +219,7 @@ class Trainable(Owner):
         return self._class_weights_for(feeder.classes, counts)
 
     def _class_weights_for(
-        self, classes: NDArray[Any], counts: NDArray[np.int64] | None
+        self, classes: NDArray[np.generic], counts: NDArray[np.int64] | None
     ) -> NDArray[np.float64]:
         if is_multilabel(self):
             return label_weights(self.class_weight, counts, len(classes))
@@ -311,7 +311,7 @@ class Trainable(Owner):
             self._n_epochs = 0
             begin_record(self)
         if not feeder.goes_on:
-            keep_fixed_parameters(self)
+            self._fixed_values = fixed_parameters(self)
 
     def _learn_in_epochs(self, feeder: Feeder) -> None:
         """Run, from what was learnt before or from nothing, and keep what that leads to."""

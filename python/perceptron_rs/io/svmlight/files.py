@@ -30,7 +30,7 @@ from perceptron_rs.io.source import (
 from perceptron_rs.io.svmlight.label_lists import CutLists
 from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio, n_lines
 from perceptron_rs.io.text.decoding import open_text
-from perceptron_rs.io.text.lines import BLOCK, name_of, whole_lines
+from perceptron_rs.io.text.lines import BLOCK, name_of_file, whole_lines
 from perceptron_rs.io.threads import in_order
 
 __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
@@ -168,14 +168,14 @@ def load_with_base(
         "refuse_query_ids": query_id == "refuse",
         "max_ratio": check_ratio(max_ratio),
     }
-    names = [name_of(file) for file in files]
+    names = [name_of_file(file) for file in files]
     if offset == 0 and length <= 0 and not multilabel and all(map(_is_of_core, files)):
         values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
     else:
         options["zero_based"] = True if base is None else base  # as written, until all is read
         options["multilabel"] = multilabel
-        parts = [part for file in files for part in _parts(file, offset, length, **options)]
-        values, columns, starts, y, width, is_zero_based = _joined(parts, base)
+        parts = [part for file in files for part in _parsed_parts(file, offset, length, **options)]
+        values, columns, starts, y, width, is_zero_based = _joined_parts(parts, base)
     if len(y) == 0 and offset == 0 and length <= 0:
         named = " and ".join(names) if len(names) < 3 else f"any of {len(names)} files, {names[0]} the first"
         raise ValueError(f"no examples in {named}; check that it is the right file")
@@ -281,7 +281,7 @@ def open_svmlight(
     examples = ExampleFiles(files, reading)
     if multilabel and labels is None and examples.is_read_once:
         raise ValueError(f"labels must be given with multilabel, as {examples.name} can be read only once")
-    cut = partial(_cut, files, n_features=n_features, zero_based=base, query_id=query_id)
+    cut = partial(_cut_lines, files, n_features=n_features, zero_based=base, query_id=query_id)
     return replace(examples.source(), n_features=n_features, cut=None if multilabel else cut)
 
 
@@ -295,7 +295,7 @@ def _known_labels(labels: Sequence[float] | None) -> tuple[float, ...] | None:
     return known
 
 
-def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
+def _cut_lines(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of lines."""
     ranges = byte_ranges(files, n)
     if None in options.values():
@@ -303,12 +303,12 @@ def _cut(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[
             "n_features and zero_based must be given to cut files into partitions, none of which sees the "
             "columns of the others"
         )
-    return [partial(_read_ranges, part, options) for part in ranges]
+    return [partial(_read_line_ranges, part, options) for part in ranges]
 
 
-def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
+def _read_line_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) -> Batch:
     if not ranges:
-        values, columns, starts, y, *_ = _joined([], True)
+        values, columns, starts, y, *_ = _joined_parts([], True)
         return Batch(CsrArrays.of(values, columns, starts, options["n_features"]).canonical_matrix(), y)
     return joined(
         [
@@ -318,15 +318,15 @@ def _read_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any]) ->
     )
 
 
-def _parts(
+def _parsed_parts(
     file: object, offset: int = 0, length: int = -1, *, max_ratio: float, multilabel: bool, **options: Any
 ) -> Iterator[Arrays]:
     """Give the examples of a file, some lines at a time."""
-    name = name_of(file)
+    name = name_of_file(file)
 
     def numbered() -> Iterator[tuple[int, bytes]]:
         lines = 0
-        for text in _texts(file, offset, length, max_ratio):
+        for text in _text_pieces(file, offset, length, max_ratio):
             yield lines, text
             lines += n_lines(text)
 
@@ -346,10 +346,10 @@ def _parts(
     yield from in_order(part, numbered())
 
 
-def _texts(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:
+def _text_pieces(file: Any, offset: int, length: int, max_ratio: float) -> Iterator[bytes]:
     """Give the text of a file in pieces that end with a line."""
     # The parser looks at every byte, and a comment may hold any.
-    with open_text(file, max_ratio, name=name_of(file), is_checked=False) as text:
+    with open_text(file, max_ratio, name=name_of_file(file), is_checked=False) as text:
         if offset > 0:
             text.seek(offset)
             text.readline()
@@ -368,7 +368,7 @@ def _is_of_core(file: object) -> bool:
     return packing is None or (packing.name == "gzip" and file.endswith(".gz"))
 
 
-def _joined(parts: list[Arrays], base: bool | None) -> Arrays:
+def _joined_parts(parts: list[Arrays], base: bool | None) -> Arrays:
     """Return the examples of all parts, whose columns are as written if the base is to be found."""
     none = np.zeros(0, dtype=np.int64)
     values = np.concatenate([np.zeros(0), *(part[0] for part in parts)])

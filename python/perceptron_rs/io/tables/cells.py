@@ -22,8 +22,8 @@ __all__ = [
     "LabelKind",
     "as_labels",
     "as_numbers",
-    "is_missing",
     "is_value",
+    "missing_cells",
 ]
 
 #: How labels become classes: integers, text, or, of a model that has them, booleans.
@@ -42,7 +42,7 @@ def _trimmed(column: object) -> Any:
     return arrow("compute").utf8_trim(column, characters=_BLANKS)
 
 
-def is_missing(column: object) -> Any:
+def missing_cells(column: object) -> Any:
     """Return which cells of a column of text are blank, and so stand for nothing."""
     return arrow("compute").equal(_trimmed(column), "")
 
@@ -58,11 +58,11 @@ def as_numbers(column: Any, name: str, delimiter: str) -> Any:
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
-            raise _no_number(row, column[row].as_py(), name, delimiter) from None
+            raise _cell_error(row, column[row].as_py(), name, delimiter) from None
         found = trimmed.cast(double)
     row = first_row(pc.invert(pc.is_finite(found)))
     if row is not None:
-        raise _no_number(row, column[row].as_py(), name, delimiter)
+        raise _cell_error(row, column[row].as_py(), name, delimiter)
     return found
 
 
@@ -76,7 +76,7 @@ def is_number(cell: str) -> bool:
     return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
 
 
-def _no_number(row: int, cell: str, name: str, delimiter: str) -> CellError:
+def _cell_error(row: int, cell: str, name: str, delimiter: str) -> CellError:
     """Say what is wrong with a cell."""
     text = f"column {name!r} holds {cell!r:.60}, which is not a number"
     if is_number(cell):
@@ -190,7 +190,7 @@ class CellKinds:
             )
 
 
-def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[Any]:
+def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[np.generic]:
     """Return a column of text as labels of a kind; as text if they are not all of it."""
     pc = arrow("compute")
     row = first_row(pc.is_null(column))
@@ -199,7 +199,7 @@ def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[Any]:
     if kind == "i":
         trimmed = _trimmed(column)
         try:
-            whole = _integers(trimmed)
+            whole = _whole_cells(trimmed)
         except (CellError, ArithmeticError):
             whole = None
         if whole is not None:
@@ -212,7 +212,7 @@ def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[Any]:
     return np.array(column.to_pylist(), dtype=str)
 
 
-def _integers(column: Any) -> NDArray[np.int64] | None:
+def _whole_cells(column: Any) -> NDArray[np.int64] | None:
     """Return whole numbers; None if a cell is none, or is not written as one."""
     pc = arrow("compute")
     if pc.all(pc.match_substring_regex(column, _INTEGER)).as_py():

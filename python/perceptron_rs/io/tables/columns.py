@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ _OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what i
 _OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
 
 
-def arrow(name: str | None = None) -> Any:
+def arrow(name: str | None = None) -> ModuleType:
     """Return pyarrow, or a module of it."""
     try:
         return import_module("pyarrow" if name is None else f"pyarrow.{name}")
@@ -177,7 +178,7 @@ def single(column: Any) -> Any:
     return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
 
 
-def matrix(table: Any, features: Sequence[Feature]) -> NDArray[Any]:
+def matrix(table: Any, features: Sequence[Feature]) -> NDArray[np.generic]:
     """Return features side by side, in the one type that holds all of them.
 
     Raises
@@ -185,7 +186,7 @@ def matrix(table: Any, features: Sequence[Feature]) -> NDArray[Any]:
     CellError
         If a value is missing, or is not a number.
     """
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, NDArray[np.generic]] = {}
     for feature in features:
         name = feature.column
         if name in columns:
@@ -196,7 +197,7 @@ def matrix(table: Any, features: Sequence[Feature]) -> NDArray[Any]:
         else:
             columns[name] = _lists(column, feature)
     # Neighbouring places of a list are taken together; one column of lists alone is not copied.
-    parts: list[NDArray[Any]] = []
+    parts: list[NDArray[np.generic]] = []
     for run in _runs(features):
         column, place = columns[run[0].column], run[0].place
         parts.append(column[:, np.newaxis] if place is None else column[:, place : place + len(run)])
@@ -222,7 +223,7 @@ def _runs(features: Sequence[Feature]) -> Iterator[list[Feature]]:
         yield run
 
 
-def _lists(column: Any, feature: Feature) -> NDArray[Any]:
+def _lists(column: Any, feature: Feature) -> NDArray[np.generic]:
     """Return lists of equal lengths as a matrix."""
     pc, name, width = arrow("compute"), feature.column, feature.width
     row = first_row(pc.is_null(column))
@@ -288,7 +289,7 @@ def numbers(column: Any, name: str) -> NDArray[Any]:
     return found
 
 
-def labels(column: Any, name: str) -> NDArray[Any]:
+def labels(column: Any, name: str) -> NDArray[np.generic]:
     """Return a column of labels that has a type: numbers, booleans or strings."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))
@@ -298,16 +299,16 @@ def labels(column: Any, name: str) -> NDArray[Any]:
     if is_text(kind):
         return np.array(column.to_pylist(), dtype=str)
     if types.is_decimal(kind) or types.is_floating(kind):
-        return _whole(column.to_pylist(), name)
+        return _whole_labels_of(column.to_pylist(), name)
     if not (types.is_integer(kind) or types.is_boolean(kind)):
         raise CellError(
             None, f"the labels in column {name!r} are {_in_words(kind)}; they must be numbers or strings"
         )
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    found: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
     return found
 
 
-def _whole(values: list[Any], name: str) -> NDArray[np.int64]:
+def _whole_labels_of(values: list[Any], name: str) -> NDArray[np.int64]:
     """Return labels that are whole, as integers."""
     for row, value in enumerate(values):
         if value != value:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.tables.cells import as_numbers, is_missing, is_value
+from perceptron_rs.io.tables.cells import as_numbers, is_value, missing_cells
 from perceptron_rs.io.tables.columns import CellError, arrow, shown, single
 
 __all__ = ["HOW_TO_SAY", "CsvText", "Records"]
@@ -214,7 +214,7 @@ class CsvText:
         # Some cell is unusual: all are looked at by the rules for text.
         table = self._read(text, dict.fromkeys(kinds, False))
         columns = self.converted(table, [name for name in kinds if name in numbers])
-        self._as_text |= {name for name in kinds if kinds[name] and not _is_plain(table.column(name))}
+        self._as_text |= {name for name in kinds if kinds[name] and not _is_numeric(table.column(name))}
         return columns
 
     def converted(self, table: Any, numbers: Iterable[str]) -> Any:
@@ -270,12 +270,12 @@ class CsvText:
         for place, name in enumerate(kinds):
             if not kinds[name]:
                 cells = table.column(place)
-                found = arrow("compute").if_else(is_missing(cells), None, cells)
+                found = arrow("compute").if_else(missing_cells(cells), None, cells)
                 table = table.set_column(place, str(place), found)
         return table.rename_columns(list(places))
 
 
-def _is_plain(column: object) -> bool:
+def _is_numeric(column: object) -> bool:
     """Whether Arrow takes all cells of a column of text for numbers."""
     try:
         arrow("compute").utf8_trim(column, characters=" \t").cast(arrow().float64())

@@ -150,7 +150,7 @@ class Unpacked(io.RawIOBase):
             named = next((other for other in PACKINGS if name.lower().endswith(other.suffix)), None)
             if named is not None:
                 if named.begin.startswith(begin):
-                    raise ValueError(_cut(name, named))
+                    raise ValueError(_cut_off(name, named))
                 raise ValueError(_damage(name, named))
             self.file: Any = self.packed
             self.read_some: Any = self.packed.read
@@ -188,7 +188,7 @@ class Unpacked(io.RawIOBase):
         try:
             data: bytes = self.read_some(n)
         except EOFError:
-            raise ValueError(_cut(self.name, packing)) from None
+            raise ValueError(_cut_off(self.name, packing)) from None
         except zlib.error:
             raise ValueError(_damage(self.name, packing)) from None
         except OSError as error:
@@ -229,7 +229,7 @@ class Unpacked(io.RawIOBase):
         super().close()
 
 
-def _cut(name: str, packing: Packing) -> str:
+def _cut_off(name: str, packing: Packing) -> str:
     return f"{name}: the {packing.name} data ends early: the file was cut; get it again"
 
 

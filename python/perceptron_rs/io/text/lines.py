@@ -20,7 +20,7 @@ __all__ = [
     "check_files",
     "is_pipe",
     "is_read_once",
-    "name_of",
+    "name_of_file",
     "names_of",
     "text_blocks",
     "watched",
@@ -56,7 +56,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _watchers.remove(watcher)
 
 
-def name_of(file: object) -> str:
+def name_of_file(file: object) -> str:
     """Return what messages call a file: the name that it has, or its path."""
     return str(getattr(file, "name", None) or (file if isinstance(file, str) else "the open file"))
 
@@ -65,7 +65,7 @@ def names_of(files: Sequence[Any]) -> str:
     """Return what messages call several files."""
     others = len(files) - 1
     more = f" and {others} more file{'s' * (others > 1)}" if others else ""
-    return f"{name_of(files[0])}{more}"
+    return f"{name_of_file(files[0])}{more}"
 
 
 def text_blocks(
@@ -85,7 +85,7 @@ def text_blocks(
     for watcher in _watchers:
         watcher.begin()
     text: Any
-    with open_text(file, max_ratio or MAX_RATIO, name=name_of(file), is_checked=is_checked) as text:
+    with open_text(file, max_ratio or MAX_RATIO, name=name_of_file(file), is_checked=is_checked) as text:
         _widen(text)
         is_packed = text.raw.source.packing is not None  # which gives little at once
         for lines in whole_lines(text, size, records=records, at_once=is_pipe(file) or not is_packed):
@@ -165,7 +165,7 @@ def _tell(file: Any, text: Any, lines: int, n_bytes: int) -> None:
         return
     size = 0 if is_pipe(file) else Path(file).stat().st_size
     for watcher in _watchers:
-        watcher(name_of(file), lines, n_bytes, min(1.0, text.raw.consumed / size) if size else None)
+        watcher(name_of_file(file), lines, n_bytes, min(1.0, text.raw.consumed / size) if size else None)
 
 
 def _widen(text: Any) -> None:

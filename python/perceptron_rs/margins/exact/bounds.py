@@ -76,8 +76,8 @@ def novikoff(
 ) -> tuple[float, float]:
     r"""Return ``(R^2 + 1) (1 + b^2/||w||^2) / margin^2`` by ``lower``, rounded up, and by ``upper``, down.
 
-    A learner with an intercept learns from rows (x, 1), and meets the direction (w, b)/||(w, b)|| with a
-    margin of ``margin ||w|| / ||(w, b)||``, if that of (w, b) is free. The factor is 1 for the augmented
+    A learner with an intercept learns from rows (x, 1). It meets the direction (w, b)/||(w, b)|| with a
+    margin of ``margin ||w|| / ||(w, b)||`` if the intercept is free. The factor is 1 for the augmented
     margin, which is that already. Without an intercept the bound is R^2 / margin^2.
     """
     if upper == -math.inf:

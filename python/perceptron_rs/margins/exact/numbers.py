@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isqrt
 from operator import mul
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ ExactRow = tuple[list[int] | None, list[int]]
 _BLOCK = 1 << 16
 
 
-def integers(values: NDArray[Any]) -> tuple[list[int], int]:
+def integers(values: NDArray[np.generic]) -> tuple[list[int], int]:
     """Return whole numbers k and an exponent e with ``values == k * 2**e``, exactly."""
     if values.dtype.kind in "biu":
         return values.astype(object).tolist() if values.dtype.kind == "u" else values.astype(int).tolist(), 0
@@ -96,7 +95,7 @@ class ExactMatrix:
                 yield (None, numbers[i * d : (i + 1) * d]), exponent
 
 
-def _readable(values: NDArray[Any]) -> NDArray[Any]:
+def _readable(values: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return values in the type that the estimator reads: integers beyond 32 bits become float64 there."""
     if values.dtype.kind in "biu" and (
         values.size == 0 or (int(values.min()) >= -(2**31) and int(values.max()) < 2**31)

@@ -23,7 +23,7 @@ def refuse_rounded(X: MatrixLike, name: str = "X") -> None:
 
     What is no number at all is left to those who read X.
     """
-    for column, values in _parts(X):
+    for column, values in _columns_as_they_are(X):
         bad = _rounded(values)
         if bad is None:
             continue
@@ -41,7 +41,7 @@ def refuse_rounded(X: MatrixLike, name: str = "X") -> None:
         )
 
 
-def _parts(X: MatrixLike) -> Iterator[tuple[Any, NDArray[Any]]]:
+def _columns_as_they_are(X: MatrixLike) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Give the numbers of X as they stand, before they have one type: the columns of a frame, or all."""
     if issparse(X):
         data = X.data if X.format in ("csr", "csc", "coo", "bsr", "dia") else X.tocoo().data
@@ -59,7 +59,7 @@ def _parts(X: MatrixLike) -> Iterator[tuple[Any, NDArray[Any]]]:
         yield None, values
 
 
-def _rounded(values: NDArray[Any]) -> tuple[int, ...] | None:
+def _rounded(values: NDArray[np.generic]) -> tuple[int, ...] | None:
     """Return the place of the first number that is no float64."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind in "iu" and size == 8:

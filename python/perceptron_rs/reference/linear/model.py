@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Model:
 
     def __init__(self, learner: str, planes: int, columns: int) -> None:
         shapes = {"coef": (planes, columns), "intercept": (planes,), "seen": (planes,)}
-        self.learner, self.told = learner, None
+        self.learner, self.told = learner, cast("Pass | None", None)
         #: With "ages", if penalties are pending, of the strengths ``due``: eta0, l1 and l2.
         self.numbers: State = {
             name: _shown(np.zeros(shapes[name.partition("_")[0]], np.int64 if name == "seen" else np.float64))
@@ -110,9 +110,9 @@ class Model:
         return model.numbers[name]
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, int]:
         """Planes and columns."""
-        return self.numbers["coef"].shape
+        return self.numbers["coef"].shape[0], self.numbers["coef"].shape[1]
 
     @property
     def is_zero(self) -> bool:
@@ -155,7 +155,7 @@ class Model:
         *,
         encoded: bool = False,
         track_activations: bool = False,
-        note: Any = None,
+        note: object = None,
         turn: bool = False,
     ) -> bool:
         """Make one pass in order: the run of an epoch."""
