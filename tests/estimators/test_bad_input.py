@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from tests.learners import LINEAR
 
-from perceptron_rs import Perceptron
+from perceptron_rs import KernelPerceptron, Perceptron
 
 METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
 N, D = 12, 4
@@ -170,3 +170,11 @@ def test_bad_x_in_prediction(frozen, engine_name, name, method):
     assert re.search(r"\bX\b", str(caught.value)), str(caught.value)
     assert frozen(model.__getstate__()) == before
     assert frozen(X) == given
+
+
+@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron])
+@pytest.mark.parametrize(("of_classes", "of_examples"), [({0: 0.0}, [1.0, 0.0]), ({0: 0.0, 1: 0.0}, None)])
+def test_weights_that_leave_nothing(learner, of_classes, of_examples):
+    """Also where those of the classes, and those of the examples, leave something alone."""
+    with pytest.raises(ValueError, match="leave no example of positive weight; there is nothing to learn"):
+        learner(class_weight=of_classes).fit([[1.0], [2.0]], [0, 1], sample_weight=of_examples)
