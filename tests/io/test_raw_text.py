@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.cli import main
+from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io import open_lines
 from perceptron_rs.io.conll import ConllParser
 from perceptron_rs.io.raw_text import RawText
@@ -102,3 +103,23 @@ def test_line_ends_of_carriage_returns_alone_say_what_to_do(tmp_path):
         ConllParser(str(path)).read(path.read_bytes())
     path.write_bytes(b"1\tone two\r\n0\tthree\r\r\n")
     assert [len(batch.y) for batch in open_lines(path).batches()] == [2]
+
+
+def kept(words, counts):
+    """Return n-grams that were kept, as pairs of column and word, and how many each column has had."""
+    text = "".join(word for _, word in words).encode()
+    ends = np.cumsum([len(word) for _, word in words])
+    columns = np.array([column for column, _ in words])
+    return KeptWords(
+        columns, np.frombuffer(text, np.uint8), ends, np.array(list(counts)), np.array(list(counts.values()))
+    )
+
+
+def test_words_of_an_earlier_training_stand_behind_those_of_this_one():
+    now = kept([(3, "a"), (3, "bc"), (5, "d")], {3: 2, 5: 1})
+    before = kept([(3, "bc"), (3, "e"), (7, "f")], {3: 1, 7: 3, 9: 2})
+    found = now.beside(before, np.array([3, 7, 9, 11]), 2)  # columns with weights; 5 has none
+    assert found.text.tobytes() == b"abcf"
+    assert (found.columns.tolist(), found.ends.tolist()) == ([3, 3, 7], [1, 3, 4])
+    # Of column 3 three are known by name, and of column 9 none; of column 11 there was never one.
+    assert dict(zip(found.used.tolist(), found.counts.tolist(), strict=True)) == {3: 3, 7: 3, 9: 2}
