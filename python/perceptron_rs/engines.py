@@ -92,7 +92,7 @@ class RunInPlace(RunOfModel, Protocol):
     def put(self, note: object) -> None:
         """Put what has been learnt into that model, which nobody has changed since; the run is over.
 
-        ``told.note`` of the model is ``note`` then; both change in one step, or neither does.
+        ``last_pass.note`` of the model is ``note`` then; both change in one step, or neither does.
         """
 
 
@@ -133,7 +133,7 @@ class Model(Protocol):
 
     Its names lead to the arrays of its state. Nobody writes to an array that it has given out. A model of a
     learner that learns in runs alone (kernels, budgets, sequences, layers) never changes, and has no more
-    than ``state``, names, ``is_zero``, ``copy`` and ``told``, which is None.
+    than ``state``, names, ``is_zero``, ``copy`` and ``last_pass``, which is None.
     """
 
     @property
@@ -145,7 +145,7 @@ class Model(Protocol):
         """Whether all is as at a start from zeros, so that nobody need look at them."""
 
     @property
-    def told(self) -> Pass | None:
+    def last_pass(self) -> Pass | None:
         """What the last pass did; None if the model comes from a run or a state."""
 
     @property
@@ -185,7 +185,7 @@ class Model(Protocol):
         note: object = None,
         turn: bool = False,
     ) -> bool:
-        """Make one pass over the rows in order; ``told`` then says what it did.
+        """Make one pass over the rows in order; ``last_pass`` then says what it did.
 
         Parameters
         ----------
@@ -215,8 +215,8 @@ class Model(Protocol):
     def scores(self, rows: Any, *, threads: int) -> NDArray[np.float64]:
         """Activations (n, K) of every row under what predicts."""
 
-    def copy(self, *, told: bool = True) -> Model:
-        """Return another one that learns on its own; without ``told``, it has nothing to tell."""
+    def copy(self, *, last_pass: bool = True) -> Model:
+        """Return another one that learns on its own; without ``last_pass``, that is None."""
 
 
 class Models(Protocol):

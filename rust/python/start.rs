@@ -27,7 +27,7 @@ pub(super) trait EngineRun: Send + Sync {
         model_of_arrays(self, py)
     }
 
-    /// Puts what has been learnt into the model that the run began with; `note` is told with it.
+    /// Puts what has been learnt into the model that the run began with; `note` is kept with it.
     fn put(&mut self, _py: Python<'_>, _model: &PyModel, _note: Py<PyAny>) -> PyResult<()> {
         Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
     }
@@ -106,7 +106,7 @@ impl PyRun {
     }
 
     /// Put what has been learnt into the model that the run began with, which nobody has changed since; its
-    /// `told.note` is `note`. The run is over.
+    /// `last_pass.note` is `note`. The run is over.
     fn put(&mut self, py: Python<'_>, note: Py<PyAny>) -> PyResult<()> {
         self.work.put(py, self.model.get(), note)
     }

@@ -17,13 +17,13 @@ __all__ = ["OF_PASS", "canonical_strides", "own_attributes"]
 
 #: What a pass says of itself, by the attribute of the estimator; None, or no function: nothing.
 OF_PASS: dict[str, Callable[[Any], Any] | None] = {
-    "n_iter_": lambda told: 1,  # noqa: ARG005
-    "n_iter_per_class_": lambda told: told.n_iter,
-    "n_mistakes_": lambda told: told.n_mistakes,
-    "mistakes_per_epoch_": lambda told: told.mistakes,
-    "mistakes_per_example_": lambda told: told.mistakes_per_example,
-    "converged_": lambda told: told.n_mistakes == 0,
-    RECORD: lambda told: told.note,
+    "n_iter_": lambda last_pass: 1,  # noqa: ARG005
+    "n_iter_per_class_": lambda last_pass: last_pass.n_iter,
+    "n_mistakes_": lambda last_pass: last_pass.n_mistakes,
+    "mistakes_per_epoch_": lambda last_pass: last_pass.mistakes,
+    "mistakes_per_example_": lambda last_pass: last_pass.mistakes_per_example,
+    "converged_": lambda last_pass: last_pass.n_mistakes == 0,
+    RECORD: lambda last_pass: last_pass.note,
     "loss_curve_": None,
     "validation_scores_": None,
     "_as_sparse": None,  # a pass makes weights dense
@@ -31,17 +31,17 @@ OF_PASS: dict[str, Callable[[Any], Any] | None] = {
 
 
 def own_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes for another estimator: with a model of its own that has nothing to tell."""
+    """Return attributes for another estimator: with a model of its own that has no last pass."""
     known = attributes.copy()
     model = known.get("_model")
     if model is None:
         return known
     model = model.copy()
-    told, known["_model"] = model.told, model.copy(told=False)
-    if told is not None:
+    last_pass, known["_model"] = model.last_pass, model.copy(last_pass=False)
+    if last_pass is not None:
         for name, of_pass in OF_PASS.items():
             known.pop(name, None)
-            if of_pass is not None and (value := of_pass(told)) is not None:
+            if of_pass is not None and (value := of_pass(last_pass)) is not None:
                 known[name] = value
     return known
 

@@ -32,11 +32,11 @@ class CallAttribute:
         if estimator is None:
             return self
         known, name = estimator.__dict__, self.name
-        told = known["_model"].told if "_model" in known else None
-        if told is None:
+        last_pass = known["_model"].last_pass if "_model" in known else None
+        if last_pass is None:
             if name in known:
                 return known[name]
-        elif self.of_pass is not None and (value := self.of_pass(told)) is not None:
+        elif self.of_pass is not None and (value := self.of_pass(last_pass)) is not None:
             return value
         raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
 
@@ -54,9 +54,9 @@ class CallAttribute:
 
 @exclusive
 def _end_pass(estimator: BaseEstimator) -> None:
-    """Let the estimator say itself what the last pass did, with a model that has nothing to tell."""
+    """Let the estimator say itself what the last pass did, with a model that has no last pass."""
     known = estimator.__dict__
-    if "_model" in known and known["_model"].told is not None:
+    if "_model" in known and known["_model"].last_pass is not None:
         before = known.copy()
         exchange(estimator, before, own_attributes(before))
 

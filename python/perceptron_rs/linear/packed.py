@@ -31,7 +31,7 @@ class PackedModel:
         See `perceptron_rs.common.columns`.
     """
 
-    told = None
+    last_pass = None
 
     def __init__(self, engine: Engine, learner: str, state: State) -> None:
         self.engine, self.learner = engine, learner
@@ -113,7 +113,7 @@ class PackedModel:
         whole.flags.writeable = False
         return whole
 
-    def copy(self, *, told: bool = True) -> Self:  # noqa: ARG002
+    def copy(self, *, last_pass: bool = True) -> Self:  # noqa: ARG002
         """Return the model, which never changes."""
         return self
 

@@ -170,6 +170,6 @@ class PassLearner(SparseWeights, LinearLearner):
             data.assert_finite(self)
             raise overflow(error, self._rate) from None
         if feeder.tracks:
-            activations = self._model.told.activations
+            activations = self._model.last_pass.activations
             feeder.activations = np.zeros((0, planes)) if activations is None else activations
         return True

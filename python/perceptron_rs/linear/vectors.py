@@ -159,7 +159,7 @@ class VotedModel:
     than what is joined: a pass over a few examples costs what its own mistakes cost.
     """
 
-    told = None
+    last_pass = None
 
     def __init__(self, engine: Engine, last: Any, vectors: Vectors, seed: int, made: Any = None) -> None:
         self.engine, self.last, self.seed = engine, last, seed
@@ -243,7 +243,7 @@ class VotedModel:
         """Intercepts of the last vector."""
         return self["intercept"]
 
-    def copy(self, *, told: bool = True) -> Self:  # noqa: ARG002
+    def copy(self, *, last_pass: bool = True) -> Self:  # noqa: ARG002
         """Return the model, which never changes."""
         return self
 

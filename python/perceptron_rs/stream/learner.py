@@ -152,4 +152,4 @@ class StreamFit(Trainable):
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, Any]:  # noqa: ARG002
         """Return what stands between blocks and engine, and the first state of a run over blocks."""
-        return Carrier(), state.copy(told=False)
+        return Carrier(), state.copy(last_pass=False)

@@ -190,7 +190,7 @@ class StreamRun:
         """Return a copy of what has been learnt."""
         state = self.settled(self.place.state)
         if not isinstance(state, dict):
-            return state.copy(told=False)
+            return state.copy(last_pass=False)
         return {name: array.copy() for name, array in state.items()}
 
     def tracked(self) -> State:
@@ -242,7 +242,7 @@ class StreamRun:
     def _catch_up(self) -> None:
         """Find what a block has put into the model before Ctrl-C came."""
         state = self.place.state
-        note = None if isinstance(state, dict) or state.told is None else state.told.note
+        note = None if isinstance(state, dict) or state.last_pass is None else state.last_pass.note
         if note is not None and len(note.done) == len(self.place.done) and note.blocks > self.place.blocks:
             self.place = replace(note, state=state)
 

@@ -48,7 +48,7 @@ impl Content {
 struct Inner {
     content: Content,
     /// What the last pass did, if the model has learnt in one.
-    told: Option<Arc<Py<PyPass>>>,
+    last_pass: Option<Arc<Py<PyPass>>>,
 }
 
 /// Learners of which no pass learns in place.
@@ -71,11 +71,11 @@ const POCKET: [(&str, bool); 9] = [
 
 impl PyModel {
     pub fn of(model: online::Model) -> Self {
-        Self { inner: Mutex::new(Inner { content: Content::Planes(model), told: None }) }
+        Self { inner: Mutex::new(Inner { content: Content::Planes(model), last_pass: None }) }
     }
 
     pub fn of_arrays(arrays: Named) -> Self {
-        Self { inner: Mutex::new(Inner { content: Content::Arrays(arrays), told: None }) }
+        Self { inner: Mutex::new(Inner { content: Content::Arrays(arrays), last_pass: None }) }
     }
 
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
@@ -90,17 +90,17 @@ impl PyModel {
         Ok(self.content(py).planes()?.clone())
     }
 
-    /// Has numbers of planes put into it, told with a note.
+    /// Has numbers of planes put into it; `last_pass` then has the note.
     pub fn put(
         &self,
         py: Python<'_>,
         note: Py<PyAny>,
         put: impl FnOnce(&mut online::Model) -> error::Result<()>,
     ) -> PyResult<()> {
-        let told = Py::new(py, PyPass { passed: Passed::default(), planes: 0, note: Some(note) })?;
+        let last_pass = Py::new(py, PyPass { passed: Passed::default(), planes: 0, note: Some(note) })?;
         let inner = &mut *self.lock(py);
         put(inner.content.planes()?)?;
-        inner.told = Some(Arc::new(told));
+        inner.last_pass = Some(Arc::new(last_pass));
         Ok(())
     }
 
@@ -213,8 +213,8 @@ impl PyModel {
 
     /// What the last pass did; `None`: the model comes from a run, or from a state.
     #[getter]
-    fn told(&self, py: Python<'_>) -> Option<Py<PyPass>> {
-        self.lock(py).told.as_ref().map(|told| told.clone_ref(py))
+    fn last_pass(&self, py: Python<'_>) -> Option<Py<PyPass>> {
+        self.lock(py).last_pass.as_ref().map(|last_pass| last_pass.clone_ref(py))
     }
 
     #[getter]
@@ -231,14 +231,14 @@ impl PyModel {
         }
     }
 
-    /// The same, which learns on its own from here on; `told` or not. Arrays by name never change.
-    #[pyo3(signature = (*, told=true))]
-    fn copy(slf: &Bound<'_, Self>, told: bool) -> PyResult<Py<Self>> {
+    /// The same, which learns on its own from here on; without `last_pass`, it is None. Arrays by name never change.
+    #[pyo3(signature = (*, last_pass=true))]
+    fn copy(slf: &Bound<'_, Self>, last_pass: bool) -> PyResult<Py<Self>> {
         let mut inner = slf.get().lock(slf.py()).clone();
         if let Content::Arrays(_) = inner.content {
             return Ok(slf.clone().unbind());
         }
-        inner.told = inner.told.filter(|_| told);
+        inner.last_pass = inner.last_pass.filter(|_| last_pass);
         Py::new(slf.py(), Self { inner: Mutex::new(inner) })
     }
 
@@ -268,7 +268,7 @@ impl PyModel {
     ///
     /// `rows` are those of the engine, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`; `y`
     /// are labels in the kind of type that the classes of the rule have, or as `Data` has them, if
-    /// `encoded`. `told.note` is the `note` of the last pass. False: the pass takes so long that other
+    /// `encoded`. `last_pass.note` is the `note` of the last pass. False: the pass takes so long that other
     /// threads run meanwhile, and the caller has no `turn` that keeps them from learning; nothing was done.
     #[pyo3(signature = (rule, rows, y, sample_weight=None, *, encoded=false, track_activations=false, note=None,
                         turn=false))]
@@ -302,9 +302,9 @@ impl PyModel {
                 model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &())
             };
             let mut learnt = with_any(rows, false, learn)??;
-            let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
+            let last_pass = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
             model.put_in(learnt, &settings)?;
-            inner.told = Some(Arc::new(told));
+            inner.last_pass = Some(Arc::new(last_pass));
             return Ok(true);
         }
         let (model, signals) = (self.cloned(py)?, Signals::new());
@@ -313,12 +313,12 @@ impl PyModel {
         };
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
-        let told = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
+        let last_pass = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
         drop((model, labels, weights)); // which takes its time, too
         py.check_signals()?; // for the last time: from here on the pass counts
         let inner = &mut *self.lock(py);
         inner.content.planes()?.put_in(learnt, &settings)?;
-        inner.told = Some(Arc::new(told));
+        inner.last_pass = Some(Arc::new(last_pass));
         Ok(true)
     }
 }

@@ -58,7 +58,7 @@ class Model:
 
     def __init__(self, learner: str, planes: int, columns: int) -> None:
         shapes = {"coef": (planes, columns), "intercept": (planes,), "seen": (planes,)}
-        self.learner, self.told = learner, cast("Pass | None", None)
+        self.learner, self.last_pass = learner, cast("Pass | None", None)
         #: With "ages", if penalties are pending, of the strengths ``due``: eta0, l1 and l2.
         self.numbers: State = {
             name: _shown(np.zeros(shapes[name.partition("_")[0]], np.int64 if name == "seen" else np.float64))
@@ -72,11 +72,11 @@ class Model:
         """Take over the arrays of a state."""
         if learner in _OF_ARRAYS:
             model = cls.__new__(cls)
-            model.learner, model.told, model.due = learner, None, None
+            model.learner, model.last_pass, model.due = learner, None, None
             model.numbers = {name: _taken(array) for name, array in state.items()}
             return model
         model = cls(learner, 0, 0)
-        others = sorted(state.keys() - {*model.numbers, "ages", "strengths"})  # what a run has told
+        others = sorted(state.keys() - {*model.numbers, "ages", "strengths"})  # what a run has counted
         model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
         model.numbers |= {name: _taken(state[name]) for name in others}
         for name, numbers in model.numbers.items():
@@ -135,10 +135,10 @@ class Model:
         coef, intercept = learner_of(self.learner).predictor(self.copy())
         return _shown(coef), _shown(intercept)
 
-    def copy(self, *, told: bool = True) -> Model:
+    def copy(self, *, last_pass: bool = True) -> Model:
         """Return another one that learns on its own: also to read more than one thing of a moment."""
         model = copy.copy(self)
-        vars(model).update({} if told else {"told": None})
+        vars(model).update({} if last_pass else {"last_pass": None})
         return model
 
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]:
@@ -179,11 +179,11 @@ class Model:
         for decision in range(len(mistakes)):
             run.end(decision)
         learnt, tracked = run.state(), run.tracked()
-        told = Pass(
+        last_pass = Pass(
             mistakes[np.newaxis], tracked.get("mistakes_per_example"), tracked.get("activations"), note
         )
         # In one step: a signal finds all of a pass, or nothing.
-        self.__dict__.update(numbers=learnt.numbers, due=learnt.due, told=told)
+        self.__dict__.update(numbers=learnt.numbers, due=learnt.due, last_pass=last_pass)
         return True
 
 
@@ -197,8 +197,8 @@ class ModelRun(Run):
     def put(self, note: object) -> None:
         """Put what has been learnt into the model that the run began with."""
         learnt = self.state()
-        told = Pass(np.zeros((1, 0), dtype=np.int64), None, None, note)
-        self.model.__dict__.update(numbers=learnt.numbers, due=learnt.due, told=told)
+        last_pass = Pass(np.zeros((1, 0), dtype=np.int64), None, None, note)
+        self.model.__dict__.update(numbers=learnt.numbers, due=learnt.due, last_pass=last_pass)
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
