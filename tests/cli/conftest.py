@@ -38,11 +38,12 @@ def stdin(monkeypatch):
 
 @pytest.fixture
 def refused(call):
-    """Call the command, expect exit status 1 and one line, and return that."""
+    """Call the command, expect an exit status and one line, and return that."""
 
-    def run(*argv: Any) -> str:
+    def run(*argv: Any, status: int = 1) -> str:
         answer = call(*argv)
-        assert answer.status == 1, answer
+        assert answer.status == status, answer
+        assert status == 1 or answer.out == ""  # wrong usage is said before the first answer
         assert answer.err.startswith("perceptrons: error: ")
         assert answer.err.count("\n") == 1
         assert "Traceback" not in answer.err

@@ -151,8 +151,6 @@ def test_without_digests_and_online(call, trained, data, keys, tmp_path):
     model = trained("--no-audit")
     assert "digests" not in describe(model)
     assert call("evidence", model, data).json["digests"] is None
-    both = call("train", data, "--model", model, "--no-audit", "--audit-key", "x")
-    assert (both.status, "no effect with --no-audit" in both.err) == (2, True)
     model, out = trained("--audit-key", keys[0]), tmp_path / "o"
     assert call("online", model, data, "--save", out, "--audit-key", keys[0]).status == 0
     assert [call["method"] for call in describe(out)["calls"]] == ["fit", "partial_fit"]

@@ -70,23 +70,6 @@ def test_a_model_goes_on(call, tmp_path, learner):
     assert one.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (["kernel", "--continue"], "holds the learner perceptron; write train perceptron instead of train k"),
-        (["perceptron", "--scale", "maxabs", "--continue"], "--scale is kept in the model"),
-        (["perceptron", "--stream", "--classes", "1,2", "--continue"], "--classes is kept in the model"),
-        (
-            ["perceptron", "--columns", "a", "--drop", "b", "--format", "csv", "--labels"],
-            "--drop has no effec",
-        ),
-    ],
-)
-def test_what_does_not_go_together(call, model, text_file, tmp_path, options, text):
-    answer = call("train", *options, model, text_file, "--model", tmp_path / "m")
-    assert (answer.status, text in answer.err) == (2, True), answer.err
-
-
 def test_what_a_line_of_text_is(call, refused, stdin, texts):
     """A text that holds a tab loses nothing; a label is one that the model knows, or that an option names."""
     model = texts("ham\tmilk bread\nspam\twin money\nham\tbread\nspam\tmoney now\n")
@@ -111,8 +94,6 @@ def test_what_a_line_of_text_is(call, refused, stdin, texts):
     ):
         stdin(text)
         assert message in refused("predict", model, "-", *options)
-    assert call("predict", model, "-", "--labelled", "--unlabelled").status == 2
-    assert "have no effect" in call("predict", model, "-", "--unlabelled", "--target", "a").err
 
 
 def test_classes_that_are_numbers_before_a_tab(call, refused, stdin, texts):

@@ -112,32 +112,6 @@ def test_an_option_that_the_learner_lacks(call, command):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--joint-update", "uniform"], "--joint-update has no effect without --multi-class joint"),
-        (["--multi-class", "ovr", "--joint-update", "max"], "no effect without --multi-class joint"),
-        (["--alpha", 1], "--alpha has no effect without --penalty l2 or l1 or elasticnet"),
-        (["--no-early-stopping", "--validation-fraction", 0.2], "no effect without --early-stopping"),
-        (["--mixing", "uniform"], "--mixing has no effect without --n-partitions N"),
-        (["--multi-class", "one"], "invalid choice: 'one'"),
-        (["--seed", -1], "from 0 to 4294967295"),
-        (["--epochs", "two"], "must be a whole number from 1 to 2147483647, got 'two'"),
-        (["--threads", 0], "must not be 0"),
-        (["kernel", "--gamma", 0], "must be scale, auto or a finite number above 0, got '0'"),
-        (["kernel", "--prediction", "longest"], "invalid choice: 'longest'"),
-        (["multilayer", "--hidden-layer-sizes", "5,0"], "must be a whole number from 1"),
-        (["multilayer", "--eta0", 1], "the learner multilayer has no option --eta0; leave it out"),
-    ],
-)
-def test_wrong_usage(call, options, expected):
-    learner = () if str(options[0]).startswith("-") else options[:1]
-    answer = call("train", *learner, "no.svm", "--model", "no/m", *options[len(learner) :])
-    assert answer.status == 2
-    assert expected in answer.err
-    assert answer.out == ""
-
-
 def test_parameters_that_exclude_each_other(call, tmp_path):
     """Before DATA, which does not exist, is opened."""
     options = ("--multi-class", "joint", "--margin-threshold", 1)

@@ -149,7 +149,6 @@ def test_what_was_learnt_before_a_bad_line_is_saved(call, stdin, model, tmp_path
     stdin(b"?" + lines[0])  # nothing was learnt
     assert call("online", model, "--save", tmp_path / "m").status == 1
     assert not (tmp_path / "m").exists()
-    assert "--save-every has no effect without --save" in call("online", model, "--save-every", 2).err
 
 
 def test_bad_lines_are_skipped_and_counted(call, stdin, model, tmp_path):

@@ -134,18 +134,6 @@ def test_what_goes_on_without_a_record_has_none(call, tmp_path):
         assert "calls" not in describe(tmp_path / "m")
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (["x.svm", "--cache", "c"], "--cache has no effect without --stream"),
-        (["-", "--format", "svmlight", "--stream", "--scale", "maxabs"], "can be read only once"),
-    ],
-)
-def test_wrong_usage(call, tmp_path, options, text):
-    answer = call("train", *options, "--model", tmp_path / "m")
-    assert (answer.status, text in answer.err) == (2, True), answer.err
-
-
 def test_a_second_run_from_a_cache_is_as_the_first(call, tmp_path, monkeypatch):
     """It reads the beginning of the file alone, where no column is 0."""
     monkeypatch.setattr(text_blocks, "__defaults__", (200,))

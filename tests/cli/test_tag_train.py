@@ -107,25 +107,6 @@ def test_a_file_none_of_whose_tags_is_known_is_refused(refused, call, data, tmp_
     assert call("tag-evaluate", model, other, "--json").json["token_errors"] >= 1
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "error"),
-    [
-        (["--continue", "MODEL", "--window", "1"], 2, "--window is kept in the model"),
-        (["--continue", "MODEL", "--hash-columns", "8"], 2, "--hash-columns is kept in the model"),
-        (["--cache", "c"], 2, "--cache has no effect without --stream"),
-        (["--stream", "--held-out", "0.5"], 2, "--held-out cannot be combined with --stream"),
-        (["--stream"], 2, "standard input can be read only once"),
-    ],
-)
-def test_wrong_usage(call, data, tmp_path, options, status, error):
-    model = tmp_path / "model"
-    assert call("tag-train", data, "--model", model, "--quiet").status == 0
-    place = "-" if options == ["--stream"] else data
-    options = [model if option == "MODEL" else option for option in options]
-    answer = call("tag-train", place, "--model", tmp_path / "m", *options)
-    assert (answer.status, error in answer.err) == (status, True), answer.err
-
-
 def test_a_stream_tells_how_many_sentences_there_are(call, tmp_path, monkeypatch):
     """Also where all of them come out of a cache, and not how many were read in an epoch that was cut."""
     path = tmp_path / "a.tsv"

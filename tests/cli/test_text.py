@@ -119,27 +119,6 @@ def test_names_do_not_change_the_digest(call, files, tmp_path):
     assert len(found) == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--text", "--tf-idf", "--stream"], "--stream"),
-        (["--text", "--tf-idf", "--scale", "maxabs"], "--scale cannot"),
-        (["--tf-idf", "--format", "svmlight"], "--tf-idf is for text"),
-        (["--keep-words", 3, "--format", "svmlight"], "--keep-words is for text"),
-        (["--ngrams", 1, 2, "--format", "svmlight"], "--ngrams is for lines"),
-        (["--text", "--ngrams", 2, 1], "--ngrams must be two whole numbers"),
-        (["--text", "--stop-words", "english", "--analyzer", "char"], "--stop-words are left out"),
-        (["--text", "--norm", "l3"], "must be l1, l2 or none"),
-        (["--tokens"], "--tokens"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(call, files, tmp_path, words, said):
-    answer = call("train", files[0], *words, "--model", tmp_path / "m")
-    assert answer.status == 2
-    assert said in answer.err
-    assert not (tmp_path / "m").exists()
-
-
 def test_a_model_keeps_its_options(call, files, tmp_path):
     train, test = files
     argv = ["train", train, "--text", "--model", tmp_path / "m", "--epochs", 2, "--quiet"]
@@ -147,9 +126,3 @@ def test_a_model_keeps_its_options(call, files, tmp_path):
     answer = call("online", tmp_path / "m", test)
     assert answer.status != 0
     assert "--tf-idf" in answer.err
-    assert call(*argv).status == 0
-    answer = call(
-        "train", train, "--text", "--continue", tmp_path / "m", "--model", tmp_path / "n", "--ngrams", 1, 2
-    )
-    assert answer.status == 2
-    assert "--ngrams is kept in the model" in answer.err

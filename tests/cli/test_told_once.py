@@ -114,19 +114,3 @@ def test_what_is_told_later_is_told_though_it_is_the_default(call, refused, tmp_
     assert call("train", first, "--zero-based", "no", "--model", model, "--quiet").status == 0
     assert "has a column 0, but the model counts columns from 1" in refused("predict", model, second)
     assert call("predict", model, second, "--zero-based", "auto").out == call("predict", model, first).out
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        (("--no-multilabel",), "--multilabel is for svmlight"),
-        (("--zero-based", "auto"), "--zero-based is for svmlight"),
-        (("--norm", "l2"), "--norm is for lines"),
-        (("--ngrams", 1, 1), "--ngrams is for lines"),
-    ],
-)
-def test_a_default_that_does_nothing_is_refused_as_other_values_are(call, tmp_path, option, message):
-    path = tmp_path / "a.csv"
-    path.write_text(table())
-    answer = call("train", path, *NAMED, *option, "--model", tmp_path / "m")
-    assert (answer.status, message in answer.err) == (2, True)

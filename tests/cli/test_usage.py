@@ -1,0 +1,115 @@
+"""Wrong usage: exit status 2 and one line that says what to do, before anything is read or written."""
+
+import shlex
+
+import pytest
+
+from perceptron_rs.cli import main
+
+from .support import X, Y, svmlight
+
+CALLS = [
+    ("", "required: COMMAND"),
+    ("fly", "invalid choice: 'fly'"),
+    ("trian x.svm", "invalid choice: 'trian'; did you mean train?"),
+    ("inspect m -- --json", "unrecognized arguments: --json"),
+    ("predict m", "required: DATA"),
+    ("separable a.svm --max-ratio 1", "--max-ratio: must be a number above 1, got '1'"),
+    ("separable x.svm --tol 1", "unrecognized option --tol; see perceptrons separable --help"),
+    ("train", "required: DATA, --model"),
+    ("train x.svm --model m --learner svm", "as in: train averaged DATA"),
+    ("train averged x.svm --model m", "did you mean averaged?"),
+    ("train avg x.svm --model m", "invalid choice: 'avg'; choose from perceptron, averaged"),
+    ("train x.svm --mod m", "unrecognized option --mod; did you mean --model?"),
+    ("train x.svm --model m --max-itr 3", "--max-itr; did you mean --max-iter?"),
+    # what makes no sense beside another option
+    ("train x.svm --model m --stream --checkpoint-every 9", "without --checkpoint"),
+    ("train x.svm --model m --cache c", "--cache has no effect without --stream"),
+    ("train - --model m --format svmlight --stream --scale maxabs", "can be read only once"),
+    ("train x.csv --model m --delimiter '\"'", "must be one character of ASCII"),
+    ("train x.csv --model m --format csv --columns a --drop b --labels plain", "--drop has no effec"),
+    ("train x.svm --model m --no-audit --audit-key x", "no effect with --no-audit"),
+    ("online plain x.svm --no-audit", "add --save"),
+    ("online plain x.svm --save-every 2", "--save-every has no effect without --save"),
+    ("predict plain - --unlabelled --target a", "have no effect"),
+    ("predict plain - --labelled --unlabelled", "--unlabelled"),
+    # the options of some learners, before the data is opened
+    ("train x.svm --model m --joint-update uniform",
+     "--joint-update has no effect without --multi-class joint"),
+    ("train x.svm --model m --multi-class ovr --joint-update max", "no effect without --multi-class joint"),
+    ("train x.svm --model m --alpha 1", "--alpha has no effect without --penalty l2 or l1 or elasticnet"),
+    ("train x.svm --model m --no-early-stopping --validation-fraction 0.2", "without --early-stopping"),
+    ("train x.svm --model m --mixing uniform", "--mixing has no effect without --n-partitions N"),
+    ("train x.svm --model m --multi-class one", "invalid choice: 'one'"),
+    ("train x.svm --model m --seed -1", "from 0 to 4294967295"),
+    ("train x.svm --model m --epochs two", "must be a whole number from 1 to 2147483647, got 'two'"),
+    ("train x.svm --model m --threads 0", "must not be 0"),
+    ("train kernel x.svm --model m --gamma 0", "must be scale, auto or a finite number above 0, got '0'"),
+    ("train kernel x.svm --model m --prediction longest", "invalid choice: 'longest'"),
+    ("train multilayer x.svm --model m --hidden-layer-sizes 5,0", "must be a whole number from 1"),
+    ("train multilayer x.svm --model m --eta0 1",
+     "the learner multilayer has no option --eta0; leave it out"),
+    # what the model keeps
+    ("train kernel a.svm --model m --continue plain",
+     "holds the learner perceptron; write train perceptron instead of train k"),
+    ("train a.svm --model m --continue plain --scale maxabs", "--scale is kept in the model"),
+    ("train a.svm --model m --continue plain --stream --classes 1,2", "--classes is kept in the model"),
+    ("train a.txt --model m --continue words --text --ngrams 1 2", "--ngrams is kept in the model"),
+    ("tag-train a.tsv --model m --continue tags --window 1", "--window is kept in the model"),
+    ("tag-train a.tsv --model m --continue tags --hash-columns 8", "--hash-columns is kept in the model"),
+    # what is for another kind of data; also a default
+    ("reproduce plain x.svm --tag-column 1", "--tag-column is about tagged sentences"),
+    ("reproduce tags a.tsv --target y", "--target is about examples"),
+    ("evidence tags a.tsv --format csv", "--format is about examples"),
+    ("train a.csv --model m --target y --no-multilabel", "--multilabel is for svmlight"),
+    ("train a.csv --model m --target y --zero-based auto", "--zero-based is for svmlight"),
+    ("train a.csv --model m --target y --norm l2", "--norm is for lines"),
+    ("train a.csv --model m --target y --ngrams 1 1", "--ngrams is for lines"),
+    ("train a.txt --model m --text --tf-idf --stream", "--stream"),
+    ("train a.txt --model m --text --tf-idf --scale maxabs", "--scale cannot"),
+    ("train a.txt --model m --tf-idf --format svmlight", "--tf-idf is for text"),
+    ("train a.txt --model m --keep-words 3 --format svmlight", "--keep-words is for text"),
+    ("train a.txt --model m --ngrams 1 2 --format svmlight", "--ngrams is for lines"),
+    ("train a.txt --model m --text --ngrams 2 1", "--ngrams must be two whole numbers"),
+    ("train a.txt --model m --text --stop-words english --analyzer char", "--stop-words are left out"),
+    ("train a.txt --model m --text --norm l3", "must be l1, l2 or none"),
+    ("train a.txt --model m --tokens", "--tokens"),
+    # sentences
+    ("tag-train x.tsv --model m --template columns --window 1", "--window has no effect"),
+    ("tag-train x.tsv --model m --update early", "--update has no effect without --beam N"),
+    ("tag-train x.tsv --model m --n-iter-no-change 1", "no effect without --held-out X"),
+    ("tag-train x.tsv --model m --min-count 2 --hash-columns 9", "keeps no counts"),
+    ("tag-train x.tsv --model m --columns 1,2 --tag-column 2", "is one of --columns"),
+    ("tag-train x.tsv --model m --columns 1,2,1", "must name each number once, got '1,2,1'"),
+    ("tag-train x.tsv --model m --stream --resume", "without --checkpoint"),
+    ("tag-train x.tsv --model m --mixing uniform", "without --n-partitions N"),
+    ("tag-train x.tsv --model m --cache c", "--cache has no effect without --stream"),
+    ("tag-train x.tsv --model m --stream --held-out 0.5", "--held-out cannot be combined with --stream"),
+    ("tag-train - --model m --stream", "standard input can be read only once"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Data, and models of it."""
+    path = tmp_path_factory.mktemp("usage")
+    (path / "a.svm").write_text(svmlight(X, Y))
+    (path / "a.csv").write_text("y,a\n1,1\n0,2\n")
+    (path / "a.txt").write_text("ham\tmilk bread\nspam\twin money\n")
+    (path / "a.tsv").write_text("the\tD\ndog\tN\n\n")
+    for words in (
+        "train a.svm --model plain",
+        "train a.txt --text --model words",
+        "tag-train a.tsv --model tags",
+    ):
+        name, data, *rest = words.split()
+        assert main([name, str(path / data), *rest[:-1], str(path / rest[-1]), "--quiet"]) == 0
+    return path
+
+
+@pytest.mark.parametrize(("words", "text"), CALLS)
+def test_wrong_usage(refused, folder, monkeypatch, words, text):
+    monkeypatch.chdir(folder)
+    before = set(folder.iterdir())
+    assert text in refused(*shlex.split(words), status=2)
+    assert set(folder.iterdir()) == before
