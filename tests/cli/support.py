@@ -43,6 +43,19 @@ def environment() -> dict[str, str]:
     return found
 
 
+def start(*argv: Any, **options: Any) -> subprocess.Popen[Any]:
+    """Start the command; its streams are pipes of text, if nothing else is said."""
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"text": True}
+    return subprocess.Popen(options.pop("line", command(*argv)), env=environment(), **streams | options)
+
+
+def asked(child: subprocess.Popen[Any], text: str, n_lines: int = 1) -> str:
+    """Give a process a text, and nothing more until it has answered with some lines; return them."""
+    child.stdin.write(text)
+    child.stdin.flush()
+    return "".join(child.stdout.readline() for _ in range(n_lines))
+
+
 def process(*argv: Any, **options: Any) -> Answer:
     """Call the command as a process of its own."""
     done = subprocess.run(

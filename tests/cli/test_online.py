@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 
 import numpy as np
@@ -14,7 +13,7 @@ from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.io.text.lines import text_blocks
 
-from .support import X, Y, command, environment, svmlight
+from .support import X, Y, asked, start, svmlight
 
 TEXT = svmlight(X, Y).encode()
 
@@ -119,15 +118,11 @@ def test_examples_of_weight_0_are_answered_and_not_learnt_from(call, stdin, tmp_
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number, status):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     expected = load(model)
     expected.predict_then_learn(X[:4], -Y[:4])
-    argv = command("online", model, "--save", tmp_path / "m")
-    with subprocess.Popen(argv, env=environment(), text=True, **pipes) as child:
+    with start("online", model, "--save", tmp_path / "m") as child:
         for line in svmlight(X[:4], -Y[:4]).splitlines(keepends=True):
-            child.stdin.write(line)
-            child.stdin.flush()
-            assert child.stdout.readline()
+            assert asked(child, line)
         child.send_signal(number)
         assert child.wait(timeout=60) == status
         assert "\n         4 " in child.stderr.read()

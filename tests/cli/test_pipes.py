@@ -3,11 +3,8 @@
 import gzip
 import io
 import os
-import signal
-import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ import pytest
 from perceptron_rs import digest, load
 from perceptron_rs.io.text.lines import text_blocks
 
-from .support import X, Y, command, environment, svmlight
+from .support import X, Y, svmlight
 
 TEXT = svmlight(X, Y).encode()
 UNLABELLED = "".join(line.partition(" ")[2] + "\n" for line in TEXT.decode().splitlines()).encode()
@@ -89,27 +86,6 @@ def test_errors_name_the_line_and_the_column(refused, stdin, model, monkeypatch)
     assert "line 1, column 1" in refused("evaluate", model, "-")
     monkeypatch.setattr(sys, "stdin", None)
     assert refused("predict", model, "-") == "standard input: is closed; name a file"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-@pytest.mark.parametrize("form", ["svmlight", "csv"])
-def test_a_coprocess_gets_an_answer_before_it_sends_more(call, model, tmp_path, form):
-    if form == "csv":
-        pytest.importorskip("pyarrow")
-        (tmp_path / "a.csv").write_text(CSV)
-        model = tmp_path / "m"
-        assert call("train", tmp_path / "a.csv", "--model", model, "--quiet").status == 0
-    lines = (TEXT.decode() if form == "svmlight" else CSV).splitlines(keepends=True)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command("predict", model, "-"), env=environment(), text=True, **pipes) as child:
-        if form == "csv":
-            child.stdin.write(lines.pop(0))
-        for line, label in zip(lines, Y, strict=True):
-            child.stdin.write(line)
-            child.stdin.flush()
-            assert child.stdout.readline() == f"{label}\n"
-        child.stdin.close()
-        assert child.wait(timeout=60) == 0
 
 
 ONE_PASS = {
@@ -230,20 +206,3 @@ def test_commands_on_named_pipes(call, fifo, model, text_file, tmp_path):
     assert (answer.status, "can be read only once" in answer.err) == (2, True)
     pipe = fifo(b"1 9:1\n", "wide.svm")
     assert "has 9 features, counted from 1" in call("evaluate", model, pipe).err
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-@pytest.mark.parametrize(
-    "argv", [("train", "--stream", "--cache", "CACHE", "--scale", "standard"), ("online",)]
-)
-def test_ctrl_c_while_a_pipe_has_nothing_to_give(model, tmp_path, argv):
-    os.mkfifo(tmp_path / "pipe.svm")
-    name, *options = [tmp_path / "cache" if word == "CACHE" else word for word in argv]
-    options += ["--model", tmp_path / "m"] if name == "train" else []
-    places = [tmp_path / "pipe.svm"] if name == "train" else [model, tmp_path / "pipe.svm"]
-    child = subprocess.Popen(command(name, *places, *options), env=environment(), stderr=subprocess.PIPE)
-    with (tmp_path / "pipe.svm").open("wb"):  # it has been opened
-        time.sleep(0.3)
-        child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=60) == 130
-    child.stderr.close()

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
-from .support import X, Y, command, environment
+from .support import X, Y, asked, command, environment, start, svmlight
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
 
@@ -39,16 +40,42 @@ def long(tmp_path):
     return tmp_path / "long.model", tmp_path / "long.npy"
 
 
-def start(*argv, **options):
-    return subprocess.Popen(command(*argv), env=environment(), **options)
-
-
 def test_a_closed_pipe_is_silent(long):
-    with start("predict", *long, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with start("predict", *long) as child:
         assert child.stdout.readline() == "1\n"
         child.stdout.close()
         assert child.stderr.read() == ""
         assert child.wait(timeout=60) == 128 + signal.SIGPIPE
+
+
+TEXT = svmlight(X, Y)
+CSV = "a,b,c,y\n" + "".join(f"{a},{b},{c},{y}\n" for (a, b, c), y in zip(X.tolist(), Y, strict=True))
+ANSWERS = [f"{label}\n" for label in Y]
+#: How a model is trained, of what; what is asked of it, and the answer to each question.
+COPROCESSES = {
+    "svmlight": ("train", TEXT, "predict", list(zip(TEXT.splitlines(keepends=True), ANSWERS, strict=True))),
+    "csv": ("train --format csv", CSV, "predict", [
+        (CSV[:8] * (k == 0) + line, answer)
+        for k, (line, answer) in enumerate(zip(CSV[8:].splitlines(keepends=True), ANSWERS, strict=True))
+    ]),
+    "sentences": ("tag-train", "the\tD\ndogs\tN\n", "tag",
+                  [("the\n\n", "the\tD\n\n"), ("dogs\n\n", "dogs\tN\n\n")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COPROCESSES)
+def test_a_coprocess_gets_an_answer_before_it_sends_more(call, tmp_path, case):
+    if case == "csv":
+        pytest.importorskip("pyarrow")
+    train, text, use, questions = COPROCESSES[case]
+    (tmp_path / "data.txt").write_text(text)
+    argv = (tmp_path / "data.txt", "--model", tmp_path / "m", "--quiet")
+    assert call(*train.split(), *argv).status == 0
+    with start(use, tmp_path / "m", "-") as child:
+        for question, answer in questions:
+            assert asked(child, question, answer.count("\n")) == answer
+        child.stdin.close()
+        assert child.wait(timeout=60) == 0
 
 
 def test_output_is_utf8_whatever_the_locale(call, tmp_path):
@@ -72,30 +99,33 @@ def test_output_is_utf8_whatever_the_locale(call, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("argv", "number", "status"),
+    ("train", "number", "status", "said"),
     [
-        (("train", "averaged"), signal.SIGTERM, 143),
-        (("train", "--stream"), signal.SIGINT, 130),
-        (("tag-train",), signal.SIGINT, 130),
+        ("train averaged --tol none", signal.SIGTERM, 143, "terminated"),
+        ("train --tol none", signal.SIGHUP, 129, "hangup"),
+        ("train --tol none --stream", signal.SIGINT, 130, "interrupted"),
+        ("tag-train", signal.SIGINT, 130, "interrupted"),
     ],
-    ids=str,
 )
-def test_an_interrupted_training_is_kept_if_that_is_wanted(tmp_path, number, status, argv):
-    (tmp_path / "a.svm").write_text("1 1:1\n2 1:1\n3 1:1\n" * 1000)  # never without a mistake
-    (tmp_path / "a.tsv").write_text("the\tD\n\nthe\tN\n\n" * 500)  # nor this
-    data = tmp_path / ("a.tsv" if "tag" in argv[0] else "a.svm")
-    argv = (*argv, data, "--model", tmp_path / "m", "--epochs", 10**9, "--json")
-    argv += () if "tag" in argv[0] else ("--tol", "none")
+def test_a_signal_ends_a_training_which_is_kept_if_that_is_wanted(tmp_path, number, status, train, said):
+    data, out = tmp_path / "data.txt", tmp_path / "out.model"
+    tagged = "the\tD\n\nthe\tN\n\n" * 500  # never without a mistake
+    data.write_text(tagged if train == "tag-train" else "1 1:1\n2 1:1\n3 1:1\n" * 1000)
+    out.write_bytes(b"the old model")
+    argv = (*train.split(), data, "--model", out, "--epochs", 10**9, "--json")
     for keeps in ((), ("--keep-on-interrupt",)):
-        with start(*argv, *keeps, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-            assert "epoch 1" in child.stderr.readline()
+        with start(*argv, *keeps) as child:
+            assert child.stderr.readline().startswith("epoch 1: ")
             child.send_signal(number)
-            out, _ = child.communicate(timeout=60)
+            told, err = child.communicate(timeout=60)
         assert child.returncode == status
-        assert (tmp_path / "m").exists() is bool(keeps)
-    assert json.loads(out)["interrupted"] is True
-    assert json.loads(out)["converged"] is False
-    assert load(tmp_path / "m").keep_on_interrupt is False
+        assert "Traceback" not in err
+        assert set(tmp_path.iterdir()) == {data, out}
+        if not keeps:
+            assert (told, err.endswith(f"perceptrons: {said}\n")) == ("", True)
+            assert out.read_bytes() == b"the old model"
+    assert (json.loads(told)["interrupted"], json.loads(told)["converged"]) == (True, False)
+    assert load(out).keep_on_interrupt is False
 
 
 @pytest.mark.parametrize(("epoch", "n"), [(1, None), (2, 300)])
@@ -120,34 +150,6 @@ def test_an_interrupted_stream_tells_how_many_examples_there_are(call, tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("number", "status", "words"),
-    [
-        (signal.SIGINT, 130, "interrupted"),
-        (signal.SIGTERM, 143, "terminated"),
-        (signal.SIGHUP, 129, "hangup"),
-    ],
-)
-def test_signals_that_end_a_training(tmp_path, number, status, words):
-    rng = np.random.default_rng(0)  # the labels are drawn, so no epoch is clean
-    np.savez(tmp_path / "a.npz", X=rng.standard_normal((2000, 5)), y=rng.integers(0, 2, 2000))
-    out = tmp_path / "out.model"
-    out.write_bytes(b"the old model")
-    before = sorted(tmp_path.iterdir())
-    forever = ("--epochs", 2**31 - 1, "--tol", "none")
-    train = ("train", tmp_path / "a.npz", "--model", out, *forever)
-    with start(*train, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        assert child.stderr.readline().startswith("epoch 1: ")
-        child.send_signal(number)
-        out_text, err = child.communicate(timeout=60)
-    assert child.returncode == status
-    assert out_text == ""
-    assert err.endswith(f"perceptrons: {words}\n")
-    assert "Traceback" not in err
-    assert sorted(tmp_path.iterdir()) == before
-    assert out.read_bytes() == b"the old model"
-
-
-@pytest.mark.parametrize(
     ("stream", "number", "status"), [((), signal.SIGTERM, 143), (ONE_PASS, signal.SIGINT, 130)]
 )
 def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, status):
@@ -158,7 +160,7 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
     out = tmp_path / "out.model"
     out.write_bytes(b"the old model")
     train = ("train", "averaged", "-", "--format", "svmlight", "--model", out, *stream)
-    with start(*train, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with start(*train) as child:
         child.stdin.write(text)
         child.stdin.flush()  # and it stays open: nothing more can come but the signal
         unread = array.array("i", [1])
@@ -168,6 +170,20 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
         assert child.wait(60) == status
     assert [path.name for path in tmp_path.iterdir()] == ["out.model"]
     assert out.read_bytes() == b"the old model"
+
+
+@pytest.mark.parametrize(
+    "words", ["train pipe.svm --stream --cache c --scale standard --model m", "online a.model pipe.svm"]
+)
+def test_ctrl_c_while_a_named_pipe_has_nothing_to_give(model, tmp_path, words):
+    os.mkfifo(tmp_path / "pipe.svm")
+    with (
+        start(*words.split(), cwd=tmp_path) as child,
+        (tmp_path / "pipe.svm").open("wb"),
+    ):  # by both
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=60) == 130
 
 
 SAVES = """
@@ -192,8 +208,7 @@ def test_a_signal_in_the_midst_of_a_save_leaves_nothing(text_file, tmp_path):
     out.parent.mkdir()
     out.write_bytes(b"the old model")
     argv = [sys.executable, "-c", SAVES, "train", text_file, "--model", out, "--quiet"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(argv, env=environment(), text=True, **pipes) as child:
+    with start(line=argv) as child:
         assert child.stdout.readline() == "saving\n"
         child.send_signal(signal.SIGTERM)
         assert child.wait(timeout=60) == 143
@@ -205,8 +220,7 @@ def test_a_signal_in_the_midst_of_a_save_leaves_nothing(text_file, tmp_path):
 def test_a_hangup_that_is_ignored_stays_ignored(text_file, tmp_path):
     """As nohup asks for."""
     line = "trap '' HUP; exec " + " ".join(command("train", text_file, "--model", tmp_path / "m"))
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with subprocess.Popen(line, shell=True, env=environment(), text=True, **pipes) as child:
+    with start(line=line, shell=True) as child:
         child.stderr.readline()
         child.send_signal(signal.SIGHUP)
         assert child.wait(timeout=60) == 0
@@ -218,8 +232,7 @@ def test_control_c_while_nobody_reads(long):
     import fcntl
     import termios
 
-    argv = ("predict", *long)
-    with start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as child:
+    with start("predict", *long) as child:
         waiting = array.array("i", [0])
         while waiting[0] < 60_000 and child.poll() is None:  # of 65536 bytes
             fcntl.ioctl(child.stdout, termios.FIONREAD, waiting)
@@ -228,24 +241,20 @@ def test_control_c_while_nobody_reads(long):
             assert child.wait(timeout=30) == 130
         finally:
             child.kill()
-        assert child.stderr.read() == b"perceptrons: interrupted\n"
+        assert child.stderr.read() == "perceptrons: interrupted\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_behind_standard_output(long):
-    with Path("/dev/full").open("w") as full:
-        argv = command("inspect", long[0])  # little output: only the last flush fails
-        done = subprocess.run(
-            argv, stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), check=False
-        )
-    assert done.returncode == 1
-    assert done.stderr == "perceptrons: error: standard output: no space left on device\n"
+    with Path("/dev/full").open("w") as full, start("inspect", long[0], stdout=full) as child:
+        said = child.stderr.read()  # little output: only the last flush fails
+    assert said == "perceptrons: error: standard output: no space left on device\n"
+    assert child.returncode == 1
 
 
-def test_no_standard_output_at_all(long, tmp_path):
-    line = " ".join(command("predict", *long)) + " >&-"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_no_standard_output_at_all(long):
+    with start(line=" ".join(command("predict", *long)) + " >&-", shell=True) as child:
+        assert (child.stderr.read(), child.wait(timeout=60)) == ("", 0)
 
 
 def on_a_terminal(*argv):

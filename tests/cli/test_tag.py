@@ -6,8 +6,6 @@ What files of sentences hold, and that ``tag-train`` learns what Python does of 
 
 import gzip
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,8 +15,6 @@ from perceptron_rs import SequencePerceptron
 from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.options import parse
 from perceptron_rs.features import column_attributes
-
-from .support import command, environment
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"], ["dogs", "bark"], ["the", "bark"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N"]]
@@ -302,15 +298,3 @@ def test_lines_that_are_no_tokens_stay(call, trained, stdin, text, tags, options
     if not options:
         stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
         assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-def test_a_coprocess_gets_the_answer_to_a_sentence(tagger):
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command("tag", tagger), env=environment(), text=True, bufsize=1, **pipes) as child:
-        for word, tag in (("the", "D"), ("dogs", "N")):
-            child.stdin.write(f"{word}\n\n")  # and nothing more until the answer is there
-            child.stdin.flush()
-            assert [child.stdout.readline() for _ in range(2)] == [f"{word}\t{tag}\n", "\n"]
-        child.stdin.close()
-        assert child.wait(timeout=60) == 0
