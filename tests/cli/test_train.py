@@ -129,18 +129,9 @@ def test_an_old_model_stays_after_an_error(refused, model, tmp_path):
     assert model.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--class-weight", "2=1"], "the data has no class '2', but -1, 1"),
-        (["--class-weight", "1"], "must be LABEL=NUMBER"),
-        (["--class-weight", "1=-1"], "must be finite and >= 0"),
-        (["--class-weight", "1=nan"], "must be finite and >= 0"),
-        (["--class-weight", "balanced", "--class-weight", "1=1"], "cannot be combined"),
-    ],
-)
-def test_bad_class_weights(refused, text_file, tmp_path, options, expected):
-    assert expected in refused("train", text_file, "--model", tmp_path / "m", *options)
+def test_class_weight_of_no_class(refused, text_file, tmp_path):
+    said = refused("train", text_file, "--model", tmp_path / "m", "--class-weight", "2=1")
+    assert "the data has no class '2', but -1, 1" in said
 
 
 def test_reading_does_not_take_the_time_of_an_import(tmp_path):

@@ -33,6 +33,19 @@ CALLS = [
     ("online plain x.svm --save-every 2", "--save-every has no effect without --save"),
     ("predict plain - --unlabelled --target a", "have no effect"),
     ("predict plain - --labelled --unlabelled", "--unlabelled"),
+    # what a stream cannot have
+    ("train a.svm --model m --stream --early-stopping", "--early-stopping is not available with --stream"),
+    ("train a.svm --model m --stream --n-partitions 2", "--n-partitions 2 is not available with --stream"),
+    ("train a.svm --model m --stream --shuffle", "add --cache FILE"),
+    ("train voted a.svm --model m --stream --continue votes", "--continue is not available with --stream"),
+    ("train budgeted-kernel a.svm --model m --stream --kernel rbf --gamma scale", "--gamma scale is not"),
+    ("tag-train a.tsv --model m --stream --n-partitions 2", "--n-partitions 2 is not available with --st"),
+    ("tag-train a.tsv --model m --stream --shuffle", "add --cache FILE"),
+    # weights of classes
+    ("train a.svm --model m --class-weight 1", "must be LABEL=NUMBER"),
+    ("train a.svm --model m --class-weight 1=-1", "must be finite and >= 0"),
+    ("train a.svm --model m --class-weight 1=nan", "must be finite and >= 0"),
+    ("train a.svm --model m --class-weight balanced --class-weight 1=1", "cannot be combined"),
     # the options of some learners, before the data is opened
     ("train x.svm --model m --joint-update uniform",
      "--joint-update has no effect without --multi-class joint"),
@@ -98,12 +111,13 @@ def folder(tmp_path_factory):
     (path / "a.txt").write_text("ham\tmilk bread\nspam\twin money\n")
     (path / "a.tsv").write_text("the\tD\ndog\tN\n\n")
     for words in (
-        "train a.svm --model plain",
-        "train a.txt --text --model words",
-        "tag-train a.tsv --model tags",
+        "train {path}/a.svm --model plain",
+        "train voted {path}/a.svm --model votes",
+        "train {path}/a.txt --text --model words",
+        "tag-train {path}/a.tsv --model tags",
     ):
-        name, data, *rest = words.split()
-        assert main([name, str(path / data), *rest[:-1], str(path / rest[-1]), "--quiet"]) == 0
+        *options, model = shlex.split(words.format(path=path))
+        assert main([*options, str(path / model), "--quiet"]) == 0
     return path
 
 

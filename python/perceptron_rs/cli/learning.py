@@ -146,7 +146,7 @@ def _class_weights(options: Sequence[str], y: NDArray[Any] | None) -> dict[Any, 
 
     if "balanced" in options:
         if len(options) > 1:
-            raise CommandError("--class-weight balanced cannot be combined with weights of single classes")
+            raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
         return "balanced"
     if y is None:
         raise UsageError("--class-weight of single classes cannot be combined with --stream")
@@ -159,11 +159,11 @@ def _class_weights(options: Sequence[str], y: NDArray[Any] | None) -> dict[Any, 
         except ValueError:
             equals = ""
         if not equals:
-            raise CommandError(f"--class-weight {option}: must be LABEL=NUMBER, or balanced")
+            raise UsageError(f"--class-weight {option}: must be LABEL=NUMBER, or balanced")
         if name not in classes:
             known = ", ".join(list(classes)[:10])
             raise CommandError(f"--class-weight {option}: the data has no class {name!r}, but {known}")
         if not 0 <= value < math.inf:
-            raise CommandError(f"--class-weight {option}: must be finite and >= 0")
+            raise UsageError(f"--class-weight {option}: must be finite and >= 0")
         weights[classes[name]] = value
     return weights

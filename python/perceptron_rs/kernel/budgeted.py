@@ -12,7 +12,7 @@ from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.planes import is_joint, n_planes
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import State, rows_of
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, unique_members, updated_sets
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
@@ -267,7 +267,7 @@ class BudgetedKernelPerceptron(
         ):
             matters = name != "gamma" or self.kernel in OF_KERNEL
             if matters and getattr(self, name) == value:
-                raise ArgumentError(
+                raise OptionsError(
                     f"{{{name}}} is not available with {{fit_stream}} of this learner",
                     remedy,
                     values={name: value},

@@ -92,7 +92,7 @@ def open_stream(
         with prefetch(unread.parts()) as parts:
             source = cache_source(source, options.cache, parts)
     if options.shuffle and source.between is None:
-        raise ArgumentError(
+        raise OptionsError(
             "{shuffle} reads blocks in any order, for which this source must be kept",
             "set {cache} to a file",
             cause="cache",

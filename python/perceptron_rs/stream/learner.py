@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.training.train import Feeder, Trainable, train
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.stream.fit import Blocks, Options
@@ -131,7 +131,7 @@ class StreamFit(Trainable):
         for name, off, reason in _NOT_IN_STREAM:
             value = vars(self).get(name, off)
             if value != off:
-                raise ArgumentError(
+                raise OptionsError(
                     f"{{{name}}} is not available with {{fit_stream}}: {reason}",
                     f"set {{{name}}}",
                     cause="stream",
@@ -139,7 +139,7 @@ class StreamFit(Trainable):
                     settings={name: off},
                 )
         if self.warm_start and not self._continues_in_streams:
-            raise ArgumentError(
+            raise OptionsError(
                 "{warm_start} is not available with {fit_stream} of this learner",
                 "set it to False",
                 cause="stream",
