@@ -129,38 +129,32 @@ def test_what_was_learnt_is_saved_when_a_signal_ends_it(model, tmp_path, number,
     assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
 
 
-def test_what_was_learnt_before_a_bad_line_is_saved(call, stdin, model, tmp_path):
+def test_a_bad_line_ends_it_after_what_was_learnt_is_saved_or_is_skipped(call, stdin, model, tmp_path):
+    lines, out = svmlight(X, -Y).encode().splitlines(keepends=True), tmp_path / "m"
+    bad = [b"1 1;2\n", b"7 1:1\n", b"1 9:1\n", b"\xe9 1:1\n"]
+
+    def online(*parts, options=()):
+        stdin(b"".join(parts))
+        return call("online", model, "--save", out, *options)
+
     expected = load(model)
     expected.predict_then_learn(X[:4], -Y[:4])
-    lines = svmlight(X, -Y).encode().splitlines(keepends=True)
-    for bad in (b"1 1;2\n", b"7 1:1\n", b"1 9:1\n", b"\xe9 1:1\n"):
-        stdin(b"".join([*lines[:4], bad, *lines[4:]]))
-        answer = call("online", model, "--save", tmp_path / "m")
-        assert answer.status == 1
-        assert len(answer.out.split()) == 4
+    for line in bad:
+        answer = online(*lines[:4], line, *lines[4:])
+        assert (answer.status, len(answer.out.split())) == (1, 4)
         assert "error: standard input, line 5" in answer.err
-        assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
-        (tmp_path / "m").unlink()
-    stdin(b"?" + lines[0])  # nothing was learnt
-    assert call("online", model, "--save", tmp_path / "m").status == 1
-    assert not (tmp_path / "m").exists()
-
-
-def test_bad_lines_are_skipped_and_counted(call, stdin, model, tmp_path):
+        assert load(out).coef_.tobytes() == expected.coef_.tobytes()
+        out.unlink()
+    assert online(b"?", *lines[:1]).status == 1  # nothing was learnt
+    assert not out.exists()
     expected = load(model)
     found, _ = expected.predict_then_learn(X, -Y)
-    lines = svmlight(X, -Y).encode().splitlines(keepends=True)
-    bad = [b"1 1;2\n", b"7 1:1\n", b"1 9:1\n", b"\xe9 1:1\n"]
-    mixed = [bad[0], *lines[:2], bad[1], *lines[2:4], bad[2], bad[3], *lines[4:]]
-    for options in ((), ("--save-every", 2)):
-        stdin(b"".join(mixed))
-        answer = call("online", model, "--skip-bad", "--save", tmp_path / "m", *options)
-        assert answer.status == 0, answer.err
-        assert answer.out.split() == [str(label) for label in found]
-        assert answer.err.splitlines()[-1].startswith(
-            "4 lines were skipped, the first: standard input, line 1, column 3: "
-        )
-        assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+    for options in (("--skip-bad",), ("--skip-bad", "--save-every", 2)):
+        answer = online(bad[0], *lines[:2], bad[1], *lines[2:4], *bad[2:], *lines[4:], options=options)
+        assert (answer.status, answer.out.split()) == (0, [str(label) for label in found]), answer.err
+        said = "4 lines were skipped, the first: standard input, line 1, column 3: "
+        assert answer.err.splitlines()[-1].startswith(said)
+        assert load(out).coef_.tobytes() == expected.coef_.tobytes()
 
 
 def test_bad_lines_of_a_table(call, tmp_path):
@@ -168,13 +162,9 @@ def test_bad_lines_of_a_table(call, tmp_path):
     data, rows = tmp_path / "a.csv", ["1,2,x\n", "-1,1,y\n", "3,3,x\n", "2,-1,y\n"]
     data.write_text("a,b,kind\n" + "".join(rows))
     assert call("train", data, "--model", tmp_path / "m", "--quiet").status == 0
+    mixed = "a,b,kind\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2]
     for text, status, answers, said in (
-        (
-            "a,b,kind\n" + rows[0] + "1,?,x\n" + rows[1] + "1,1,z\n" + rows[2],
-            0,
-            3,
-            "2 lines were skipped, the f",
-        ),
+        (mixed, 0, 3, "2 lines were skipped, the f"),
         ('a,b,more,y\n1,2,"p\nq",x\n1,2,"\n","x",\n3,3,"\n?\n",x\n', 0, 2, "a.csv, line 3: "),
         ("b,kind\n1,x\n", 1, 0, "lacks 1 of the model's columns"),
     ):

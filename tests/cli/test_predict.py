@@ -22,28 +22,21 @@ def three(tmp_path):
     return tmp_path / "three.model", tmp_path / "three.npy", fitted, A
 
 
-def test_labels(call, three):
-    model, data, fitted, A = three
-    assert call("predict", model, data).out.splitlines() == fitted.predict(A).tolist()
-
-
 @pytest.mark.parametrize("block", [7, 8192])
-def test_scores_are_exact_and_do_not_depend_on_the_block(call, three, monkeypatch, block):
+def test_labels_and_exact_scores_whatever_the_block(call, three, model, text_file, monkeypatch, block):
     monkeypatch.setattr(predict, "BLOCK", block)
-    model, data, fitted, A = three
-    rows = [line.split("\t") for line in call("predict", model, data, "--scores").out.splitlines()]
-    assert [row[0] for row in rows] == fitted.predict(A).tolist()
-    scores = np.array([[float(number) for number in row[1:]] for row in rows])
-    assert scores.tobytes() == fitted.decision_function(A).tobytes()
-
-
-def test_json_lines(call, three, model, text_file):
     path, data, fitted, A = three
-    records = [
-        json.loads(line) for line in call("predict", path, data, "--json", "--scores").out.splitlines()
-    ]
-    assert [record["label"] for record in records] == fitted.predict(A).tolist()
-    assert [record["scores"] for record in records] == fitted.decision_function(A).tolist()
+    labels, scores = fitted.predict(A).tolist(), fitted.decision_function(A)
+
+    def lines(*options):
+        return call("predict", path, data, *options).out.splitlines()
+
+    assert lines() == labels
+    rows = [line.split("\t") for line in lines("--scores")]
+    assert [row[0] for row in rows] == labels
+    assert np.array([row[1:] for row in rows], dtype=float).tobytes() == scores.tobytes()
+    records = [{"label": label, "scores": row} for label, row in zip(labels, scores.tolist(), strict=True)]
+    assert list(map(json.loads, lines("--json", "--scores"))) == records
     assert call("predict", model, text_file, "--json").out.splitlines()[0] == '{"label": 1}'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import pickle
+import struct
 
 import ml_dtypes
 import numpy as np
@@ -162,7 +163,17 @@ def test_what_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"y.safetensors: .* those of .*x.safetensors have 8 features"):
         open_safetensors([path, tmp_path / "y.safetensors"], "a", labels=np.r_[Y, Y])
     whole = path.read_bytes()
-    for broken in (b"", b"{}", whole[:20], whole[:-1], whole + b"0"):
+    damaged = [
+        b"",
+        b"{}",
+        whole[:5],
+        whole[:20],
+        whole[:-1],
+        whole + b"0",
+        whole[:8] + b"x" * 40 + whole[48:],
+    ]
+    damaged += [struct.pack("<Q", 2**62) + whole[8:], whole.replace(b"60, 8", b"61, 8", 1)]
+    for broken in damaged:
         path.write_bytes(broken)
         with pytest.raises(ValueError, match=r"x.safetensors: is no safetensors file, or was cut"):
             load_safetensors(path, "a")
