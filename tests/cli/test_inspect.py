@@ -1,10 +1,12 @@
-"""``inspect``: what a model of each family is, and its weights, exactly; and how each is trained."""
+"""``inspect``: its two forms, and the record of a model; and what trainings of each family say.
+
+What is shown of a model of each family is in ``tests/models/test_summary.py``.
+"""
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, KernelPerceptron, MaxMarginClassifier, Perceptron, digest, load
+from perceptron_rs import KernelPerceptron, Perceptron, digest, load
 from perceptron_rs.models import describe
 
 from .support import X, Y, svmlight
@@ -13,9 +15,6 @@ RANDOM = np.random.default_rng(8)
 A = RANDOM.integers(-3, 4, (60, 4)) / 2
 A[0] = 1
 B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
-KERNEL = ("kernel", "--kernel", "poly", "--degree", 2, "--coef0", 1, "--gamma", 1, "--epochs", 9)
-BUDGETED = ("budgeted-kernel", "--gamma", 1, "--budget", 9, "--budget-policy", "random")
-LAYERS = ("multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9)
 
 
 @pytest.fixture
@@ -93,86 +92,17 @@ def test_the_record(inspected, tmp_path):
     assert inspected(Perceptron().partial_fit(X, Y, classes=[-1, 1]))[0]["history"]["n_iter"] == 1
 
 
-def test_names_classes_and_zeros(inspected):
-    """Each class has its weights; those that are 0 are not among the largest."""
-    frame = pytest.importorskip("pandas").DataFrame(X * [1, 1, 0], columns=["left", "right", "none"])
-    model = AveragedPerceptron(max_iter=3, tol=None, class_weight={"a": 2.0})
-    found, _ = inspected(model.fit(frame, ["a", "b", "c", "a", "b", "c"]))
-    assert [plane["class"] for plane in found["weights"]] == ["a", "b", "c"]
-    for plane in found["weights"]:
-        assert sorted(entry["feature"] for entry in plane["largest"]) == ["left", "right"]
-    assert found["parameters"]["class_weight"] == {"a": 2.0}
-    _, out = inspected(model, "--top", 0)
-    assert ("weights for class c" in out, "left" in out) == (True, False)
-
-
-def test_a_separator_of_largest_margin(inspected):
-    X = np.array([[0.0, 0], [0, 3], [4, 0], [4, 3], [4, 5]])
-    model = MaxMarginClassifier().fit(X, ["left", "left", "right", "right", "right"])
-    found, text = inspected(model)
-    (plane,), n = found["planes"], len(model.support_)
-    assert (plane["class"], plane["status"], plane["n_support"]) == ("right", "separable", n)
-    assert plane["margin"] == model.margin_interval_[0].tolist()
-    assert plane["largest"][0] == {"feature": "x0", "weight": model.coef_[0, 0]}
-    assert "estimator   MaxMarginClassifier\n" in text
-    assert f"class right: separable, margin in [{float(model.margin_[0])!r}, " in text
-    curved = MaxMarginClassifier(kernel="rbf").fit(X, [0, 1, 1, 0, 2])
-    planes = inspected(curved)[0]["planes"]
-    assert [plane["margin"] for plane in planes] == curved.margin_interval_.tolist()
-    assert [plane["largest"] for plane in planes] == [[], [], []]
-    with pytest.warns(ConvergenceWarning, match="no plane separates"):
-        found, text = inspected(model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]))
-    assert (found["planes"][0]["margin"], "class 1: non_separable; " in text) == ([None, None], True)
-
-
-def test_a_kernel_perceptron(inspected, trained):
-    answer, model = trained(*KERNEL)
-    assert (answer.err.startswith("epoch 1: "), "mistakes" in answer.out) == (True, True)
-    found, text = inspected(model, "--top", 3)
-    assert found["kernel"] == {"name": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 2}
-    assert found["n_support"] == len(model.support_)
-    assert found["history"]["mistakes_per_epoch"] == model.mistakes_per_epoch_.tolist()
-    assert [plane["n_vectors"] for plane in found["planes"]] == model.n_vectors_.tolist()
-    parts = found["planes"], model.mistakes_per_support_, model.dual_coef_
-    for plane, counts, steps in zip(*parts, strict=True):
-        assert len(plane["most_mistaken"]) == 3
-        assert plane["most_mistaken"][0]["mistakes"] == counts.max()
-        for entry in plane["most_mistaken"]:
-            place = model.support_.tolist().index(entry["row"])
-            assert (entry["mistakes"], entry["step"]) == (counts[place], steps[place])
-    assert "estimator   KernelPerceptron\n" in text
-    assert "kernel      name=poly gamma=1.0 coef0=1.0 degree=2\n" in text
-    assert f"support     {len(model.support_)} examples\n" in text
-
-
-def test_a_kernel_perceptron_on_a_budget(inspected, trained):
-    _, model = trained(*BUDGETED)
-    found, text = inspected(model, "--top", 3)
-    assert found["n_support"] == len(model.support_)
-    assert [set(plane) for plane in found["planes"]] == [{"class", "most_mistaken"}] * 3
-    assert "estimator   BudgetedKernelPerceptron\n" in text
-    assert "class 0: examples with the most mistakes\n" in text
-
-
-def test_a_multilayer_perceptron(inspected, trained):
-    answer, model = trained(*LAYERS, "--json")
-    assert answer.json["losses"] == model.loss_curve_
-    found, text = inspected(model)
-    assert found["history"] == {
-        "n_iter": model.n_iter_,
-        "epochs": model.n_iter_,
-        "converged": model.converged_,
-        "n_mistakes": model.n_mistakes_,
-        "mistakes_per_epoch": answer.json["mistakes_per_epoch"],
-        "loss_curve": model.loss_curve_,
-    }
-    assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
-    assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
-    assert "layers      4 6 3 3, output softmax\n" in text
-    assert "hidden_layer_sizes = (6, 3)\n" in text
-    answer, _ = trained(*LAYERS)
+def test_what_trainings_of_other_families_say(trained):
+    answer, model = trained(
+        "multilayer", "--hidden-layer-sizes", "6,3", "--activation", "tanh", "--epochs", 9
+    )
     assert "the maximum of 9 epochs was reached before the stopping criterion; raise --epochs" in answer.err
     assert f"loss      {model.loss_curve_[-1]:.6g} in the last epoch\n" in answer.out
+    answer, model = trained("multilayer", "--hidden-layer-sizes", "6,3", "--epochs", 9, "--json")
+    assert answer.json["losses"] == model.loss_curve_
+    assert answer.json["mistakes_per_epoch"] == np.asarray(model.mistakes_per_epoch_).tolist()
+    answer, _ = trained("kernel", "--kernel", "poly", "--epochs", 9)
+    assert (answer.err.startswith("epoch 1: "), "mistakes" in answer.out) == (True, True)
 
 
 def test_precomputed_values(call, refused, tmp_path):

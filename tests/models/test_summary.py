@@ -1,0 +1,111 @@
+"""What a model of each family is said to be, as ``inspect`` shows it: its weights, exactly."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from perceptron_rs import (
+    AveragedPerceptron,
+    BudgetedKernelPerceptron,
+    KernelPerceptron,
+    MaxMarginClassifier,
+    MultilayerPerceptron,
+)
+from perceptron_rs.common.schema import name_of
+from perceptron_rs.common.summary import as_text, describe
+from perceptron_rs.registry import LEARNERS
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+X = np.array([[2, 1, 0], [3, 1, 1], [-1, 2, 0], [-2, -1, 1], [4, 0, 0], [-3, 1, 1]], dtype=np.float64)
+RANDOM = np.random.default_rng(8)
+A = RANDOM.integers(-3, 4, (60, 4)) / 2
+A[0] = 1
+B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate them
+
+
+def summary(model, top=10):
+    """Return what is said of a model: as JSON and as text."""
+    family = LEARNERS[name_of(model)].part("summary")
+    found = describe(model, family, top)
+    text = as_text(found | {"format": "safetensors", "bytes": 0}, family)
+    return json.loads(json.dumps(found, default=str)), text
+
+
+def test_names_classes_and_zeros():
+    """Each class has its weights; those that are 0 are not among the largest."""
+    frame = pytest.importorskip("pandas").DataFrame(X * [1, 1, 0], columns=["left", "right", "none"])
+    model = AveragedPerceptron(max_iter=3, tol=None, class_weight={"a": 2.0})
+    found, _ = summary(model.fit(frame, ["a", "b", "c", "a", "b", "c"]))
+    assert [plane["class"] for plane in found["weights"]] == ["a", "b", "c"]
+    for plane in found["weights"]:
+        assert sorted(entry["feature"] for entry in plane["largest"]) == ["left", "right"]
+    assert found["parameters"]["class_weight"] == {"a": 2.0}
+    _, out = summary(model, top=0)
+    assert ("weights for class c" in out, "left" in out) == (True, False)
+
+
+def test_a_separator_of_largest_margin():
+    X = np.array([[0.0, 0], [0, 3], [4, 0], [4, 3], [4, 5]])
+    model = MaxMarginClassifier().fit(X, ["left", "left", "right", "right", "right"])
+    found, text = summary(model)
+    (plane,), n = found["planes"], len(model.support_)
+    assert (plane["class"], plane["status"], plane["n_support"]) == ("right", "separable", n)
+    assert plane["margin"] == model.margin_interval_[0].tolist()
+    assert plane["largest"][0] == {"feature": "x0", "weight": model.coef_[0, 0]}
+    assert "estimator   MaxMarginClassifier\n" in text
+    assert f"class right: separable, margin in [{float(model.margin_[0])!r}, " in text
+    curved = MaxMarginClassifier(kernel="rbf").fit(X, [0, 1, 1, 0, 2])
+    planes = summary(curved)[0]["planes"]
+    assert [plane["margin"] for plane in planes] == curved.margin_interval_.tolist()
+    assert [plane["largest"] for plane in planes] == [[], [], []]
+    with pytest.warns(ConvergenceWarning, match="no plane separates"):
+        found, text = summary(model.set_params(inseparable="warn").fit(X, [0, 1, 1, 0, 0]))
+    assert (found["planes"][0]["margin"], "class 1: non_separable; " in text) == ([None, None], True)
+
+
+def test_a_kernel_perceptron():
+    model = KernelPerceptron("poly", degree=2, coef0=1.0, gamma=1.0, max_iter=9).fit(A, B)
+    found, text = summary(model, top=3)
+    assert found["kernel"] == {"name": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 2}
+    assert found["n_support"] == len(model.support_)
+    assert found["history"]["mistakes_per_epoch"] == model.mistakes_per_epoch_.tolist()
+    assert [plane["n_vectors"] for plane in found["planes"]] == model.n_vectors_.tolist()
+    parts = found["planes"], model.mistakes_per_support_, model.dual_coef_
+    for plane, counts, steps in zip(*parts, strict=True):
+        assert len(plane["most_mistaken"]) == 3
+        assert plane["most_mistaken"][0]["mistakes"] == counts.max()
+        for entry in plane["most_mistaken"]:
+            place = model.support_.tolist().index(entry["row"])
+            assert (entry["mistakes"], entry["step"]) == (counts[place], steps[place])
+    assert "estimator   KernelPerceptron\n" in text
+    assert "kernel      name=poly gamma=1.0 coef0=1.0 degree=2\n" in text
+    assert f"support     {len(model.support_)} examples\n" in text
+
+
+def test_a_kernel_perceptron_on_a_budget():
+    model = BudgetedKernelPerceptron(gamma=1.0, budget=9, budget_policy="random").fit(A, B)
+    found, text = summary(model, top=3)
+    assert found["n_support"] == len(model.support_)
+    assert [set(plane) for plane in found["planes"]] == [{"class", "most_mistaken"}] * 3
+    assert "estimator   BudgetedKernelPerceptron\n" in text
+    assert "class 0: examples with the most mistakes\n" in text
+
+
+def test_a_multilayer_perceptron():
+    model = MultilayerPerceptron((6, 3), activation="tanh", max_iter=9).fit(A, B)
+    found, text = summary(model)
+    assert found["history"] == {
+        "n_iter": model.n_iter_,
+        "epochs": model.n_iter_,
+        "converged": model.converged_,
+        "n_mistakes": model.n_mistakes_,
+        "mistakes_per_epoch": np.asarray(model.mistakes_per_epoch_).tolist(),
+        "loss_curve": model.loss_curve_,
+    }
+    assert [(layer["inputs"], layer["outputs"]) for layer in found["layers"]] == [(4, 6), (6, 3), (3, 3)]
+    assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
+    assert "layers      4 6 3 3, output softmax\n" in text
+    assert "hidden_layer_sizes = (6, 3)\n" in text
