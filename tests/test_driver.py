@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
+from perceptron_rs.common.training.best_epochs import spliced
 from perceptron_rs.common.training.driver import Schedule, follow, noted_calls
 from perceptron_rs.settings import Epoch
 
@@ -129,6 +130,34 @@ def test_the_first_of_the_best_epochs_is_kept():
     )
     assert (report.n_iter.tolist(), report.stopped) == ([4, 3], ["tol", "tol"])
     assert report.state["epochs"].tolist() == [2, 1]
+
+
+def test_what_a_class_keeps_is_of_its_best_epoch():
+    """Of k kept rows the factor has k * (k + 1) / 2 numbers, and none unless the policy projects."""
+
+    def state(lengths, epoch):
+        sizes = [k * (k + 1) // 2 for k in lengths]
+        rows, factors = (
+            [f"{epoch}{plane}{i}" for plane, n in enumerate(each) for i in range(n)]
+            for each in (lengths, sizes)
+        )
+        return {
+            "kept_start": np.cumsum([0, *lengths]),
+            "kept_row": np.array(rows, dtype=int),
+            "kept_factor": np.array(factors, dtype=int),
+        }
+
+    early, late = state([2, 0, 3, 1], 1), state([3, 2, 1, 4], 2)
+    found = spliced(early, late, np.array([False, True, False, True]))
+    assert found["kept_start"].tolist() == [0, 2, 4, 7, 11]
+    assert found["kept_row"].tolist() == [100, 101, 210, 211, 120, 121, 122, 230, 231, 232, 233]
+    assert found["kept_factor"].tolist() == [
+        *range(100, 103), *range(210, 213), *range(120, 126), *range(230, 240)
+    ]  # fmt: skip
+    early["kept_factor"] = late["kept_factor"] = np.zeros(0)
+    found = spliced(early, late, np.array([False, True, False, True]))
+    assert found["kept_factor"].tolist() == []
+    assert found["kept_start"].tolist() == [0, 2, 4, 7, 11]
 
 
 def test_a_run_has_an_epoch():

@@ -78,7 +78,7 @@ def _entry_ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
         return np.searchsorted(state["swap_plane"], np.arange(planes + 1))
     for start, names in _LISTS.items():
         if name == "kept_factor" and start == "kept_start":
-            sizes = np.diff(state[start]) * bool(len(state[name]))  # of the other policies there are none
+            sizes = np.diff(state[start])  # the other policies have none: parts of nothing are nothing
             return np.concatenate([[0], np.cumsum(sizes * (sizes + 1) // 2)])
         if name in names:
             return state[start]

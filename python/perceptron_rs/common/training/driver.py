@@ -228,7 +228,7 @@ def follow(
     return Report(
         state=run.state() if best.state is None else best.state,
         mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
-        losses=np.array([epoch.losses for epoch in epochs], dtype=np.float64).reshape(-1, D),
+        losses=np.array([epoch.losses for epoch in epochs]).reshape(-1, D),
         n_iter=n_iter,
         stopped=stopped,
         tracked=run.tracked(),
