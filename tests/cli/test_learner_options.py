@@ -102,23 +102,18 @@ def test_help_says_the_defaults(learner):
 
 
 @pytest.mark.parametrize("command", [["train", "no.svm", "--model", "no/m"], ["parity", "no.svm"]])
-def test_an_option_that_the_learner_lacks(call, command):
+def test_an_option_that_the_learner_lacks(refused, command):
     """It is said before DATA, which does not exist, is opened."""
-    answer = call(command[0], "averaged", *command[1:], "--penalty", "l1")
-    assert (answer.status, answer.out) == (2, "")
-    assert answer.err == (
-        "perceptrons: error: the learner averaged has no option --penalty; "
-        "leave it out, or choose the learner perceptron\n"
-    )
+    said = "the learner averaged has no option --penalty; leave it out, or choose the learner perceptron"
+    assert refused(command[0], "averaged", *command[1:], "--penalty", "l1", status=2) == said
 
 
-def test_parameters_that_exclude_each_other(call, tmp_path):
+def test_parameters_that_exclude_each_other(refused, tmp_path):
     """Before DATA, which does not exist, is opened."""
     options = ("--multi-class", "joint", "--margin-threshold", 1)
-    answer = call("train", "no.svm", "--model", tmp_path / "m", *options)
     said = "--margin-threshold 1.0 is not available with --multi-class joint; set --margin-threshold 0"
     said += " or --multi-class ovr"
-    assert (answer.status, answer.err) == (2, f"perceptrons: error: {said}\n")
+    assert refused("train", "no.svm", "--model", tmp_path / "m", *options, status=2) == said
 
 
 def test_the_learner_may_be_left_out():
@@ -127,7 +122,7 @@ def test_the_learner_may_be_left_out():
     assert parse(["parity", "x.svm"]).learner == "perceptron"
 
 
-def test_an_option_is_one_entry(call, monkeypatch):
+def test_an_option_is_one_entry(refused, monkeypatch):
     @dataclass(kw_only=True, eq=False, repr=False)
     class WithNovelty(linear.AveragedPerceptronParameters):
         novelty: str = field(default="some", metadata=allowed(Choice(("some", "much")), "what is new"))
@@ -135,9 +130,8 @@ def test_an_option_is_one_entry(call, monkeypatch):
     monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
     assert learning.chosen(parse(["train", "averaged", *arguments])) == {"novelty": "much"}
-    answer = call("train", *arguments)
-    assert answer.status == 2
-    assert "the learner perceptron has no option --novelty; leave it out" in answer.err
+    said = refused("train", *arguments, status=2)
+    assert "the learner perceptron has no option --novelty; leave it out" in said
 
 
 @pytest.mark.parametrize("name", LEARNER_NAMES)

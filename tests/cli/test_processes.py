@@ -177,10 +177,7 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
 )
 def test_ctrl_c_while_a_named_pipe_has_nothing_to_give(model, tmp_path, words):
     os.mkfifo(tmp_path / "pipe.svm")
-    with (
-        start(*words.split(), cwd=tmp_path) as child,
-        (tmp_path / "pipe.svm").open("wb"),
-    ):  # by both
+    with start(*words.split(), cwd=tmp_path) as child, (tmp_path / "pipe.svm").open("wb"):  # by both
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=60) == 130

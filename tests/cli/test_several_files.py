@@ -109,9 +109,9 @@ def test_sentences(call, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_pipe_among_files_that_are_read_twice(call, tmp_path):
+def test_a_pipe_among_files_that_are_read_twice(refused, tmp_path):
     (tmp_path / "a.csv").write_text("a,y\n1,0\n2,1\n")
     os.mkfifo(tmp_path / "b.csv")
-    answer = call("train", tmp_path / "a.csv", tmp_path / "b.csv", "--model", tmp_path / "m")
-    assert answer.status == 2
-    assert "one can be read only once, but several files of csv are read twice; pipe them all" in answer.err
+    both = (tmp_path / "a.csv", tmp_path / "b.csv")
+    said = refused("train", *both, "--model", tmp_path / "m", status=2)
+    assert "one can be read only once, but several files of csv are read twice; pipe them all" in said

@@ -39,13 +39,7 @@ def fixture_data(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        (),
-        ("--scale", "maxabs", "--holdout", 0.3),
-        ("--cache", "FILE", "--block-size", 7),
-    ],
-    ids=str,
+    "options", [(), ("--scale", "maxabs", "--holdout", 0.3), ("--cache", "FILE", "--block-size", 7)], ids=str
 )
 def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, options):
     streamed, whole = tmp_path / "streamed", tmp_path / "whole"
@@ -83,28 +77,26 @@ def test_help_says_what_is_done_without_an_option():
     assert all(said[name].endswith(end) for name, end in ends.items())
 
 
-def test_a_run_goes_on_from_its_checkpoint(call, tmp_path):
+def test_a_run_goes_on_from_its_checkpoint(call, refused, tmp_path):
     path, whole = tmp_path / "a.svm", tmp_path / "whole"
     path.write_text(svmlight(X, Y))
     assert call("train", path, "--stream", "--model", whole, *EPOCHS).status == 0
     kept = ("--stream", "--block-size", 9, "--checkpoint", tmp_path / "kept", "--checkpoint-every", 0)
     some = ("--epochs", 2, "--tol", "none", "--quiet")
     assert call("train", path, *kept, "--model", tmp_path / "half", *some).status == 0
-    refused = call("train", path, *kept, "--model", tmp_path / "m", *EPOCHS)
-    assert (refused.status, "resume" in refused.err) == (1, True)
+    assert "resume" in refused("train", path, *kept, "--model", tmp_path / "m", *EPOCHS)
     assert call("train", path, *kept, "--resume", "--model", tmp_path / "m", *EPOCHS).status == 0
     assert load(tmp_path / "m").coef_.tobytes() == load(whole).coef_.tobytes()
 
 
-def test_more_features_than_a_stream_has(call, tmp_path):
+def test_more_features_than_a_stream_has(call, refused, tmp_path):
     path = tmp_path / "a.svm"
     path.write_text(svmlight(X, Y, first=0))
     argv = ("train", path, *EPOCHS, "--model")
     assert call(*argv, tmp_path / "m", "--stream", "--features", 6).status == 0
     assert call(*argv, tmp_path / "n", "--no-shuffle", "--features", 6).status == 0
     assert load(tmp_path / "m").coef_.tobytes() == load(tmp_path / "n").coef_.tobytes()
-    refused = call(*argv, tmp_path / "m", "--features", 3, "--stream")
-    assert (refused.status, "--features is 3" in refused.err) == (1, True), refused.err
+    assert "--features is 3" in refused(*argv, tmp_path / "m", "--features", 3, "--stream")
 
 
 def test_a_model_goes_on_with_some_of_its_classes(call, tmp_path):

@@ -156,6 +156,32 @@ def test_arrays_are_mapped_and_small_types_stay_small(tmp_path):
     assert found.flags.c_contiguous
 
 
+_CSR = sp.csr_matrix(X)
+_PARTS = {"data": _CSR.data, "indices": _CSR.indices, "indptr": _CSR.indptr, "shape": np.array(_CSR.shape)}
+ARCHIVES = [
+    ({"A": X}, "holds A; it must hold X, or data, indices, indptr, shape"),
+    ({"X": X, "y": Y[:3]}, "3 labels for the 60 examples"),
+    ({"X": X, "y": Y.reshape(2, 30)}, "y must have one dimension"),
+    ({"X": X[0], "y": Y}, "X must have two dimensions"),
+    ({"X": X[:0], "y": Y[:0]}, "contains no examples"),
+    ({"X": X.astype(str), "y": Y}, "X must hold real numbers"),
+    ({"X": X, "y": Y + 0.5}, "must be whole numbers or strings"),
+    ({"X": X, "y": np.where(Y > 0, np.nan, 1.0)}, ": the label is nan"),
+    ({"X": X, "y": Y.astype(complex)}, "labels must be numbers or strings"),
+    ({"X": X.astype(object), "y": Y}, "holds Python objects, which are not read"),
+    ({**_PARTS, "shape": np.array([6]), "y": Y}, "shape must be two numbers"),
+    ({**_PARTS, "indices": _CSR.indices + 1, "y": Y}, "indices"),
+    ({**_PARTS, "indptr": _CSR.indptr[:-1], "y": Y}, "ind"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "text"), ARCHIVES, ids=[text[:20] for _, text in ARCHIVES])
+def test_bad_archives(tmp_path, arrays, text):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(ValueError, match=rf"a\.npz: .*{text}"):
+        ExampleFiles([str(tmp_path / "a.npz")], Reading()).whole()
+
+
 @pytest.mark.parametrize("name", ["a.svm", "a.csv", "a.txt"])
 @pytest.mark.parametrize("empty", [0, 2])
 def test_one_of_several_files_may_be_empty(tmp_path, name, empty):
