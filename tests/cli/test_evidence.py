@@ -140,7 +140,6 @@ def test_a_key(call, refused, trained, data, stream, keys, tmp_path):
             ("online", model, data, "--save", tmp_path / "o"),
             "the model have a key; give that one, or set --no-audit",
         ),
-        (("evidence", model, "-"), "name one"),
         (("evidence", model, data, "--out", tmp_path), "--out"),
     ):
         assert text in refused(*argv)

@@ -1,6 +1,7 @@
 """Help, version, wrong usage: quick, and exit status 0 or 2."""
 
 import importlib.metadata
+import re
 import shlex
 import subprocess
 import sys
@@ -44,6 +45,14 @@ def test_every_option_is_explained(command):
     for place in leaves(parser()._subparsers._group_actions[0].choices[command]):
         for action in place._actions:
             assert action.help, f"{place.prog} {action.dest}"
+        known = {option for action in place._actions for option in action.option_strings}
+        text = " ".join([place.description, *(action.help for action in place._actions)])
+        assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= known, place.prog
+
+
+def test_evidence_does_not_speak_of_standard_input(call):
+    for command, reads in (("reproduce", True), ("evidence", False)):
+        assert ("or - for standard input" in " ".join(call(command, "--help").out.split())) == reads
 
 
 def leaves(place):

@@ -74,6 +74,7 @@ CALLS = [
     ("reproduce plain x.svm --tag-column 1", "--tag-column is about tagged sentences"),
     ("reproduce tags a.tsv --target y", "--target is about examples"),
     ("evidence tags a.tsv --format csv", "--format is about examples"),
+    ("evidence plain -", "evidence names files, which can be read again; name one"),
     ("train a.csv --model m --target y --no-multilabel", "--multilabel is for svmlight"),
     ("train a.csv --model m --target y --zero-based auto", "--zero-based is for svmlight"),
     ("train a.csv --model m --target y --norm l2", "--norm is for lines"),

@@ -32,7 +32,12 @@ file. It holds one token per line, with columns separated by tabs (or by blanks,
 tab), and an empty line between sentences. UTF-8, also compressed as .gz, .bz2 or .xz. Comments of CoNLL-U
 files and lines of -DOCSTART- are no tokens."""
 
-ABOUT = {"examples": DATA, "sequences": TOKENS, None: ""}
+ABOUT = {
+    "examples": DATA,
+    "files": DATA.replace(", or - for standard input", ""),
+    "sequences": TOKENS,
+    None: "",
+}
 
 
 class _Version(argparse.Action):
@@ -112,7 +117,7 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = (
         "weigh the n-grams of text the more, the fewer texts have them, as scikit-learn's TfidfTransformer "
     )
-    add(command, "--tf-idf", f"{text}(needs all texts, so not with --stream)", default=argparse.SUPPRESS)
+    add(command, "--tf-idf", f"{text}(needs all texts at once)", default=argparse.SUPPRESS)
     text = (
         "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
     )
@@ -230,7 +235,7 @@ COMMANDS = (
     Command(
         "evidence",
         "train a model again on its DATA and write what came out, to be signed",
-        "examples",
+        "files",
         _evidence,
     ),
     Command(

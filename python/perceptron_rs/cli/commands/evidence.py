@@ -8,7 +8,7 @@ from pathlib import Path
 
 from perceptron_rs.cli.commands.reproduce import again
 from perceptron_rs.cli.modelfile import check_writable
-from perceptron_rs.cli.status import CommandError, Status
+from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.errors import about
 from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.models.files import write_whole
@@ -20,7 +20,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Write what was compared and what came out; the exit status is that of ``reproduce``."""
     if is_read_once(arguments.data):
-        raise CommandError(
+        raise UsageError(
             f"{names_of(arguments.data)}: evidence names files, which can be read again; name one"
         )
     if arguments.out is not None:

@@ -132,8 +132,8 @@ class Command:
 
     name: str
     help: str
-    #: What its DATA holds, which its help then explains.
-    data: Literal["examples", "sequences"] | None
+    #: What its DATA holds, which its help then explains; "files" are examples, but not on standard input.
+    data: Literal["examples", "files", "sequences"] | None
     add_options: Callable[[argparse.ArgumentParser], None]
     #: Of one that has a command below it for each learner: what these need.
     usage: str = ""
