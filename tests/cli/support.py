@@ -44,9 +44,9 @@ def environment() -> dict[str, str]:
 
 
 def start(*argv: Any, **options: Any) -> subprocess.Popen[Any]:
-    """Start the command; its streams are pipes of text, if nothing else is said."""
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"text": True}
-    return subprocess.Popen(options.pop("line", command(*argv)), env=environment(), **streams | options)
+    """Start the command, or ``line``; its streams are pipes of text, if nothing else is said."""
+    usual = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"text": True}
+    return subprocess.Popen(options.pop("line", command(*argv)), **usual | {"env": environment()} | options)
 
 
 def asked(child: subprocess.Popen[Any], text: str, n_lines: int = 1) -> str:
@@ -57,11 +57,15 @@ def asked(child: subprocess.Popen[Any], text: str, n_lines: int = 1) -> str:
 
 
 def process(*argv: Any, **options: Any) -> Answer:
-    """Call the command as a process of its own."""
-    done = subprocess.run(
-        command(*argv), capture_output=True, text=True, timeout=120, env=environment(), check=False, **options
-    )
-    return Answer(done.returncode, done.stdout, done.stderr)
+    """Call the command, or ``line``, as a process of its own."""
+    with start(*argv, **options) as child:
+        out, err = child.communicate(timeout=120)
+    return Answer(child.returncode, out, err)
+
+
+def script(code: str, *argv: Any) -> Answer:
+    """Run code in a process of its own."""
+    return process(line=[sys.executable, "-c", code, *map(str, argv)])
 
 
 def svmlight(X: Any, y: Any, first: int = 1) -> str:

@@ -3,8 +3,6 @@
 import importlib.metadata
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import pytest
 from perceptron_rs.cli import main, options
 from perceptron_rs.cli.options import parse, parser
 
-from .support import environment, process
+from .support import process, script
 
 COMMANDS = [command.name for command in options.COMMANDS]
 LIGHT = """
@@ -27,11 +25,9 @@ sys.exit(f"imported {heavy}" if heavy else max(statuses))
 
 def test_help_imports_no_library():
     every = ["", *COMMANDS, "train kernel", "parity multilayer"]
-    done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *every], capture_output=True, text=True, env=environment(), check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("usage: perceptrons") == done.stdout.count("exit status:") == len(every)
+    done = script(LIGHT, *every)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.count("usage: perceptrons") == done.out.count("exit status:") == len(every)
 
 
 def test_help_names_every_command(call):

@@ -4,15 +4,13 @@ That predictors say what estimators say, to the last bit, is in ``tests/models/t
 """
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 from safetensors.numpy import save_file
 
 from perceptron_rs import Perceptron, VotedPerceptron
 
-from .support import X, Y, environment, svmlight
+from .support import X, Y, script, svmlight
 
 CODE = """
 import sys
@@ -65,6 +63,5 @@ def test_they_import_little(tmp_path, call):
         assert call("tag-train", data, "--model", model, "--quiet", *options).status == 0
         lines += [("tag", model, data, "--tag-column", 2), ("tag-evaluate", model, data, "--json")]
     expected = [call(*line).out for line in lines]
-    argv = [sys.executable, "-c", CODE, *(" ".join(map(str, line)) for line in lines)]
-    done = subprocess.run(argv, capture_output=True, text=True, env=environment(), check=False)
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "".join(expected))
+    done = script(CODE, *(" ".join(map(str, line)) for line in lines))
+    assert (done.status, done.err, done.out) == (0, "", "".join(expected))

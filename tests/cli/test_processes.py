@@ -16,7 +16,7 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
-from .support import X, Y, asked, command, environment, start, svmlight
+from .support import X, Y, asked, command, environment, process, start, svmlight
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
 
@@ -94,8 +94,8 @@ def test_output_is_utf8_whatever_the_locale(call, tmp_path):
         ("tag", tmp_path / "tagger", tokens, "--tag-column", 2),
         ("predict", tmp_path / "ä", f"{name}.csv"),
     ):
-        done = subprocess.run(command(*argv), capture_output=True, env=where, check=False)
-        assert name in (done.stdout or done.stderr).decode("utf-8")
+        done = process(*argv, env=where, encoding="utf-8")
+        assert name in (done.out or done.err)
 
 
 @pytest.mark.parametrize(
@@ -243,15 +243,14 @@ def test_control_c_while_nobody_reads(long):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_behind_standard_output(long):
-    with Path("/dev/full").open("w") as full, start("inspect", long[0], stdout=full) as child:
-        said = child.stderr.read()  # little output: only the last flush fails
-    assert said == "perceptrons: error: standard output: no space left on device\n"
-    assert child.returncode == 1
+    with Path("/dev/full").open("w") as full:
+        done = process("inspect", long[0], stdout=full)  # little output: only the last flush fails
+    assert (done.status, done.err) == (1, "perceptrons: error: standard output: no space left on device\n")
 
 
 def test_no_standard_output_at_all(long):
-    with start(line=" ".join(command("predict", *long)) + " >&-", shell=True) as child:
-        assert (child.stderr.read(), child.wait(timeout=60)) == ("", 0)
+    done = process(line=" ".join(command("predict", *long)) + " >&-", shell=True)
+    assert (done.status, done.err) == (0, "")
 
 
 def on_a_terminal(*argv):

@@ -86,19 +86,22 @@ def test_inspect_names_words_and_says_what_collides(call, files, tmp_path):
 
 
 def test_names_of_the_first_training_stay(call, tmp_path):
-    (tmp_path / "a.txt").write_text("x\tapple pear\ny\tplum\n")
-    (tmp_path / "b.txt").write_text("x\tcherry\ny\tplum fig\n")
-    argv = ["train", "--text", "--hash-bits", 2, "--quiet", "--model"]
-    assert call(*argv, tmp_path / "m", tmp_path / "a.txt", "--keep-words", 9).status == 0
-    argv = ["train", "--continue", tmp_path / "m", "--quiet", "--model"]
-    assert call(*argv, tmp_path / "n", tmp_path / "b.txt", "--keep-words", 9).status == 0
-    entries = json.loads(call("inspect", tmp_path / "n", "--json").out)["weights"][0]["largest"]
+    first, then, out = tmp_path / "a.txt", tmp_path / "b.txt", ("--quiet", "--model")
+    first.write_text("x\tapple pear\ny\tplum\n")
+    then.write_text("x\tcherry\ny\tplum fig\n")
+    argv = ("train", first, "--text", "--hash-bits", 2, *out, tmp_path / "m", "--keep-words", 9)
+    assert call(*argv).status == 0
+
+    def goes_on(keep):
+        argv = ("train", "--continue", tmp_path / "m", then, *out, tmp_path / "n", "--keep-words", keep)
+        assert call(*argv).status == 0
+        return call("inspect", tmp_path / "n", "--json").json["weights"][0]["largest"]
+
+    entries = goes_on(9)
     words = [word for entry in entries for word in entry["words"]]
     assert sorted(words) == ["apple", "cherry", "fig", "pear", "plum"]
     assert all(entry["more_words"] == 0 for entry in entries)
-    assert call(*argv, tmp_path / "n", tmp_path / "b.txt", "--keep-words", 1).status == 0
-    for entry in json.loads(call("inspect", tmp_path / "n", "--json").out)["weights"][0]["largest"]:
-        assert len(entry["words"]) == 1
+    assert all(len(entry["words"]) == 1 for entry in goes_on(1))
 
 
 def test_a_model_keeps_its_options(call, refused, files, tmp_path):

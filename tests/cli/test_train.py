@@ -1,8 +1,6 @@
 """``train``: the same model as the estimator's, and OUT is looked at before anything is read."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from perceptron_rs import load
 from perceptron_rs.cli.learning import LEARNER_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
-from .support import X, environment, svmlight
+from .support import X, script, svmlight
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
@@ -137,7 +135,7 @@ def test_class_weight_of_no_class(refused, text_file, tmp_path):
 def test_reading_does_not_take_the_time_of_an_import(tmp_path):
     """The first look at the clock comes when scikit-learn is there."""
     (tmp_path / "a.txt").write_text("ham\tsome text\nspam\tother text\n")
-    script = """
+    code = """
 import sys, time
 from types import SimpleNamespace
 from perceptron_rs.cli import main, training
@@ -150,5 +148,5 @@ assert main(sys.argv[1:]) == 0
 assert len(found) > 2
 assert found[0]
 """
-    argv = ["train", str(tmp_path / "a.txt"), "--text", "--model", str(tmp_path / "m"), "--quiet"]
-    subprocess.run([sys.executable, "-c", script, *argv], env=environment(), check=True)
+    argv = ("train", tmp_path / "a.txt", "--text", "--model", tmp_path / "m", "--quiet")
+    assert script(code, *argv).status == 0
