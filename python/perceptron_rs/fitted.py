@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["attributes", "check_is_fitted", "feature_names", "parameter_names"]
+__all__ = ["Parametrised", "attributes", "check_is_fitted", "feature_names", "parameter_names"]
 
 
-class _Parametrised(Protocol):
+class Parametrised(Protocol):
+    """A class of estimators whose parameters have names."""
+
     @classmethod
     def _get_param_names(cls) -> list[str]: ...
 
@@ -28,7 +30,7 @@ def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
         check(estimator, attribute)
 
 
-def parameter_names(kind: type[_Parametrised]) -> list[str]:
+def parameter_names(kind: type[Parametrised]) -> list[str]:
     """Return the names of the parameters of a class of estimators, sorted."""
     return kind._get_param_names()
 

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from perceptron_rs.common.options.groups import Parameters
+    from perceptron_rs.common.owner import Fitted
+    from perceptron_rs.common.prediction.predictor import Predictor
 
 __all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
@@ -41,23 +46,26 @@ class Entry(NamedTuple):
         return f"{self.family}.{self.module}"
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> type[Fitted]:
         """The class of the estimator."""
-        return getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
+        kind: type[Fitted] = getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
+        return kind
 
     @property
-    def predictor(self) -> Any:
+    def predictor(self) -> type[Predictor]:
         """The class of what predicts alone, which imports neither scikit-learn nor SciPy."""
-        return getattr(self.part("predictor"), f"{self.class_name}Predictor")
+        kind: type[Predictor] = getattr(self.part("predictor"), f"{self.class_name}Predictor")
+        return kind
 
     def part(self, name: Part) -> ModuleType:
         """Return the module of the family for one purpose."""
         return family_part(self.family, name)
 
     @property
-    def parameters(self) -> Any:
+    def parameters(self) -> type[Parameters]:
         """The dataclass that declares the parameters of the estimator, which imports no library."""
-        return getattr(self.part("parameters"), f"{self.class_name}Parameters")
+        group: type[Parameters] = getattr(self.part("parameters"), f"{self.class_name}Parameters")
+        return group
 
 
 LEARNERS: dict[str, Entry] = {

@@ -253,3 +253,14 @@ def test_other_numbers_are_named(learner):
         what = r"(last_)?intercept_? at index \(1,\)"
     answer = reproduce(model, X, Y)
     refused(answer, "numbers", rf"^other numbers: \[the model\] and \[the run\] differ in {what}: ")
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "fit_stream"])
+def test_a_file_whose_record_names_a_method_that_the_learner_lacks_is_not_repeated(method, tmp_path):
+    file = tmp_path / "model"
+    fitted(MaxMarginClassifier(inseparable="warn", max_steps=30)).save(file)
+    document, tensors = unpack(file)
+    document["calls"][0]["method"] = method
+    file.write_bytes(pack(document, tensors))
+    with pytest.raises(ValueError, match=f"record of this MaxMarginClassifier says that {method} trained it"):
+        reproduce(load(file), X, Y)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from numbers import Integral
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit import NOT_SAVED, RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
-from perceptron_rs.audit.key import key_of
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.audit.key import KeyGiven, key_of
+from perceptron_rs.fitted import Parametrised, parameter_names
 from perceptron_rs.state import StoredRows, are_zeros
 
 __all__ = [
@@ -45,6 +45,14 @@ _LARGE = 1 << 18
 
 Method: TypeAlias = Literal["fit", "partial_fit", "fit_stream"]
 Start: TypeAlias = dict[str, NDArray[np.float64]]
+
+
+class Audited(Parametrised, Protocol):
+    """What the record asks of an estimator, beside its parameters."""
+
+    audit: bool
+    audit_key: KeyGiven
+    n_features_in_: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ def begin_record(estimator: object) -> None:
 
 @contextmanager
 def recorded(
-    estimator: Any,
+    estimator: Audited,
     method: Method,
     stored: StoredRows,
     labels: NDArray[np.uint32],
@@ -126,7 +134,7 @@ def calls_of(estimator: object) -> tuple[Call, ...]:
 
 
 def next_record(
-    estimator: Any, stored: StoredRows, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
+    estimator: Audited, stored: StoredRows, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
 ) -> tuple[Call, ...] | None:
     """Return the record with one more call of ``partial_fit`` under ``audit``.
 
@@ -161,7 +169,7 @@ class StreamRecord:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Audited,
         state: Mapping[str, NDArray[Any]] | None,
         block_size: int | None,
         behind: int = 6,
@@ -225,7 +233,7 @@ class StreamRecord:
 
 
 def _next_call(
-    estimator: Any, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
+    estimator: Audited, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
     calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
@@ -250,7 +258,7 @@ def _next_call(
     if not _has_seed(estimator):
         raise ValueError(
             f"random_state must be an integer with audit=True, so that the run can be repeated; "
-            f"got {estimator.random_state!r:.80}"
+            f"got {call.parameters['random_state']!r:.80}"
         )
     earlier = calls[-1].digests if calls else Digests()
     if earlier is None:
@@ -291,7 +299,7 @@ def note_end(estimator: object, stopped: list[str], n_iter: int) -> None:
         setattr(estimator, RECORD, (*calls[:-1], replace(calls[-1], ended=(reason, n_iter))))
 
 
-def _kept_parameters(estimator: Any) -> dict[str, Any]:
+def _kept_parameters(estimator: Audited) -> dict[str, Any]:
     values = ((name, getattr(estimator, name)) for name in _kept_names(estimator.__class__))
     found = {name: _copy(value) for name, value in values}
     return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
@@ -307,7 +315,7 @@ def _copy(value: object) -> Any:
 
 
 @lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
-def _kept_names(kind: Any) -> tuple[str, ...]:
+def _kept_names(kind: type[Parametrised]) -> tuple[str, ...]:
     return tuple(name for name in parameter_names(kind) if name not in NOT_SAVED)
 
 
@@ -337,10 +345,10 @@ def _continues(last: Call, call: Call) -> bool:
     )
 
 
-def same_value(a: Any, b: Any) -> bool:
+def same_value(a: object, b: object) -> bool:
     """Whether two values of a parameter are the same; lists, tuples and arrays of equal numbers are."""
-    a, b = _copy(a), _copy(b)
-    return a is b or (type(a) is type(b) and np.array_equal(a, b))
+    one, other = _copy(a), _copy(b)
+    return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
 def _with_size(sizes: tuple[tuple[int, int], ...], rows: int) -> tuple[tuple[int, int], ...]:

@@ -5,10 +5,11 @@ Nobody writes to the arrays of a model: those that a caller holds never change.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.audit import RECORD
+from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import OF_PASS, own_attributes
 from perceptron_rs.common.prediction.predictor import Predictor
@@ -18,6 +19,9 @@ from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.fitted import check_is_fitted
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.state import frozen, settled_arrays
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["CallAttribute", "Fitted", "Owner"]
 
@@ -61,8 +65,17 @@ def _end_pass(estimator: BaseEstimator) -> None:
         exchange(estimator, before, own_attributes(before))
 
 
-class Fitted(Predictor):
+class Fitted(Predictor, BaseEstimator):
     """An estimator as a predictor: it may not be fitted, and scikit-learn validates what it predicts."""
+
+    audit: bool
+    audit_key: KeyGiven
+
+    if TYPE_CHECKING:
+
+        @property
+        def fit(self) -> Callable[..., Self]:
+            """Learn from examples, which are rows or sequences."""
 
     __repr__, __getstate__, __setstate__ = (
         BaseEstimator.__repr__,
@@ -74,11 +87,14 @@ class Fitted(Predictor):
         check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
         check_fixed_parameters(self)
 
+    def _check_parameters(self) -> None:
+        """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
+
     def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
         return examples(self, engine, X, reset=False)
 
 
-class Owner(Fitted, BaseEstimator):
+class Owner(Fitted):
     """An estimator of which ``_model`` is all that it has learnt.
 
     Its schema says which attributes show the arrays of the model.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.schema import SchemaMixin, StoredExamples, schema_of
 from perceptron_rs.common.targets.planes import is_multilabel
+from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.description import BASE, INPUT, input_of
@@ -129,7 +130,7 @@ def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
     return found
 
 
-def _of_data(model: Any) -> dict[str, Any]:
+def _of_data(model: SchemaMixin) -> dict[str, Any]:
     """Return how data becomes columns, and indices become labels."""
     known = vars(model)
     found = {name: known[name] for name in ("n_features_in_", "template_", BASE) if name in known}
@@ -142,9 +143,9 @@ def _of_data(model: Any) -> dict[str, Any]:
     if is_multilabel(model):
         found["multilabel_"] = True
     if "feature_names_in_" in known:
-        found["feature_names_in_"] = [str(name) for name in model.feature_names_in_]
+        found["feature_names_in_"] = [str(name) for name in known["feature_names_in_"]]
     if "encoder_" in known:
-        encoder = model.encoder_
+        encoder: AttributeEncoder = known["encoder_"]
         found["encoder_"] = {
             "hashed": encoder.n_columns is not None,
             "n_columns": int(encoder.n_columns_),
@@ -186,7 +187,7 @@ def _qualified_name(name: str, value: object) -> object:
     return f"{module}:{path}"
 
 
-def arrays(model: Any) -> Arrays:
+def arrays(model: SchemaMixin) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
     found = learnt_arrays(model)
     known = {name: _setting_object(value) for name, value in found.settings.items()}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.audit import NOT_SAVED
 from perceptron_rs.models.values import plain
 
+if TYPE_CHECKING:
+    from perceptron_rs.common.owner import Fitted
+    from perceptron_rs.sklearn_base import BaseEstimator
+
 __all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
 
 
-def parameters_to_json(estimator: Any) -> dict[str, Any]:
+def parameters_to_json(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the parameters by name; ValueError for a value that JSON cannot hold."""
     return values_to_json(estimator.get_params(deep=False))
 
@@ -107,10 +111,10 @@ def _weights_from_json(pairs: list[Any]) -> dict[Any, float]:
     return found
 
 
-def checked(estimator: Any) -> None:
+def checked(estimator: Fitted) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
     # scikit-learn leaves 0 to joblib, and joblib to the first call.
-    if getattr(estimator, "n_jobs", None) == 0:
+    if estimator.n_jobs == 0:
         raise ValueError("n_jobs must not be 0; give a number of threads, or None")
     estimator._check_parameters()

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,11 @@ from perceptron_rs.models.description import INPUT, LABELS, NEEDED, OPTIONAL, ke
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
 from perceptron_rs.models.values import Tensors
 
+if TYPE_CHECKING:
+    from perceptron_rs.common.options.groups import Parameters
+    from perceptron_rs.common.owner import Fitted
+    from perceptron_rs.common.prediction.predictor import Predictor
+
 __all__ = ["Known", "read_estimator", "read_predictor"]
 
 
@@ -33,21 +38,21 @@ class Known(Protocol):
         """The name of the class of the estimator."""
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> type[Fitted]:
         """The class of the estimator."""
 
     @property
-    def predictor(self) -> Any:
+    def predictor(self) -> type[Predictor]:
         """The class of what predicts alone."""
 
     @property
-    def parameters(self) -> Any:
+    def parameters(self) -> type[Parameters]:
         """The dataclass of its parameters."""
 
 
 def read_estimator(
     path: str | os.PathLike[str], learners: Mapping[str, Known]
-) -> tuple[Any, dict[str, Any], Tensors]:
+) -> tuple[Fitted, dict[str, Any], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
 
@@ -66,7 +71,7 @@ def read_estimator(
 
 def read_predictor(
     path: str | os.PathLike[str], learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
-) -> Any:
+) -> Predictor:
     """Return what predicts of the estimator in a file."""
     with _loading(path):
         document, tensors = unpack(path)
@@ -117,7 +122,7 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
     return learners[name]
 
 
-def _restore(model: Any, document: dict[str, Any], tensors: Tensors) -> None:
+def _restore(model: Predictor, document: dict[str, Any], tensors: Tensors) -> None:
     """Put what a file holds on an estimator, or a predictor, with its parameters; ValueError if unsound."""
     model.classes_ = classes_from_json(document["classes"], least=schema_of(model).least_classes)
     if LABELS in document:

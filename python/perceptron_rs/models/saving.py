@@ -13,9 +13,6 @@ __all__ = ["Saved"]
 class Saved(FittedAttributes):
     """The method ``save``."""
 
-    def _check_parameters(self) -> None:
-        """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
-
     @consistent
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted estimator to a file that `perceptron_rs.load` reads.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
 from perceptron_rs.fitted import feature_names
@@ -32,9 +32,9 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
     write_whole(path, _bytes_of(estimator))
 
 
-def _bytes_of(estimator: Any) -> bytes:
+def _bytes_of(estimator: object) -> bytes:
     name = name_of(estimator)
-    if name is None:
+    if name is None or not isinstance(estimator, Fitted):
         kind = type(estimator)
         known = next((base.__name__ for base in kind.__mro__ if "_schema" in vars(base)), "")
         raise ValueError(

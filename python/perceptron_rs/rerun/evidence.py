@@ -12,6 +12,7 @@ from typing import Any
 
 from perceptron_rs import _core
 from perceptron_rs.audit.environment import environment
+from perceptron_rs.common.owner import Fitted
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.training_record import read_record
 from perceptron_rs.rerun.reproduction import Reproduction
@@ -56,7 +57,7 @@ class Evidence:
         self._paths = [Path(path) for path in (model, *data)]
         self._files = [_file(path) for path in self._paths]
 
-    def of(self, model: Any, answer: Reproduction, engine: str | None = None) -> dict[str, Any]:
+    def of(self, model: Fitted, answer: Reproduction, engine: str | None = None) -> dict[str, Any]:
         """Return the document, as JSON holds it.
 
         Parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -22,8 +22,8 @@ from sklearn.utils import _safe_indexing
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
+from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.rows.examples import as_array, examples, read
-from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.targets.label_sets import LabelSets, bits
 from perceptron_rs.common.targets.labels import encode, label_array, target_of
 from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
@@ -32,12 +32,13 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Source, as_source
-from perceptron_rs.registry import LEARNERS
+from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested, read_sequences
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.fit import Options, open_stream
+from perceptron_rs.stream.learner import StreamFit
 
-__all__ = ["CallExamples", "call_examples"]
+__all__ = ["CallExamples", "call_examples", "unfitted"]
 
 
 class CallExamples(ABC):
@@ -48,7 +49,7 @@ class CallExamples(ABC):
     #: What has made columns of attributes, anew.
     encoder: AttributeEncoder | None = None
 
-    def __init__(self, model: Any, calls: tuple[Call, ...], key: bytes | None) -> None:
+    def __init__(self, model: Fitted, calls: tuple[Call, ...], key: bytes | None) -> None:
         self.model, self.calls = model, calls
         self.blocks: tuple[BlockDigest, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
         self.comparison = Comparison(self.blocks, calls[0].columns, key)
@@ -63,7 +64,7 @@ class CallExamples(ABC):
         """Return in words how they are not those of the training; None if no difference is found."""
 
     @abstractmethod
-    def learn(self, again: Any, call: Call, begin: int) -> None:
+    def learn(self, again: Fitted, call: Call, begin: int) -> None:
         """Make a call again, on another estimator."""
 
     def other_block(self, given: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
@@ -105,6 +106,12 @@ class CallExamples(ABC):
         had, got = ("many labels", "one") if is_multilabel(self.model) else ("one label", "many")
         return f"the model has learnt {had} for each row, got {got}"
 
+    def other_attributes(self) -> str | None:
+        """Return in words how attributes become other columns; None if they do not."""
+        if self.encoder is None or not isinstance(self.model, SequenceLearner):
+            return None
+        return _other_attributes(self.model.encoder_, self.encoder)
+
     def unknown_label(self, y: NDArray[Any]) -> int | None:
         """Return the place of the first label that is no class of the model."""
         is_known = np.isin(y, self.model.classes_)
@@ -112,7 +119,7 @@ class CallExamples(ABC):
 
 
 def call_examples(
-    model: Any,
+    model: Fitted,
     calls: tuple[Call, ...],
     X: MatrixLike,
     y: ArrayLike,
@@ -128,12 +135,17 @@ def call_examples(
         return _OfSource(model, calls, X, key)
     if y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
-    name = name_of(model)
-    if name is not None and LEARNERS[name].data == "sequences":
+    if isinstance(model, SequenceLearner):
         _refuse({"sample_weight": sample_weight}, "for sequences")
         return _OfSequences(model, calls, X, y, lengths, encoder, key)
     _refuse(of_sequences, f"for {type(model).__name__}, which has not learnt from sequences")
     return _OfArrays(model, calls, X, y, sample_weight, key)
+
+
+def unfitted(model: Fitted, call: Call) -> Fitted:
+    """Return an estimator of this kind that has learnt nothing, with the parameters of a call."""
+    kind: Callable[..., Fitted] = type(model)
+    return kind(**call.parameters)
 
 
 def _refuse(given: dict[str, Any], what: str) -> None:
@@ -147,7 +159,7 @@ class _OfArrays(CallExamples):
 
     def __init__(
         self,
-        model: Any,
+        model: Fitted,
         calls: tuple[Call, ...],
         X: MatrixLike,
         y: ArrayLike,
@@ -156,7 +168,7 @@ class _OfArrays(CallExamples):
     ) -> None:
         super().__init__(model, calls, key)
         self.y, self.sample_weight = y, sample_weight
-        self.probe = type(model)(**calls[0].parameters)
+        self.probe = unfitted(model, calls[0])
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
         self.X = X.tocsr() if issparse(X) else as_array(X)
 
@@ -191,7 +203,7 @@ class _OfArrays(CallExamples):
                 return block
         return None
 
-    def learn(self, again: Any, call: Call, begin: int) -> None:
+    def learn(self, again: Fitted, call: Call, begin: int) -> None:
         classes = self.model.classes_
         labels = encode(target_of(self.model, self.y, None), classes, least=1)
         matrix = label_matrix(self.model)
@@ -208,7 +220,7 @@ class _OfArrays(CallExamples):
                 more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
             own = y[rows] if matrix is None else LabelSets(labels[rows], classes, matrix)
-            getattr(again, call.method)(part, own, **more, **weighted)
+            _method(again, call)(part, own, **more, **weighted)
 
 
 class _OfSequences(CallExamples):
@@ -218,7 +230,7 @@ class _OfSequences(CallExamples):
 
     def __init__(
         self,
-        model: Any,
+        model: SequenceLearner,
         calls: tuple[Call, ...],
         X: MatrixLike,
         y: ArrayLike,
@@ -245,7 +257,7 @@ class _OfSequences(CallExamples):
         if (self.encoder is None) == ("encoder_" in vars(model)):
             needed = "attributes" if self.encoder is None else "a matrix"
             raise ValueError(f"X must be {needed}, as the model has learnt from; or give encoder=")
-        probe = type(model)(**calls[0].parameters)
+        probe = unfitted(model, calls[0])
         self.data, lengths = read_sequences(probe, X, lengths, reset=True)
         self.lengths = lengths[lengths > 0]
         self.X, self.y = X, label_array(model, y, self.data.rows.shape[0])
@@ -268,12 +280,12 @@ class _OfSequences(CallExamples):
         for call, begin in zip(self.calls, self.begins, strict=True):
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
                 return block
-        return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
+        return self.other_attributes()
 
     def _rows(self, some: slice) -> slice:
         return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
 
-    def learn(self, again: Any, call: Call, begin: int) -> None:
+    def learn(self, again: Fitted, call: Call, begin: int) -> None:
         y = self.model.classes_[encode(self.y, self.model.classes_, least=1)]
         for some in _call_slices(call, begin):
             rows, lengths = self._rows(some), self.lengths[some]
@@ -282,13 +294,13 @@ class _OfSequences(CallExamples):
                 _stream(again, call, (part, y[rows], None, lengths), self.model.classes_)
                 continue
             more = {"classes": self.model.classes_} if call.method == "partial_fit" else {}
-            getattr(again, call.method)(part, y[rows], lengths=lengths, **more)
+            _method(again, call)(part, y[rows], lengths=lengths, **more)
 
 
 class _OfSource(CallExamples):
     """Blocks of a source, which are read again and again."""
 
-    def __init__(self, model: Any, calls: tuple[Call, ...], given: Source, key: bytes | None) -> None:
+    def __init__(self, model: Fitted, calls: tuple[Call, ...], given: Source, key: bytes | None) -> None:
         super().__init__(model, calls, key)
         if any(call.method != "fit_stream" for call in calls):
             raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
@@ -297,11 +309,10 @@ class _OfSource(CallExamples):
                 f"{given.name} can be read only once, but it is compared before it is learnt from; "
                 f"name a file"
             )
-        self.probe = type(model)(**calls[0].parameters)
-        name = name_of(model)
-        is_chain = name is not None and LEARNERS[name].data == "sequences"
-        self.unit = "sequences" if is_chain else "rows"
-        self.source = encoded(self.probe, as_source(given), goes_on=False) if is_chain else given
+        self.probe = unfitted(model, calls[0])
+        self.source = given
+        if isinstance(self.probe, SequenceLearner):
+            self.unit, self.source = "sequences", encoded(self.probe, as_source(given), goes_on=False)
         self.encoder = vars(self.probe).get("encoder_")
 
     @property
@@ -331,14 +342,32 @@ class _OfSource(CallExamples):
                     return block
             if (number := self.other_number(n)) is not None:
                 return number
-        return None if self.encoder is None else _other_attributes(self.model.encoder_, self.encoder)
+        return self.other_attributes()
 
-    def learn(self, again: Any, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
+    def learn(self, again: Fitted, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
         _stream(again, call, self.source, self.model.classes_)
 
 
-def _stream(again: Any, call: Call, source: Any, classes: NDArray[Any]) -> None:
+def _method(again: Fitted, call: Call) -> Callable[..., Fitted]:
+    """Return the method that a call was made of."""
+    method: Callable[..., Fitted] | None = getattr(again, call.method, None)
+    if method is None:
+        raise _no_method(again, call)
+    return method
+
+
+def _no_method(again: Fitted, call: Call) -> ValueError:
+    """Return the error for a record, as a file may hold one, of a method that the learner has not."""
+    return ValueError(
+        f"the record of this {type(again).__name__} says that {call.method} trained it, which it does not "
+        f"have; train it again"
+    )
+
+
+def _stream(again: Fitted, call: Call, source: object, classes: NDArray[Any]) -> None:
     """Call ``fit_stream`` as it was called."""
+    if not isinstance(again, StreamFit):
+        raise _no_method(again, call)
     if call.block_size is None:
         again.fit_stream(source, classes=classes)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,12 +14,15 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import Call, calls_of, same_value
+from perceptron_rs.common.owner import Fitted
+from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
 from perceptron_rs.models.input_files import OF_FILES
-from perceptron_rs.rerun.examples import CallExamples, call_examples
+from perceptron_rs.rerun.examples import CallExamples, call_examples, unfitted
+from perceptron_rs.sequence.base import SequenceLearner
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -67,7 +70,7 @@ class Reproduction:
 
 
 def reproduce(
-    model: Any,
+    model: Fitted,
     X: MatrixLike,
     y: ArrayLike = None,
     sample_weight: ArrayLike = None,
@@ -173,12 +176,12 @@ def reproduce(
 _NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
 
 
-def _checked_key(model: object, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+def _checked_key(model: Fitted, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
     if given is None and (digests is None or digests.key is None):
         return None
-    key = key_of(given if given is not None else getattr(model, "audit_key", None))
+    key = key_of(given if given is not None else model.audit_key)
     refuse_other_key(digests, key)
     return key
 
@@ -201,22 +204,23 @@ def _calls(model: object) -> tuple[Call, ...]:
     return calls
 
 
-def _trained(model: Any, calls: tuple[Call, ...], given: CallExamples, engine: str | None) -> Any:
+def _trained(
+    model: Fitted, calls: tuple[Call, ...], given: CallExamples, engine: EngineName | None
+) -> Fitted:
     """Return another estimator, that has learnt from the same calls."""
-    again = type(model)(**calls[0].parameters)
+    again = unfitted(model, calls[0])
     for call, begin in zip(calls, given.begins, strict=True):
         for name, value in call.parameters.items():
             setattr(again, name, value)
         again.audit, again.audit_key = False, None
         again.engine = model.engine if engine is None else engine
-        if hasattr(model, "n_jobs"):
-            again.n_jobs = model.n_jobs
-        if call.ended is not None:
+        again.n_jobs = model.n_jobs
+        if call.ended is not None and isinstance(again, Trainable):
             again.max_iter = call.ended[1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             given.learn(again, call, begin)
-    if given.encoder is not None:
+    if given.encoder is not None and isinstance(again, SequenceLearner):
         again.encoder_ = given.encoder
     for name in _OF_DATA:
         if name in vars(model) and name not in vars(again):

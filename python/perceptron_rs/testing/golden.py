@@ -57,7 +57,7 @@ def fits(engine: Literal["rust", "reference"] = "rust") -> Iterator[Fit]:
 def fitted(name: str, data: str, engine: str) -> str:
     """Return the digest of one fit."""
     learner = LEARNERS[name]
-    model = learner.kind(engine=engine)
+    model = learner.kind().set_params(engine=engine)
     parameters = IN_EPOCHS if learner.in_epochs else OTHERS
     model.set_params(**{key: parameters[key] for key in model.get_params() if key in parameters})
     with warnings.catch_warnings():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.choices import Tie
+from perceptron_rs.choices import EngineName, Tie
 from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.last_call import canonical_strides
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
@@ -71,10 +71,11 @@ class Predictor(SchemaMixin):
         Names of the columns, if the model knows them.
     """
 
-    engine: Any
+    engine: EngineName
     n_jobs: int | None
     classes_: NDArray[Any]
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     #: Whether y may be a matrix of labels.
     _learns_many: ClassVar[bool] = False
     #: Whether X has the columns of the model already, as readers of files make them of raw examples.
