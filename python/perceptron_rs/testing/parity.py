@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +15,18 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.last_call import own_attributes
+from perceptron_rs.common.options.groups import EpochParameters
+from perceptron_rs.common.owner import Fitted
+from perceptron_rs.common.prediction.predictor import Classifier
+from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.common.rows.storage import STORED, to_stored
 from perceptron_rs.common.targets.planes import is_joint
+from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
+from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt_arrays
+from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -67,18 +74,18 @@ class Path:
         return ", ".join(parts)
 
 
-def can_be_compared(estimator: object) -> bool:
+def can_be_compared(estimator: object) -> TypeGuard[Fitted]:
     """Whether it is a classifier of this package: only these have both engines and take single examples."""
-    return hasattr(estimator, "decision_function") and hasattr(estimator, "engine")
+    return isinstance(estimator, Fitted) and isinstance(estimator, Classifier)
 
 
 def ways(
     estimator: object,
     X: MatrixLike,
-    y: NDArray[Any],
+    y: NDArray[np.generic],
     *,
     weights: NDArray[np.float64] | None = None,
-    start: dict[str, Any] | None = None,
+    start: dict[str, ArrayLike] | None = None,
     batch_sizes: Sequence[int] = (1, 2, 7),
     threads: Sequence[int] = (1, 2),
 ) -> Iterator[Way]:
@@ -103,7 +110,7 @@ def ways(
             yield Way(path, found, own, difference(first, expected, path, found))
     assert first is not None
     for form in plain:
-        for number in threads if hasattr(estimator, "n_jobs") else ():
+        for number in threads:
             path = Path("rust", *form, threads=number)
             found, own = _fit(estimator, path, y, weights, start)
             yield Way(path, found, own, difference(first, expected, path, found))
@@ -112,7 +119,7 @@ def ways(
         return
     if any(value is not None for value in start.values()):
         return
-    whole = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
+    whole: Trainable = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
     first = Path("reference", *plain[0], epochs=1)
     found, own = _fit(whole, first, y, weights, start)
@@ -166,16 +173,19 @@ def _paths(form: tuple[str, Any]) -> Iterator[Path]:
 
 
 def _fit(
-    estimator: Any, path: Path, y: ArrayLike, weights: Any, start: dict[str, Any]
+    estimator: Fitted,
+    path: Path,
+    y: NDArray[np.generic],
+    weights: NDArray[np.float64] | None,
+    start: dict[str, ArrayLike],
 ) -> tuple[Arrays | str, Learnt | str]:
     """Return all that a fit leaves, and what predictions depend on; or twice the text of an overflow."""
-    model = clone(estimator).set_params(engine=path.engine)
-    if hasattr(model, "n_jobs"):
-        model.n_jobs = path.threads
+    model: Fitted = clone(estimator).set_params(engine=path.engine, n_jobs=path.threads)
+    again = isinstance(model, EpochParameters) and model.warm_start
     more = {name: value for name, value in start.items() if value is not None} | _weighted(weights)
     with forced_instruction_set(path.instruction_set):
         try:
-            for _ in range(2 if getattr(model, "warm_start", False) else 1):
+            for _ in range(2 if again else 1):
                 model.fit(path.X, y, **more)
         except ValueError as error:
             if _OVERFLOW not in str(error):
@@ -191,29 +201,33 @@ def _fit(
         return found, learnt_arrays(model)
 
 
-def _decision_or_error(model: Any, X: MatrixLike) -> NDArray[np.generic]:
+def _decision_or_error(model: Fitted, X: MatrixLike) -> NDArray[np.generic]:
     """Return the decision function, or what it raises because a sum is not finite."""
+    assert isinstance(model, Classifier)
     try:
-        scores: NDArray[np.generic] = model.decision_function(X)
-        return scores
+        return model.decision_function(X)
     except ValueError as error:
         if "not finite" not in str(error):
             raise
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: Any, X: MatrixLike) -> Arrays:
+def _predictions(model: Fitted, X: MatrixLike) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
-    kinds = getattr(model, "_predictions", ())
-    asked = {kind: clone(model) for kind in kinds}
+    kinds = model._predictions if isinstance(model, VoteShares) else ()
+    asked: dict[str, Fitted] = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
         vars(other).update(own_attributes(vars(model)))
-        other.prediction = kind
+        other.set_params(prediction=kind)
     return {f"prediction={kind}": _decision_or_error(other, X) for kind, other in asked.items()}
 
 
 def _fit_batches(
-    estimator: Any, path: Path, y: ArrayLike, weights: Any, kept: Any
+    estimator: Fitted,
+    path: Path,
+    y: NDArray[np.generic],
+    weights: NDArray[np.float64] | None,
+    kept: NDArray[np.intp],
 ) -> tuple[Arrays | str, Learnt | str]:
     model = clone(estimator).set_params(engine=path.engine)
     classes = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
@@ -229,34 +243,41 @@ def _fit_batches(
     return arrays(model) | _predictions(model, path.X), learnt_arrays(model)
 
 
-def _has_batches(estimator: Any) -> bool:
+def _has_batches(estimator: Fitted) -> bool:
     """Whether batches one after another are one epoch in fixed order."""
-    if not hasattr(estimator, "partial_fit") or getattr(estimator, "early_stopping", False):
+    if not hasattr(estimator, "partial_fit") or not isinstance(estimator, Trainable):
         return False
-    kernel = getattr(estimator, "kernel", "linear")
-    settled_by_all = kernel == "precomputed" or (
-        kernel in ("rbf", "poly", "sigmoid")
-        and isinstance(estimator.gamma, str)
-        and estimator.gamma == "scale"
-    )
-    one_by_one = getattr(estimator, "batch_size", 1) == 1
-    return one_by_one and not settled_by_all and not isinstance(getattr(estimator, "class_weight", None), str)
+    if isinstance(estimator, KernelLearnerParameters) and _is_settled_by_all(estimator):
+        return False
+    if isinstance(estimator, MultilayerPerceptronParameters) and estimator.batch_size != 1:
+        return False
+    return not estimator.early_stopping and not isinstance(estimator.class_weight, str)
 
 
-def _weighted(weights: object) -> dict[str, Any]:
+def _is_settled_by_all(parameters: KernelLearnerParameters) -> bool:
+    """Whether all examples say what the kernel is."""
+    kernel, gamma = parameters.kernel, parameters.gamma
+    return kernel == "precomputed" or (kernel in ("rbf", "poly", "sigmoid") and gamma == "scale")
+
+
+def _weighted(weights: NDArray[np.float64] | None) -> dict[str, NDArray[np.float64]]:
     """Return the argument ``sample_weight``, if the learner takes it."""
     return {} if weights is None else {"sample_weight": weights}
 
 
-def _visited(estimator: Any, y: ArrayLike, weights: Any) -> NDArray[np.intp]:
+def _visited(
+    estimator: Trainable, y: NDArray[np.generic], weights: NDArray[np.float64] | None
+) -> NDArray[np.intp]:
     """Return the rows of positive weight: a batch of none but others is refused."""
     total = np.ones(len(y)) if weights is None else weights
     if y.ndim == 2:
         each = [compute_sample_weight(estimator.class_weight, column) for column in y.T]
         return np.flatnonzero(total * np.max(each, axis=0))
     # Of several planes, each has weights of its own; a network has one decision.
-    is_one_decision = len(np.unique(y)) == 2 or is_joint(estimator) or hasattr(type(estimator), "coefs_")
-    if is_one_decision and getattr(estimator, "class_weight", None) is not None:
+    is_one_decision = (
+        len(np.unique(y)) == 2 or is_joint(estimator) or isinstance(estimator, MultilayerPerceptronParameters)
+    )
+    if is_one_decision and estimator.class_weight is not None:
         total = total * compute_sample_weight(estimator.class_weight, y)
     return np.flatnonzero(total)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ def _check_votes(model: Any) -> None:
 
 class VoteShares(MistakeClassifier):
     """The method ``predict_proba`` of classifiers whose ``decision_function`` may be that of a vote."""
+
+    #: The values of ``prediction``.
+    _predictions: ClassVar[tuple[str, ...]]
 
     @_if_votes
     @consistent
