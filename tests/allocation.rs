@@ -10,6 +10,8 @@ mod margin;
 mod mlp;
 mod scores;
 mod structured;
+// On Windows the standard library allocates the name of a file that it opens, and cannot be refused that.
+#[cfg(not(windows))]
 mod text;
 
 use std::alloc::{GlobalAlloc, Layout, System};
