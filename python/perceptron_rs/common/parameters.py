@@ -14,13 +14,14 @@ import numpy as np
 from sklearn import get_config
 
 from perceptron_rs.common.mixing import is_whole
-from perceptron_rs.common.options.groups import group_of
+from perceptron_rs.common.options.groups import PartitionParameters, StepParameters, group_of
 from perceptron_rs.common.options.ranges import LARGEST
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 if TYPE_CHECKING:
+    from perceptron_rs.common.training.train import Trainable
     from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = [
@@ -55,12 +56,13 @@ def check_values(estimator: BaseEstimator) -> None:
         _check_all(type(estimator), estimator.get_params(deep=False))
 
 
-def check_parameters(estimator: Any, *, for_partial_fit: bool = False) -> None:
+def check_parameters(estimator: Trainable, *, for_partial_fit: bool = False) -> None:
     """Refuse values that are not allowed, and combinations that have no meaning."""
     check_values(estimator)
     if for_partial_fit:
         refuse_early_stopping(estimator.early_stopping)
-        refuse_partitions(getattr(estimator, "n_partitions", 1))
+        if isinstance(estimator, PartitionParameters):
+            refuse_partitions(estimator.n_partitions)
     check_exclusions(estimator)
     if for_partial_fit:
         refuse_balanced(estimator.class_weight)
@@ -99,7 +101,7 @@ def _shared(kind: type, settings: type) -> list[tuple[str, Callable[[Any], Any]]
 
 def is_aggressive(estimator: BaseEstimator) -> bool:
     """Whether the steps are passive-aggressive."""
-    return getattr(estimator, "step", "constant") != "constant"
+    return isinstance(estimator, StepParameters) and estimator.step != "constant"
 
 
 def check_exclusions(estimator: BaseEstimator) -> None:

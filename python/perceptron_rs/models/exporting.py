@@ -30,7 +30,7 @@ class ExportedNetwork:
     has_probabilities: bool = False
 
 
-def network_of(estimator: Any) -> ExportedNetwork:
+def network_of(estimator: Exported) -> ExportedNetwork:
     """Return what a fitted estimator computes; ValueError if that is no network."""
     check_is_fitted(estimator)
     network: ExportedNetwork = estimator._network()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.common.mixing import Mixed, in_threads, visited_bounds
+from perceptron_rs.common.options.groups import MistakeParameters, PartitionParameters
 from perceptron_rs.common.rows.examples import as_array, examples, unchecked
 from perceptron_rs.common.rows.selection import slice_rows
 from perceptron_rs.common.targets.label_sets import LabelSets, bits, constant, is_indicator, warn_of_constant
@@ -146,7 +147,7 @@ class InMemory(Feeder):
             labels[others],
             None if self.sample is None else self.sample[others],
             None if model._is_one_decision() else self.positive,
-            str(getattr(model, "tie", "mistake")),
+            model.tie if isinstance(model, MistakeParameters) else "mistake",
         )
         self.scores = held_out.scores
         self.weighed = self.weighed.without(others, len(labels))
@@ -160,19 +161,20 @@ class InMemory(Feeder):
 
     def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
         """Learn in one run, or in partitions on threads."""
-        model: Any = self.model  # not each has partitions
+        model = self.model
+        cut = model if isinstance(model, PartitionParameters) and not self.is_pass else None
         engine = self.engine
         watch = observer if observer is not None and observer.is_needed else None
         with self.record(state):
-            number = 1 if self.is_pass else getattr(model, "n_partitions", 1)
+            number = 1 if cut is None else cut.n_partitions
             is_one = type(number) is int and number == 1  # the usual case, at once
             ends = None if is_one else self.bounds(number)
-            if ends is None or len(ends) == 2:
+            if cut is None or ends is None or len(ends) == 2:
                 return drive(engine, self.whole(), state, settings, schedule, watch, self.held_out)
             assert isinstance(settings, Linear | Chain)
             alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
             parts = [self.part(begin, end) for begin, end in pairwise(ends.tolist())]
-            rounds = in_threads(engine, parts, alone, str(model.mixing), n_threads(model))
+            rounds = in_threads(engine, parts, alone, str(cut.mixing), n_threads(model))
             return follow(Mixed(model._arrays(state), rounds), settings, schedule, watch, self.held_out)
 
     def record(self, state: Any) -> AbstractContextManager[None]:
