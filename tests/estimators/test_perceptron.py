@@ -74,6 +74,18 @@ def test_balanced_class_weight(engine_name):
     assert balanced.coef_.tobytes() == written.coef_.tobytes()
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_balanced_weights_where_the_last_class_weighs_nothing(multi_class):
+    """It stays a class; the others have the weights of 40 and 10 of 50 examples."""
+    X, y = integer_data(3, n=60)[0], np.repeat([0, 1, 2], [40, 10, 10])
+    options, weight = SHARED | {"multi_class": multi_class}, (y < 2).astype(float)
+    balanced = Perceptron(class_weight="balanced", **options).fit(X, y, sample_weight=weight)
+    written = {0: 50 / 120, 1: 50 / 30, 2: 1.0}
+    written = Perceptron(class_weight=written, **options).fit(X, y, sample_weight=weight)
+    assert balanced.classes_.tolist() == [0, 1, 2]
+    assert balanced.coef_.tobytes() == written.coef_.tobytes()
+
+
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("tol", [None, 1e-3])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,8 +111,6 @@ def class_weights(
 
 def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labels: int) -> Floats:
     """Return the weights (K, 2) of examples without and with each label: those of a binary fit to each."""
-    if not isinstance(class_weight, str):
-        counts = np.zeros((1, 2), dtype=np.int64)
     if isinstance(class_weight, dict) and (others := [key for key in class_weight if key not in (0, 1)]):
         raise ArgumentError(
             "{class_weight} must have the weights of examples without and with a label, 0 and 1, got the "
@@ -119,8 +118,11 @@ def label_weights(class_weight: object, counts: NDArray[np.int64] | None, n_labe
             "to weigh labels apart, fit each column",
             other=others[0],
         )
-    assert counts is not None
-    own = [class_weights(class_weight, np.array([0, 1]), count, 1)[0] for count in counts]
+    each: Iterable[NDArray[np.int64] | None] = [None]  # unless they are balanced, all labels have the same
+    if isinstance(class_weight, str):
+        assert counts is not None
+        each = counts
+    own = [class_weights(class_weight, np.array([0, 1]), count, 1)[0] for count in each]
     return np.array(np.broadcast_to(own, (n_labels, 2)))
 
 
