@@ -279,6 +279,18 @@ def test_class_weights_are_of_0_and_1():
         Perceptron(class_weight={0: 1, 1: 2, 2: 5}).fit(X, Y)
 
 
+def test_rows_without_a_label_do_not_take_part_if_those_weigh_nothing():
+    X, Y = drawn(labels=3)
+    has_some = Y.any(axis=1)
+    assert not has_some.all()
+    options = {"fit_intercept": False, "n_partitions": 3, "max_iter": 3, "tol": None, "random_state": 1}
+    model = AveragedPerceptron(class_weight={0: 0, 1: 1}, **options)
+    whole, few = clone(model).fit(X, Y), clone(model).fit(X[has_some], Y[has_some])
+    assert whole.n_seen_.tolist() == few.n_seen_.tolist()
+    assert whole.coef_.tobytes() == few.coef_.tobytes()
+    assert whole.mistakes_per_epoch_.tolist() == few.mistakes_per_epoch_.tolist()
+
+
 def test_rows_whose_weights_round_to_0_are_looked_at():
     X, Y = drawn(labels=3)
     weights = np.ones(N)
