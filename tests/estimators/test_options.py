@@ -190,6 +190,8 @@ OTHER = {
     "eta0": 0.5,
     "penalty": "l2",
     "max_mistakes_per_example": 3,
+    "hash_columns": 4,
+    "min_count": 2,
 }
 EXCLUSIONS = [
     (entry.kind, parameter.name, name)

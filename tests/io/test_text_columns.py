@@ -96,4 +96,4 @@ def test_sums_of_rows_are_added_one_after_another():
     for row in range(30):
         for value in X.data[X.indptr[row] : X.indptr[row + 1]].tolist():
             sums[row] += value
-    assert text._sums(X.data, X.indptr).tolist() == sums
+    assert text._row_sums(X.data, X.indptr).tolist() == sums

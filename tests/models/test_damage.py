@@ -245,7 +245,7 @@ def test_numbers_are_little_endian_on_every_machine():
     kinds = {"F64": "d", "F32": "f", "I8": "b", "U8": "B", "I16": "h", "U16": "H", "I32": "i", "I64": "q"}
     for kind, letter in kinds.items():
         entry = {"dtype": kind, "shape": [2], "data": bytearray(struct.pack(f"<2{letter}", 1, 77))}
-        array = container._array(entry)
+        array = container._native_array(entry)
         assert array.tolist() == [1, 77]
         assert array.dtype.isnative
     assert kinds.keys() == container._TYPES.keys()
