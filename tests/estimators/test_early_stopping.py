@@ -48,6 +48,15 @@ def test_the_part_is_drawn_by_the_rule(engine, weighted):
         assert found.tolist() == validation_part(labels, fraction, seed, weights)
 
 
+def test_of_many_labels_one_example_is_enough_to_learn_from(engine):
+    labels = np.array([[1], [2], [3], [0]], dtype=np.uint32)
+    assert len(split(engine, labels, None, 0.75, 0)) == 3
+    with pytest.raises(ValueError, match="sets aside 4 of 4 examples, which leaves none to learn from"):
+        split(engine, labels, None, 0.8, 0)
+    with pytest.raises(ValueError, match="sets aside 3 of 4 examples, which leaves less than one of each"):
+        split(engine, np.array([0, 1, 1, 0], dtype=np.uint32), None, 0.75, 0)
+
+
 def test_classes_have_their_shares():
     """The counts nearest to the shares, by trying all."""
     rng = np.random.default_rng(1)

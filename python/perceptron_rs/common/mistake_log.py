@@ -21,7 +21,7 @@ def survival_counts(log: State, seen: NDArray[np.int64]) -> list[NDArray[np.int6
 
     A start vector that an example made is as old as ``first_t`` says.
     """
-    first = log.get("first_t", np.ones(len(seen), dtype=np.int64))
+    first = log.get("first_t", np.ones(len(seen)))
     times = np.split(log["log_t"], log["log_start"][1:-1])
     return [
         np.diff(np.concatenate([[begin], own, [last + 1]])).astype(np.int64)
