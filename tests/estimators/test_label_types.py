@@ -219,3 +219,19 @@ def test_classes_that_the_type_of_the_labels_does_not_hold_stay_as_they_were_lis
     for call in (Perceptron().partial_fit, lambda X, y, classes: Perceptron().fit_stream([(X, y)], classes)):
         found = call(X, y, classes=[1, 2, 300]).classes_
         assert found.tolist() == [1, 2, 300]
+
+
+def test_a_label_within_a_range_that_no_class_has_is_refused_among_many():
+    """Many labels are looked up in a table, where a gap is no class."""
+    rows, y = np.ones((600, 1)), np.arange(600) % 2 * 2
+    model = Perceptron().partial_fit(rows, y, classes=[0, 2, 4])
+    y[7] = 3
+    with pytest.raises(ValueError, match=r"y contains labels that are not in classes_ \[0, 2, 4\]: 3"):
+        model.partial_fit(rows, y)
+
+
+def test_a_float_beside_classes_of_which_one_is_beyond_floats():
+    """NumPy compares it with the class as floats, which are equal."""
+    model = Perceptron().partial_fit(X[:2], [0, BIG + 1], classes=[0, BIG + 1])
+    with pytest.raises(ValueError, match="y contains labels that are not in classes_"):
+        model.partial_fit(X[:2], [0.0, float(BIG)])
