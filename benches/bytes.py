@@ -2,7 +2,7 @@
 
 Ratios are medians of alternating runs in one process, on one thread; answers are compared first.
 
-    python benches/bytes.py [--runs 9] [--columns 4 8 16 32 64 128 784] [--write]
+    python benches/bytes.py [--runs 25] [--columns 4 8 16 32 64 128 784] [--write]
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def drawn(d: int, classes: int):
 
 def main() -> int:
     parser = bars.parser(__doc__)
-    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--runs", type=int, default=25)
     parser.add_argument("--columns", type=int, nargs="+", default=COLUMNS)
     options = parser.parse_args()
     figures = bars.Figures("bytes", write=options.write)
