@@ -71,7 +71,7 @@ def test_svmlight_is_read_once_from_a_pipe(pipe, tmp_path):
     kept = learn(pipe(TEXT), max_iter=4, cache=tmp_path / "cache")
     assert kept.coef_.tobytes() == expected.coef_.tobytes()
     with pytest.raises(ValueError, match="pipe can be read only once, but another pass is needed"):
-        learn(pipe(TEXT), max_iter=2)
+        learn(tmp_path / "pipe", max_iter=2)  # before it is opened: nobody writes to it
 
 
 def test_sentences_are_read_once_from_a_pipe(pipe, tmp_path):
