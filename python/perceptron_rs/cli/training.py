@@ -6,6 +6,7 @@ import json
 import operator
 import time
 import warnings
+from abc import ABC, abstractmethod
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,7 +24,7 @@ from perceptron_rs.common.parameters import check_exclusions
 __all__ = ["Training", "run"]
 
 
-class Training:
+class Training(ABC):
     """What a command that trains has of its own: how it reads DATA, and what it says of it.
 
     Parameters
@@ -32,7 +33,7 @@ class Training:
     before : estimator or None
         The model that goes on.
     blocks : dict or None
-        What ``fit_stream`` is told beside the examples; None if all are read at once.
+        What ``fit_stream`` takes beside the examples; None if all are read at once.
     """
 
     #: Options whose answers the model has, so that they do not go with --continue.
@@ -42,21 +43,21 @@ class Training:
         self.arguments, self.before, self.blocks = arguments, before, blocks
 
     @staticmethod
+    @abstractmethod
     def load(arguments: Namespace) -> Any:
         """Return the model that goes on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self, model: Any, stack: ExitStack) -> Callable[[], object]:
         """Read what must be read before, and return what lets the model learn."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep(self, model: Any) -> None:
         """Put on the model what its file is to hold of DATA."""
-        raise NotImplementedError
 
-    def told(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
+    @abstractmethod
+    def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what is to be said, as JSON and in words; ``end``: how many epochs there were."""
-        raise NotImplementedError
 
 
 def run(arguments: Namespace, kind: type[Training]) -> int:
@@ -82,7 +83,7 @@ def run(arguments: Namespace, kind: type[Training]) -> int:
         training.keep(model)
     times.append(time.perf_counter())
     end = "interrupted" if signals else "the last without a mistake" if model.converged_ else "not converged"
-    result, rows = training.told(model, f"{model.n_iter_}, {end}")
+    result, rows = training.report(model, f"{model.n_iter_}, {end}")
     save_model(model, out)
     spent = map(operator.sub, [*times[1:], time.perf_counter()], times)
     seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size

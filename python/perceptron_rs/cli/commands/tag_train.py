@@ -83,7 +83,7 @@ class SentenceTraining(training.Training):
                 stacklevel=1,
             )
 
-    def told(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
+    def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what is to be said, as JSON and in words."""
         n, n_tokens = self.data.counts or (0, 0)
         tokens = model.token_errors_per_epoch_.tolist()

@@ -165,7 +165,7 @@ class ExampleTraining(training.Training):
         older = None if how is None else how.words
         return found if older is None else found.beside(older, columns, self.most)
 
-    def told(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
+    def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what is to be said, as JSON and in words."""
         n, made, classes = self.files.rows, model.mistakes_per_epoch_, model.classes_
         result = {
