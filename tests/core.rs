@@ -2,7 +2,6 @@
 //! why they are no binary of their own.
 
 mod allocation;
-mod asking;
 mod environment;
 mod exact;
 mod fuzzed;
@@ -10,6 +9,7 @@ mod golden;
 mod golden_kernels;
 mod golden_margins;
 mod instruction_sets;
+mod interrupts;
 mod margin;
 mod model;
 mod pocket;
