@@ -48,6 +48,15 @@ def test_the_part_is_drawn_by_the_rule(engine, weighted):
         assert found.tolist() == validation_part(labels, fraction, seed, weights)
 
 
+@pytest.mark.parametrize("counts", [(1, 17, 1, 1), (5, 2, 1, 1, 1), (1, 1, 1, 1, 9)])
+def test_a_class_of_one_example_keeps_it_whatever_others_have_given(engine, counts):
+    labels = np.repeat(np.arange(len(counts)), counts).astype(np.uint32)
+    for m in range(1, len(labels) - len(counts) + 1):
+        found = split(engine, labels, None, m / len(labels), 3)
+        assert found.tolist() == validation_part(labels, m / len(labels), 3)
+        assert set(np.delete(labels, found)) == set(labels)
+
+
 def test_of_many_labels_one_example_is_enough_to_learn_from(engine):
     labels = np.array([[1], [2], [3], [0]], dtype=np.uint32)
     assert len(split(engine, labels, None, 0.75, 0)) == 3

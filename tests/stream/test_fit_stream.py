@@ -33,6 +33,8 @@ LEARNERS = [
     AveragedPerceptron(**SHORT, multi_class="joint", joint_update="proportional", class_weight={"a": 3}),
     AveragedPerceptron(**SHORT, class_weight="balanced"),
     AveragedPerceptron(**SHORT, class_weight={"a": 0.0}, fit_intercept=False),
+    Perceptron(**SHORT, step="pa1", C=0.1),  # classes end by their loss
+    AveragedPerceptron(**SHORT, step="pa2", multi_class="joint"),
     VotedPerceptron(**SHORT),
     VotedPerceptron(**SHORT, max_vectors=4, prediction="random"),
 ]

@@ -359,6 +359,8 @@ def add_losses(
         over = (others.max(axis=1, initial=-np.inf) - activations[each, labels])[:, np.newaxis]
     else:
         over = np.where(positives(labels, settings.positive), -activations, activations)
+    if settings.step != "constant":
+        over = over + 1.0  # a passive-aggressive step wants a margin of 1
     sums, visits = losses.copy(), np.zeros(len(losses), dtype=np.int64)
     for k, column in enumerate(over.T):
         lost = column[column > 0]  # a loss of 0 changes no sum

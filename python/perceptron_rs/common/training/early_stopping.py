@@ -73,9 +73,9 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
     n = sum(counts)
     taken = [count * m // n for count in counts]
     while sum(taken) < m:
-        # n times what each class lacks; one that has but one example left gives none.
-        lacks = [count * m - k * n if k < count - 1 else -1 for count, k in zip(counts, taken, strict=True)]
-        taken[lacks.index(max(lacks))] += 1
+        # One that has but one example left gives none; the others may have given more than their share.
+        giving = [k for k, count in enumerate(counts) if taken[k] < count - 1]
+        taken[max(giving, key=lambda k: counts[k] * m - taken[k] * n)] += 1
     return taken
 
 
