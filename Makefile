@@ -92,7 +92,7 @@ lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/python scripts/licenses.py --check
 	$(MAKE) --no-print-directory docs
 
-BENCHES = compare bytes sparse labels model scores threads memory voted pocket family svmlight kernel pipe margin sequences streams programs probes text serving online_peers
+BENCHES = compare bytes sparse labels model scores threads memory voted pocket family svmlight kernel pipe margin sequences streams programs probes text serving online_peers partitions
 bench: $(VENV)/release $(VENV)/bench  ## beside peers: fails where a figure misses its bar in benches/results (real data: DATA=folder; BENCH=--write keeps the figures)
 	@missed=; for bench in $(BENCHES); do echo "== $$bench"; \
 		PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/$$bench.py $(BENCH) || missed="$$missed $$bench"; done; \

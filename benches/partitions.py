@@ -1,14 +1,16 @@
 """What do partitions cost, and what do they save? Epochs over parts of MNIST and of news20.
 
-    python benches/partitions.py accuracy     test accuracy and mistakes after some epochs, for P = 1 ... 64
-    python benches/partitions.py separable    epochs until no mistake, for P = 1 ... 64
-    python benches/partitions.py rounds       seconds of a round of P tasks on a Dask cluster
-    python benches/partitions.py epochs       an epoch on two workers beside one on half the rows, one thread
-    python benches/partitions.py memory       4 GB of Parquet on two workers of 1 GB each; needs 15 GB of disk
+    python benches/partitions.py [separable epochs accuracy rounds memory] [--write]
 
-The tables of docs/guide/scale.rst are printed by it.
+    separable    epochs until no mistake, for P = 1 ... 64
+    epochs       an epoch on two workers of Dask beside one on half the rows, one thread
+    accuracy     test accuracy after some epochs, for P = 1 ... 64
+    rounds       seconds of a round of P tasks on a Dask cluster
+    memory       4 GB of Parquet on two workers of 1 GB each; needs 15 GB of disk
 
-    PERCEPTRON_RS_DATA=folder python benches/partitions.py accuracy
+Without a name, the first two. The figures of the first three have bars. It prints the tables of
+docs/guide/scale.rst. PERCEPTRON_RS_DATA names the folder of the real data; without it, what needs it is left
+out.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import bars
 import data
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
@@ -58,7 +61,7 @@ def words():
     return (X[:cut], y[:cut]), (X[cut:], y[cut:])
 
 
-def bench_accuracy() -> None:
+def bench_accuracy(figures: bars.Figures) -> None:
     """Print accuracies after one epoch and after ten; P = 1 is one run over all rows."""
     for name, load in (("digits (MNIST)", digits), ("words (news20)", words)):
         train, test = load()
@@ -68,24 +71,28 @@ def bench_accuracy() -> None:
             for mixing in ("uniform", "mistakes"):
                 for epochs in (1, EPOCHS):
                     model = AveragedPerceptron(n_partitions=P, mixing=mixing, max_iter=epochs, tol=None)
-                    found.append(f"{model.fit(*train).score(*test):.4f}")
+                    accuracy = model.fit(*train).score(*test)
+                    figures.hold(f"accuracy, {name}, P={P}, {mixing}, {epochs} epochs", accuracy)
+                    found.append(f"{accuracy:.4f}")
             rows.append((P, *found))
         print(name, "\n")
         head = [f"{mixing}, {epochs}" for mixing in ("uniform", "mistakes") for epochs in (1, EPOCHS)]
         table(("P", *head), rows)
 
 
-def bench_separable() -> None:
+def bench_separable(figures: bars.Figures) -> None:
     """Print the epochs until one is without a mistake: separable rows of a fixed generator."""
     X, y = data.planted(6400, 20, 0.02)
     rows = []
     for P in PARTITIONS:
-        fits = [
-            Perceptron(n_partitions=P, mixing=mixing, tol=None, max_iter=5000).fit(X, y)
-            for mixing in ("uniform", "mistakes")
-        ]
-        assert all(fit.converged_ for fit in fits)
-        rows.append((P, *(fit.n_iter_ for fit in fits)))
+        found = []
+        for mixing in ("uniform", "mistakes"):
+            model = Perceptron(n_partitions=P, mixing=mixing, tol=None, max_iter=5000).fit(X, y)
+            assert model.converged_
+            assert model.score(X, y) == 1
+            figures.hold(f"epochs until no mistake, P={P}, {mixing}", model.n_iter_, at_most=True)
+            found.append(model.n_iter_)
+        rows.append((P, *found))
     table(("P", "uniform", "mistakes"), rows)
 
 
@@ -114,40 +121,48 @@ def halves(values):
     return [values[:n], values[n:]]
 
 
-def bench_epochs() -> None:
+def bench_epochs(figures: bars.Figures) -> None:
     """Print an epoch on two workers beside one by a single thread on half the rows.
 
     The ratio is to that, or to 80 ms where that is less: for less, nobody needs a cluster. Between the two,
-    both halves on two threads of one process: what the machine and the mix make of it.
+    both halves on two threads of one process: what the machine and the mix make of it. These have the bits of
+    the cluster.
     """
     from perceptron_rs import dask
 
     rng = np.random.default_rng(0)
     dense = rng.standard_normal((SCALE * 10, 100), dtype=np.float32)
     noisy = np.sign(dense[:, 0] + rng.standard_normal(len(dense), dtype=np.float32)).astype(np.int8)
-    pixels = data.mnist()
-    rows = []
-    with cluster() as client:
-        for name, learner, (X, y) in (
-            ("1,000,000 x 100 float32", "Perceptron", (dense, noisy)),
-            ("1,000,000 x 100 float32", "AveragedPerceptron", (dense, noisy)),
-            ("digits (MNIST), uint8", "AveragedPerceptron", pixels),
-            ("digits / 255, float32", "AveragedPerceptron", (pixels[0] / np.float32(255), pixels[1])),
+    cases = [
+        ("1,000,000 x 100 float32", "Perceptron", (dense, noisy)),
+        ("1,000,000 x 100 float32", "AveragedPerceptron", (dense, noisy)),
+        ("1,000 x 20", "Perceptron", (dense[:1000, :20].copy(), noisy[:1000])),
+    ]
+    if data.folder():
+        pixels, labels = data.mnist()
+        cases += [
+            ("digits (MNIST), uint8", "AveragedPerceptron", (pixels, labels)),
+            ("digits / 255, float32", "AveragedPerceptron", (pixels / np.float32(255), labels)),
             ("words (news20)", "AveragedPerceptron", data.news20()),
             ("census", "AveragedPerceptron", data.census()),
-            ("1,000 x 20", "Perceptron", (dense[:1000, :20].copy(), noisy[:1000])),
-        ):
+        ]
+    rows = []
+    with cluster() as client:
+        for name, learner, (X, y) in cases:
             own = {"Perceptron": Perceptron, "AveragedPerceptron": AveragedPerceptron}[learner]
             few = {"max_iter": 12, "tol": None}
             half, _ = seconds_per_epoch(own(**few), halves(X)[0], halves(y)[0])
-            threads, _ = seconds_per_epoch(own(n_partitions=2, n_jobs=2, **few), X, y)
-            epoch, _ = seconds_per_epoch(getattr(dask, learner)(client=client, **few), halves(X), halves(y))
+            threads, here = seconds_per_epoch(own(n_partitions=2, n_jobs=2, **few), X, y)
+            workers = getattr(dask, learner)(client=client, **few)
+            epoch, there = seconds_per_epoch(workers, halves(X), halves(y))
+            assert here.coef_.tobytes() == there.coef_.tobytes(), f"{name}: the cluster learns other bits"
             ratio = epoch / max(half, 0.08)
-            rows.append((name, learner, f"{half:.3f}", f"{threads:.3f}", f"{epoch:.3f}", f"{ratio:.2f}"))
+            said = figures.hold(f"epoch on two workers, {learner}, {name}", ratio, at_most=True)
+            rows.append((name, learner, f"{half:.3f}", f"{threads:.3f}", f"{epoch:.3f}", said))
     table(("data", "learner", "half, one thread", "both, two threads", "on Dask", "ratio"), rows)
 
 
-def bench_memory() -> None:
+def bench_memory(_: bars.Figures) -> None:
     """Write 10^7 rows of 100 float32 by row groups, learn from them, and print what the workers needed."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -202,7 +217,7 @@ def twice(row):
     return np.concatenate([row, row / 2]) if isinstance(row, np.ndarray) else vstack([row, row / 2], "csr")
 
 
-def bench_rounds() -> None:
+def bench_rounds(_: bars.Figures) -> None:
     """Print the seconds of rounds whose partitions have few rows: what is left is their cost.
 
     Rows touch all columns, or 100 of them. Each partition has a row of one class and its half, of the other:
@@ -231,13 +246,25 @@ def bench_rounds() -> None:
     table(("P", "d", "dense rows", "rows of 100 entries"), rows)
 
 
+BENCHES = {
+    "separable": bench_separable,
+    "epochs": bench_epochs,
+    "accuracy": bench_accuracy,
+    "rounds": bench_rounds,
+    "memory": bench_memory,
+}
+
+
+def main() -> int:
+    parser = bars.parser(__doc__)
+    parser.add_argument("names", nargs="*", choices=BENCHES, default=["separable", "epochs"])
+    options = parser.parse_args()
+    figures = bars.Figures("partitions", write=options.write)
+    for name in options.names:
+        BENCHES[name](figures)
+    return figures.end()
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for name in sys.argv[1:]:
-        {
-            "accuracy": bench_accuracy,
-            "separable": bench_separable,
-            "rounds": bench_rounds,
-            "epochs": bench_epochs,
-            "memory": bench_memory,
-        }[name]()
+    sys.exit(main())
