@@ -239,6 +239,17 @@ class _Seconds:
         self.of[report.nodeid] += report.duration
 
 
+class _FirstFailure:
+    """Notes which test fails in a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.file.write_text(report.nodeid)
+
+
 def survey() -> None:
     """Run the tests, and note by which lines they come."""
     WORK.mkdir(parents=True, exist_ok=True)
@@ -251,25 +262,61 @@ def survey() -> None:
     (WORK / "seconds.json").write_text(json.dumps(seconds.of))
 
 
+def listed_as_equivalent() -> set[tuple[str, ...]]:
+    """Return the mutants that equivalent.toml lists, each by its place and change.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no mutant of the package as it is: its line has changed, and must be judged anew.
+    """
+    listed = {tuple(one.values())[:5] for one in tomllib.loads(EQUIVALENT.read_text("utf-8"))["mutant"]}
+    files = [PACKAGE / module for module in {module for module, *_ in listed}]
+    there = {mutant[:5] for file in files if file.is_file() for mutant in mutants(file)}
+    if stale := sorted(listed - there):
+        lines = "\n".join(map(repr, stale))
+        raise ValueError(f"{EQUIVALENT.name} lists mutants that are not there, judge them anew:\n{lines}")
+    return listed
+
+
 def is_noticed(mutant: Mutant, tests: list[str], most: float) -> bool:
-    """Run tests on a copy of the package with a mutant; return whether one fails, or does not end in time."""
-    package = WORK / "python" / "perceptron_rs"
-    text = (package / mutant.module).read_bytes()
+    """Run tests on a copy of the package with a mutant; return whether one fails, or does not end in time.
+
+    Raises
+    ------
+    ValueError
+        If it does so without the mutant, too.
+    """
+    module = WORK / "python" / "perceptron_rs" / mutant.module
+    text = module.read_bytes()
     begin, end = mutant.place
     after = mutant.after if mutant.after == "pass" else f"({mutant.after})"
-    (package / mutant.module).write_bytes(text[:begin] + after.encode() + text[end:])
+    module.write_bytes(text[:begin] + after.encode() + text[end:])
+    failed = _failed(tests, most)
+    module.write_bytes(text)
+    if failed and _failed(failed, most):
+        raise ValueError(f"{', '.join(failed)}: fails without a mutant, too; mend it, or measure by --survey")
+    return bool(failed)
+
+
+def _failed(tests: list[str], most: float) -> list[str]:
+    """Run tests on the copy until one fails; return that one, or all of them if they cannot be run at all."""
     (WORK / "tests.txt").write_text("\n".join(tests))
+    failed = WORK / "failed.txt"
+    failed.write_text("")
     worker = os.fork()
     if worker == 0:
         os.setsid()
         log = os.open(WORK / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        os.environ.update(PYTHONPATH=str(package.parent), PYTHONDONTWRITEBYTECODE="1")
+        package = WORK / "python"
+        os.environ.update(PYTHONPATH=str(package), PYTHONDONTWRITEBYTECODE="1")
         sys.dont_write_bytecode = True
-        sys.path[:0] = [str(package.parent), str(ROOT)]
+        sys.path[:0] = [str(package), str(ROOT)]
         os.chdir(ROOT)
-        os._exit(pytest.main(["-x", "-q", "-p", "no:cacheprovider", f"@{WORK / 'tests.txt'}"]))
+        options = ["-x", "-q", "-p", "no:cacheprovider", f"@{WORK / 'tests.txt'}"]
+        os._exit(pytest.main(options, plugins=[_FirstFailure(failed)]))
     limit, found = time.monotonic() + most, (0, 0)
     while not found[0]:
         time.sleep(0.02)
@@ -277,8 +324,7 @@ def is_noticed(mutant: Mutant, tests: list[str], most: float) -> bool:
         if not found[0] and time.monotonic() > limit:
             os.killpg(worker, signal.SIGKILL)
             found = os.waitpid(worker, 0)
-    (package / mutant.module).write_bytes(text)
-    return found[1] != 0
+    return [] if found[1] == 0 else failed.read_text().splitlines() or tests
 
 
 def main() -> None:
@@ -292,12 +338,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="of tests for each mutant (default: 60)")
     parser.add_argument("--survey", action="store_true", help="measure anew which tests come by which lines")
     options = parser.parse_args()
+    left_out = listed_as_equivalent()
     if options.survey or not (WORK / "seconds.json").exists():
         survey()
     paths = [PACKAGE / module for module in options.modules]
     files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("*.py")))]
     every = [mutant for file in files for mutant in mutants(file)]
-    left_out = {tuple(one.values())[:5] for one in tomllib.loads(EQUIVALENT.read_text())["mutant"]}
     drawn = [mutant for mutant in every if mutant[:5] not in left_out]
     if 0 < options.number < len(drawn):
         drawn = sorted(random.Random(options.seed).sample(drawn, options.number))

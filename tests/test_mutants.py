@@ -27,16 +27,55 @@ def test_files_that_are_named_exist(mutants):
 
 
 def test_every_equivalent_mutant_can_be_drawn(mutants):
-    """One whose line has changed since must be judged anew."""
-    listed = tomllib.loads(mutants.EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
-    drawn = {
-        name: {one[:5] for one in mutants.mutants(mutants.PACKAGE / name)}
-        for name in {one["module"] for one in listed}
-    }
-    for one in listed:
-        *place, reason = one.values()
-        assert tuple(place) in drawn[one["module"]], one
-        assert reason
+    assert mutants.listed_as_equivalent()
+    assert all(one["reason"] for one in tomllib.loads(mutants.EQUIVALENT.read_text("utf-8"))["mutant"])
+
+
+def test_a_listed_mutant_whose_line_has_changed_must_be_judged_anew(mutants, tmp_path, monkeypatch):
+    module = tmp_path / "m.py"
+    monkeypatch.setattr(mutants, "PACKAGE", tmp_path)
+    monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "equivalent.toml")
+    place = ("m.py", "f", "return x + 1", "1", "2")
+    names = ("module", "function", "source", "before", "after")
+    lines = [f'{name} = "{value}"' for name, value in zip(names, place, strict=True)]
+    mutants.EQUIVALENT.write_text("\n".join(["[[mutant]]", *lines, 'reason = "None."']))
+    module.write_text("def f(x):\n    return x + 1\n")
+    assert mutants.listed_as_equivalent() == {place}
+    module.write_text("def f(x):\n    return x - 1\n")
+    with pytest.raises(ValueError, match=r"judge them anew:\n\('m.py', 'f', 'return x \+ 1', '1', '2'\)"):
+        mutants.listed_as_equivalent()
+    module.unlink()
+    with pytest.raises(ValueError, match="not there"):
+        mutants.listed_as_equivalent()
+
+
+def test_a_test_that_fails_without_a_mutant_has_not_noticed_it(mutants, tmp_path, monkeypatch):
+    """Such as one that the survey knows and that is no longer there, which pytest says by an error, too."""
+    package = tmp_path / "python" / "perceptron_rs"
+    package.mkdir(parents=True)
+    text = "def f(x):\n    return x + 1\n"
+    (package / "m.py").write_text(text)
+    monkeypatch.setattr(mutants, "PACKAGE", package)
+    monkeypatch.setattr(mutants, "WORK", tmp_path)
+    (mutant,) = (one for one in mutants.mutants(package / "m.py") if one.after == "2")
+
+    def notices(with_mutant, without):
+        def failed(tests, most):
+            assert most == 9
+            if (package / "m.py").read_text() == text:
+                assert tests == with_mutant
+                return without
+            assert tests == ["a", "b"]
+            return with_mutant
+
+        monkeypatch.setattr(mutants, "_failed", failed)
+        return mutants.is_noticed(mutant, ["a", "b"], 9)
+
+    assert notices(["b"], [])
+    assert not notices([], ["a"])
+    with pytest.raises(ValueError, match=r"^b: fails without a mutant, too"):
+        notices(["b"], ["b"])
+    assert (package / "m.py").read_text() == text
 
 
 def test_a_mutant_is_a_change_of_one_place(mutants, tmp_path, monkeypatch):

@@ -344,6 +344,9 @@ def test_other_data_is_refused():
         verify(result, X, np.where(np.arange(40) == 3, -Y, Y))
     with pytest.raises(ValueError, match="equal lengths, got 40 rows and 39"):
         verify(result, X, Y[1:])
+    for labels in ([0, 1, 2] * 13, []):
+        with pytest.raises(ValueError, match=f"y must hold one class or two, got {len(set(labels))}"):
+            verify(result, X[: len(labels)], labels)
     with pytest.raises(TypeError, match="must be a MarginResult"):
         verify(None, X, Y)
 
