@@ -165,3 +165,17 @@ def test_a_checkpoint_knows_its_start_and_its_attributes(tmp_path):
     goes_on = clone(model).fit_stream((ATTRIBUTES, TAGS), **ended)
     assert story(goes_on) == story(clone(model).fit(ATTRIBUTES, TAGS))
     assert reproduce(goes_on, ATTRIBUTES, TAGS)
+
+
+@pytest.mark.parametrize(
+    ("names", "others"),
+    [(["a", "b"], ["b", "a"]), (["a", "b"], ["a", "c"]), (["a\0b", "c"], ["a", "b\0c"])],
+)
+def test_a_checkpoint_of_other_attributes_in_the_same_columns_is_refused(names, others, tmp_path):
+    def given(names):
+        return [[[name] for name in names]] * 2, [["D", "N"]] * 2
+
+    options = {"checkpoint": tmp_path / "run", "resume": True}
+    SequencePerceptron(max_iter=1).fit_stream(given(names), **options)
+    with pytest.raises(ValueError, match="is of a run with another reading"):
+        SequencePerceptron(max_iter=2).fit_stream(given(others), **options)

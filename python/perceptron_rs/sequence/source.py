@@ -55,8 +55,8 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
         tokens, lengths = flat_tokens(as_token_lists(batch.X))
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
-    names = "\0".join(encoder.vocabulary_).encode("utf-8", "surrogatepass")  # none, if they are hashed
-    reading = f"{source.reading}, hash_columns={encoder.n_columns}, {sha256(names).hexdigest()}"
+    names = sha256(repr(list(encoder.vocabulary_)).encode())  # none, if they are hashed
+    reading = f"{source.reading}, hash_columns={encoder.n_columns}, {names.hexdigest()}"
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
 
 

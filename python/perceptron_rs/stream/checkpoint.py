@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -190,13 +190,12 @@ def identity_of(
 
     ``examples`` is what there is to say of these. Errors name the first that differs.
     """
-    encoder = vars(model).get("encoder_")
     of = {
         "learner": name_of(model) or type(model).__name__,
         "parameters": values_to_json({k: v for k, v in parameters.items() if k not in _NOT_OF_RUN}),
         "arithmetic_version": ARITHMETIC_VERSION,
         **examples,
-        "start": start_of(state, None if encoder is None else encoder.vocabulary_),
+        "start": start_of(state),
         "seed": settings.seed,
         "seed of the budget": getattr(settings, "policy_seed", None),
         "first_epoch": schedule.first_epoch,
@@ -205,19 +204,13 @@ def identity_of(
     return {name: plain[name] for name in of}
 
 
-def start_of(state: Any, vocabulary: Iterable[str] | None = None) -> str:
-    """Say in short what a run starts from: its state, and the attributes that its columns stand for."""
-    said = "nothing learnt"
+def start_of(state: Any) -> str:
+    """Say in short what a run starts from."""
     is_zero = not isinstance(state, dict) and state.is_zero  # so that nobody need look at all zeros
-    if not is_zero and any(map(np.any, arrays_of(state).values())):
-        found = hashlib.blake2b(digest_size=16)
-        for name, array in sorted(arrays_of(state).items()):
-            found.update(repr((name, array.dtype.str, array.shape)).encode())
-            found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-        said = f"weights with the digest {found.hexdigest()}"
-    if vocabulary is not None:
-        found = hashlib.blake2b(digest_size=16)
-        for name in vocabulary:
-            found.update(repr(name).encode())
-        said += f", attributes with the digest {found.hexdigest()}"
-    return said
+    if is_zero or not any(map(np.any, arrays_of(state).values())):
+        return "nothing learnt"
+    found = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays_of(state).items()):
+        found.update(repr((name, array.dtype.str, array.shape)).encode())
+        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return f"weights with the digest {found.hexdigest()}"
