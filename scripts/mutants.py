@@ -251,15 +251,30 @@ class _FirstFailure:
 
 
 def survey() -> None:
-    """Run the tests, and note by which lines they come."""
+    """Run the tests, and note by which lines they come.
+
+    A process of its own does so: in this one, the package is never imported.
+    """
     WORK.mkdir(parents=True, exist_ok=True)
-    os.environ["COVERAGE_FILE"] = str(WORK / "coverage")
-    os.chdir(ROOT)
-    seconds = _Seconds()
-    options = ["-q", "-p", "no:cacheprovider", "--cov=perceptron_rs", "--cov-context=test", "--cov-report="]
-    if status := pytest.main([*options, *(f"tests/{name}" for name in TESTS)], plugins=[seconds]):
-        sys.exit(f"tests fail without a mutant ({status!r})")
-    (WORK / "seconds.json").write_text(json.dumps(seconds.of))
+    worker = os.fork()
+    if worker == 0:
+        os.environ["COVERAGE_FILE"] = str(WORK / "coverage")
+        os.chdir(ROOT)
+        seconds = _Seconds()
+        options = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--cov=perceptron_rs",
+            "--cov-context=test",
+            "--cov-report=",
+        ]
+        status = pytest.main([*options, *(f"tests/{name}" for name in TESTS)], plugins=[seconds])
+        if not status:
+            (WORK / "seconds.json").write_text(json.dumps(seconds.of))
+        os._exit(status)
+    if os.waitpid(worker, 0)[1]:
+        sys.exit("tests fail without a mutant")
 
 
 def listed_as_equivalent() -> set[tuple[str, ...]]:
@@ -304,6 +319,8 @@ def _failed(tests: list[str], most: float) -> list[str]:
     (WORK / "tests.txt").write_text("\n".join(tests))
     failed = WORK / "failed.txt"
     failed.write_text("")
+    if "perceptron_rs" in sys.modules:
+        raise RuntimeError("the package is imported here, so that tests would run on it and not on its copy")
     worker = os.fork()
     if worker == 0:
         os.setsid()

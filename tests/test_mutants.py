@@ -91,3 +91,10 @@ def test_a_mutant_is_a_change_of_one_place(mutants, tmp_path, monkeypatch):
         begin, end = mutant.place
         assert text[begin:end] == mutant.before
         ast.parse(text[:begin] + f"({mutant.after})" + text[end:])
+
+
+def test_forks_of_a_process_that_has_the_package_would_not_run_its_copy(mutants, tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "WORK", tmp_path)
+    monkeypatch.setitem(sys.modules, "perceptron_rs", SimpleNamespace())
+    with pytest.raises(RuntimeError, match="would run on it and not on its copy"):
+        mutants._failed(["a"], 9)
