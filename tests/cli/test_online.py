@@ -1,5 +1,6 @@
 """``online``."""
 
+import copy
 import json
 import signal
 import sys
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction import FeatureHasher
 
-from perceptron_rs import PocketPerceptron, load
+from perceptron_rs import PocketPerceptron, digest, load
 from perceptron_rs.cli.commands import online
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.io.text.lines import text_blocks
@@ -113,6 +114,37 @@ def test_examples_of_weight_0_are_answered_and_not_learnt_from(call, stdin, tmp_
         assert answer.out.split() == list(map(str, answers[: len(part)]))
     assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
     assert f"30        {sum(k % 2 != answer for k, answer in enumerate(answers))}" in answer.err
+
+
+@pytest.mark.parametrize(
+    "learner", ["averaged", "voted", "kernel"]
+)  # they predict by more than the last weights
+@pytest.mark.parametrize("options", [(), ("--class-weight", "a=0")])
+@pytest.mark.parametrize("classes", ["ab", "abc"])
+def test_the_weights_that_answer_do_not_depend_on_those_of_the_example(
+    call, tmp_path, learner, options, classes
+):
+    rng = np.random.default_rng(0)
+    rows, weights = rng.integers(-3, 4, (40, 2)), rng.integers(0, 2, 40)
+    labels = rng.choice(list(classes), 40)
+    for name, part in (("old", slice(20)), ("new", slice(20, 40))):
+        zipped = zip(rows[part].tolist(), weights[part].tolist(), labels[part].tolist(), strict=True)
+        lines = "".join(f"{a},{b},{w},{label}\n" for (a, b), w, label in zipped)
+        (tmp_path / f"{name}.csv").write_text("a,b,w,y\n" + lines)
+    old, new, out = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "out"
+    given = ("--sample-weight", "w", "--quiet")
+    trained = call("train", learner, old, "--model", tmp_path / "m", "--epochs", 2, *given, *options)
+    assert trained.status == 0
+    answers = call("online", tmp_path / "m", new, "--save", out, *given).out.split()
+    model, zero = load(tmp_path / "m"), "a" if options else ""
+    names = vars(model).pop("feature_names_in_")
+    for x, w, label, answer in zip(rows[20:], weights[20:], labels[20:], answers, strict=True):
+        alike = copy.copy(model).set_params(class_weight=None)
+        assert alike.predict_then_learn([x], [label])[0].tolist() == [answer]
+        if w and (label != zero or classes == "abc"):
+            model.partial_fit([x], [label])
+    model.feature_names_in_ = names
+    assert digest(load(out)) == digest(model)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -6,7 +6,7 @@ from inspect import signature
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, load
+from perceptron_rs import Perceptron, digest, load
 from perceptron_rs.common.options.groups import options as options_of
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.models import describe
@@ -36,6 +36,15 @@ def fixture_data(request, tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text(CSV)
     return (path, "--hash-bits", 4)
+
+
+def test_classes_that_are_named_can_be_weighed(call, tmp_path, data):
+    streamed, whole = tmp_path / "streamed", tmp_path / "whole"
+    argv = ("train", "averaged", *data, *EPOCHS, "--class-weight", "0=0.5", "--class-weight", "1=3")
+    assert call(*argv, "--stream", "--classes", "1,0", "--model", streamed).status == 0
+    assert call(*argv, "--no-shuffle", "--model", whole).status == 0
+    assert digest(load(streamed)) == digest(load(whole))
+    assert load(streamed).class_weight == {0: 0.5, 1: 3.0}
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ CALLS = [
     ("train multilayer x.svm --model m --hidden-layer-sizes 5,0", "must be a whole number from 1"),
     ("train multilayer x.svm --model m --eta0 1",
      "the learner multilayer has no option --eta0; leave it out"),
+    ("train a.svm --model m --stream --class-weight 1=2", "name them by --classes"),
     # what the model keeps
     ("train kernel a.svm --model m --continue plain",
      "holds the learner perceptron; write train perceptron instead of train k"),

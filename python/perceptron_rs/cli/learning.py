@@ -149,7 +149,10 @@ def _class_weights(options: Sequence[str], y: NDArray[Any] | None) -> dict[Any, 
             raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
         return "balanced"
     if y is None:
-        raise UsageError("--class-weight of single classes cannot be combined with --stream")
+        raise UsageError(
+            "--class-weight of single classes needs all labels before --stream has read them; name them by "
+            "--classes"
+        )
     classes = {label_text(label): plain(label) for label in np.unique(y)}
     weights: dict[Any, float] = {}
     for option in options:

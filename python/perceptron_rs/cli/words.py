@@ -51,7 +51,6 @@ _REMEDIES = {
     "resume": "add --resume to go on from it, or remove it",
     "single pass": "train a model without that option",
     "stream": "leave one of them out",
-    "weightless": "train a model that weighs each class",
 }
 
 

@@ -94,7 +94,6 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier)
                 raise ArgumentError(
                     "{weights} must be above 0, because examples of weight 0 are not visited",
                     "use {predict} and {partial_fit} instead",
-                    cause="weightless",
                 )
         self.n_iter_per_class_ = report.n_iter
         self.n_iter_ = int(report.n_iter.max())

@@ -19,7 +19,7 @@ from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import CommandError, Status, UsageError
 from perceptron_rs.cli.words import text_of
 from perceptron_rs.common.summary import label_text
-from perceptron_rs.common.targets.planes import is_multilabel
+from perceptron_rs.common.targets.planes import is_joint, is_multilabel, n_planes
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.input_files import OF_FILES
 
@@ -90,27 +90,42 @@ class Learning:
             raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
     def answered(self, data: Examples) -> Iterator[tuple[Examples, list[int], int]]:
-        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad.
-
-        Examples of weight 0 are answered, and not learnt from.
-        """
+        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
         weights = weights_of(data, self.model)
         try:
-            if data.weights is not None and not data.weights.any():
-                found = self.model.predict(data.X)
-                errors = int(np.count_nonzero(found != data.labels))
-            else:
-                found, errors = self.model.predict_then_learn(data.X, data.labels, **weights)
+            found, errors = self.model.predict_then_learn(data.X, data.labels, **weights)
         except ValueError as error:
-            if len(data) == 1:
+            if len(data) > 1:
+                half = len(data) // 2
+                for begin, end in ((0, half), (half, len(data))):
+                    yield from self.answered(data.part(begin, end))
+                return
+            if not self.is_weightless(data):
                 self.refuse(text_of(error))
                 return
-        else:
-            yield data, np.searchsorted(self.model.classes_, found).tolist(), errors
-            return
-        half = len(data) // 2
-        for begin, end in ((0, half), (half, len(data))):
-            yield from self.answered(data.part(begin, end))
+            found, errors = self.answer_weightless(data, weights)
+        yield data, np.searchsorted(self.model.classes_, found).tolist(), errors
+
+    def is_weightless(self, data: Examples) -> bool:
+        """Whether an example, or its class, has the weight 0."""
+        return self.weight_of_class(data) == 0 or (data.weights is not None and data.weights[0] == 0)
+
+    def weight_of_class(self, data: Examples) -> float:
+        """Return the weight of the class of an example."""
+        given = self.model.class_weight
+        return float(given.get(data.labels[0], 1)) if isinstance(given, dict) else 1.0
+
+    def answer_weightless(self, data: Examples, weights: dict[str, Any]) -> tuple[Any, int]:
+        """Answer an example by the weights that answer all others, and learn only what it is not ignored in.
+
+        An example whose class has the weight 0 is one of the rest of each other class.
+        """
+        twin = copy.copy(self.model).set_params(class_weight=None, audit=False)
+        answer: tuple[Any, int] = twin.predict_then_learn(data.X, data.labels)
+        is_weighed = data.weights is None or data.weights[0] > 0
+        if is_weighed and n_planes(self.model, self.model.classes_) > 1 and not is_joint(self.model):
+            self.model.partial_fit(data.X, data.labels, **weights)
+        return answer
 
     def check(self, data: Examples) -> None:
         """Raise CommandError for labels that are none of the model's."""

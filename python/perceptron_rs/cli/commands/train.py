@@ -105,6 +105,8 @@ class ExampleTraining(training.Training):
     def open(self, model: Any, stack: ExitStack) -> Callable[[], object]:
         """Read the examples, or look at the files as far as blocks need it."""
         files, known = self.files, None if self.before is None else model.classes_  # data may hold some
+        if self.blocks is not None and (texts := self.blocks.get("classes")) is not None:
+            known = _classes(texts)
         if files.reading.multilabel:
             known = np.array([0, 1])
         if self.blocks is not None:
