@@ -23,7 +23,8 @@ class LeaveOneOut(NamedTuple):
     error : float
         The leave-one-out error rate.
     bound : float
-        Fraction of the examples that were mistakes in the fit to all of them, or are alone in their class.
+        Fraction of the examples that were mistakes in the fit to all of them, that it predicts wrongly, or
+        that are alone in their class.
     n_fits : int
         Number of fits that it took.
     """
@@ -37,9 +38,9 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     """Compute the leave-one-out error of a perceptron, refitting for mistaken examples only.
 
     An example that was never a mistake leaves no trace in the weights: the run without it is the same. So
-    only an example that was a mistake needs a fit of its own. If the run converges, no other example can be
-    an error, so the error rate is at most ``bound``, which is known after a single fit. An example that is
-    alone in its class is always an error, because no fit without it knows the class.
+    only an example that was a mistake needs a fit of its own. Any other is an error if the fit to all
+    examples predicts it wrongly. So the error rate is at most ``bound``, which is known after a single fit.
+    An example that is alone in its class is always an error, because no fit without it knows the class.
 
     Parameters
     ----------
@@ -86,12 +87,13 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     _, index, sizes = np.unique(y, return_inverse=True, return_counts=True)
     is_alone = sizes[index] == 1
     errors = (model.predict(X) != y) | is_alone
+    bound = float((mistaken | errors).mean())
     to_fit = np.flatnonzero(mistaken & ~is_alone)
     for i in to_fit:
         rest = np.delete(np.arange(len(y)), i)
         other = clone(estimator).fit(_safe_indexing(X, rest), y[rest])
         errors[i] = other.predict(_safe_indexing(X, [i]))[0] != y[i]
-    return LeaveOneOut(float(errors.mean()), float((mistaken | is_alone).mean()), 1 + len(to_fit))
+    return LeaveOneOut(float(errors.mean()), bound, 1 + len(to_fit))
 
 
 def _check_kind(estimator: object) -> None:
