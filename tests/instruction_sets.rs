@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::support::{Case, compress, eight_lanes, fractions, shuffled, whole};
+use super::support::{Case, Outcome, compress, eight_lanes, fractions, shuffled, whole};
 use perceptron_rs::arith::simd::{InstructionSet, Leaf, Simd, dispatch, force};
 use perceptron_rs::arith::value::{F16, Value};
 use perceptron_rs::kernel::{Kernel, kernel_matrix};
@@ -65,13 +65,10 @@ impl Drop for Forced<'_> {
 }
 
 /// One case in a storage type under every set; `exact` is what dense and CSR rows are to start with.
-fn check<T: Value>(case: &Case, to: impl Fn(f64) -> T + Copy, exact: Option<[bool; 2]>, what: &str) {
-    let want = case.expected();
+fn check<T: Value>(case: &Case, want: &Outcome, to: impl Fn(f64) -> T + Copy, exact: [bool; 2], what: &str) {
     Forced::take().each(|set| {
-        let found = case.check(&want, to, &format!("{set}, {what}, d={}", case.d));
-        if let Some(exact) = exact {
-            assert_eq!(found.map(|path| path[0]), exact, "{what}: not the path that is meant");
-        }
+        let found = case.check(want, to, &format!("{set}, {what}, d={}", case.d));
+        assert_eq!(found.map(|path| path[0]), exact, "{what}: not the path that is meant");
     });
 }
 
@@ -129,9 +126,9 @@ fn float_path_of_float64_and_float32() {
     for &d in LENGTHS {
         for case in cases(d, 3, 0, 1).map(inexact) {
             let wide = Case { x: fractions(case.n * d, 3, d as u64), ..case };
-            check(&wide, |v| v, Some([false, false]), "float64");
+            check(&wide, &wide.expected(), |v| v, [false, false], "float64");
             let short = Case { x: wide.x.iter().map(|&v| f64::from(v as f32)).collect(), ..wide };
-            check(&short, |v| v as f32, Some([false, false]), "float32");
+            check(&short, &short.expected(), |v| v as f32, [false, false], "float32");
         }
     }
 }
@@ -140,12 +137,12 @@ fn float_path_of_float64_and_float32() {
 fn float_path_of_integer_types() {
     for &d in LENGTHS {
         for case in cases(d, 2, 0, 127).map(inexact) {
-            let exact = Some([false, false]);
-            check(&case, |v| v as i8, exact, "int8");
-            check(&case, |v| v as u8, exact, "uint8");
-            check(&case, |v| v as i16, exact, "int16");
-            check(&case, |v| v as u16, exact, "uint16");
-            check(&case, |v| v as i32, exact, "int32");
+            let (want, exact) = (&case.expected(), [false, false]);
+            check(&case, want, |v| v as i8, exact, "int8");
+            check(&case, want, |v| v as u8, exact, "uint8");
+            check(&case, want, |v| v as i16, exact, "int16");
+            check(&case, want, |v| v as u16, exact, "uint16");
+            check(&case, want, |v| v as i32, exact, "int32");
         }
     }
 }
@@ -154,24 +151,25 @@ fn float_path_of_integer_types() {
 fn exact_path_of_all_types() {
     for &d in LENGTHS {
         let others = [false, d > 0];
-        let bytes = Some([d >= 32, d > 0]);
+        let bytes = [d >= 32, d > 0];
         for case in cases(d, 2, 0, 127) {
-            check(&case, |v| v as i8, bytes, "int8");
-            check(&case, |v| v as u8, bytes, "uint8");
-            check(&case, |v| v as i16, Some(others), "int16");
-            check(&case, |v| v as u16, Some(others), "uint16");
-            check(&case, |v| v as i32, Some(others), "int32");
-            check(&case, |v| v as f32, Some(others), "float32");
-            check(&case, |v| v, Some(others), "float64");
+            let want = &case.expected();
+            check(&case, want, |v| v as i8, bytes, "int8");
+            check(&case, want, |v| v as u8, bytes, "uint8");
+            check(&case, want, |v| v as i16, others, "int16");
+            check(&case, want, |v| v as u16, others, "uint16");
+            check(&case, want, |v| v as i32, others, "int32");
+            check(&case, want, |v| v as f32, others, "float32");
+            check(&case, want, |v| v, others, "float64");
         }
         for case in cases(d, 1, -128, 127) {
-            check(&case, |v| v as i8, bytes, "int8, signed");
+            check(&case, &case.expected(), |v| v as i8, bytes, "int8, signed");
         }
         for case in cases(d, 1, 128, 255) {
-            check(&case, |v| v as u8, bytes, "uint8, large");
+            check(&case, &case.expected(), |v| v as u8, bytes, "uint8, large");
         }
         for case in cases(d, 5, 1, 1) {
-            check(&case, |v| v as u8, bytes, "only ones");
+            check(&case, &case.expected(), |v| v as u8, bytes, "only ones");
         }
     }
 }
@@ -182,8 +180,9 @@ fn many_planes() {
         for &d in MANY_PLANES {
             let n = if cfg!(miri) { 2 } else { 30 };
             let case = Case::new(whole(n * d, 0, 3, 4, u64::from(classes)), n, d, classes, 1);
-            check(&case, |v| v as u8, Some([d >= 32, true]), "many planes, exact");
-            check(&inexact(case), |v| v as u8, Some([false, false]), "many planes, float");
+            check(&case, &case.expected(), |v| v as u8, [d >= 32, true], "many planes, exact");
+            let case = inexact(case);
+            check(&case, &case.expected(), |v| v as u8, [false, false], "many planes, float");
         }
     }
 }
