@@ -22,7 +22,7 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-core test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages lab test-lab picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
+.PHONY: help demo test test-core test-ready test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages lab test-lab picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,13 +30,17 @@ help:  ## list the commands
 demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
 
-# Beside cargo, which compiles, pip has time for packages.
-test: $(VENV)/quick  ## all tests: the core without Python, then the package; lists what is skipped
-	$(MAKE) --no-print-directory --jobs 2 test-core $(VENV)/test
+# Both are compiled at once, as the first part of a compiler's work has one thread. Beside cargo, pip has time for
+# packages; not beside maturin, which calls it, too.
+test:  ## all tests: the core without Python, then the package; lists what is skipped
+	$(MAKE) --no-print-directory --jobs 2 test-core test-ready
 	$(SIDE_BY_SIDE)
 
-test-core: $(VENV)/quick
+test-core: $(OWN_RUST)
 	cargo test
+
+test-ready: $(VENV)/quick
+	@$(MAKE) --no-print-directory $(VENV)/test
 
 test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/cluster  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
 	$(BIN)/python -m pytest -m cluster tests/distributed

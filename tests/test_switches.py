@@ -90,9 +90,9 @@ def repeated(work):
     return lambda: [work(k) for k in range(TIMES)]
 
 
-def at_each_step(prepare, work, beside):
+def at_each_step(prepare, work, beside, every=3):
     """Make a call with another thread's at step 0, once more with it at step 3, ...; yield after each."""
-    for number in itertools.count(0, 3):
+    for number in itertools.count(0, every):
         prepare()
         left, threads = itertools.count(number, -1), []
 
@@ -171,6 +171,7 @@ def test_who_reads_beside_a_pass_sees_it_whole_or_not(model, read):
         lambda: model.__setstate__(start.__getstate__()),
         lambda: read_all.append(read(model)),
         lambda: learn(model),
+        every=7,
     ):
         assert read_all.pop() in (before, after), number
 

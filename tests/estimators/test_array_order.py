@@ -27,12 +27,17 @@ def learnt(model):
     return [model.coef_.tobytes(), model.intercept_.tobytes(), model.n_mistakes_]
 
 
-@pytest.mark.parametrize("options", [{}, {"penalty": "l2", "alpha": 0.01}, {"penalty": "l1"}], ids=str)
-@pytest.mark.parametrize("averaged", [False, True])
-def test_partial_fit_goes_on(order, averaged, options, engine_name):
-    if averaged and options:
-        pytest.skip("has no penalty")
-    learner = AveragedPerceptron if averaged else Perceptron
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [
+        (AveragedPerceptron, {}),
+        (Perceptron, {}),
+        (Perceptron, {"penalty": "l2", "alpha": 0.01}),
+        (Perceptron, {"penalty": "l1"}),
+    ],
+    ids=str,
+)
+def test_partial_fit_goes_on(order, learner, options, engine_name):
     models = [learner(engine=engine_name, max_iter=2, tol=None, **options).fit(X, Y) for _ in range(2)]
     state = models[1]._model.state()
     models[1]._publish({name: order(array) if array.ndim == 2 else array for name, array in state.items()})
@@ -42,7 +47,9 @@ def test_partial_fit_goes_on(order, averaged, options, engine_name):
     assert learnt(models[0]) == learnt(models[1])
 
 
-@pytest.mark.parametrize("learner", LINEAR)
+@pytest.mark.parametrize(
+    ("learner", "engine_name"), [*((learner, "rust") for learner in LINEAR), (Perceptron, "reference")]
+)
 @pytest.mark.parametrize("method", ["warm", "start"])
 def test_fit_goes_on(order, learner, method, engine_name):
     options = {"prediction": "average"} if learner is VotedPerceptron else {}

@@ -74,7 +74,7 @@ def test_it_may_end_the_fit(learner, engine_name, noise):
     ids=str,
 )
 def test_it_sees_the_learner_of_each_epoch(model, engine_name, noise):
-    X, y = noise
+    X, y = (part[:30] for part in noise) if engine_name == "reference" else noise
     model = clone(model).set_params(engine=engine_name, max_iter=3, tol=None, random_state=1)
     seen = []
     model.set_params(callback=lambda record: seen.append((record.model(), record))).fit(X, y)

@@ -14,7 +14,8 @@ from tests.estimators.passes import KINDS, NUMBER, X, begun, by_runs, one_by_one
 from tests.learners import PASSES
 from tests.support import contents
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import Perceptron
+from perceptron_rs.engines import ENGINES
 
 CHANGES = [
     {"eta0": 0.25},
@@ -31,16 +32,23 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=str)
-@pytest.mark.parametrize("learner", PASSES)
+@pytest.mark.parametrize(
+    ("learner", "engine_name", "change"),
+    [
+        (learner, engine, change)
+        for learner in PASSES
+        for engine in ENGINES
+        for change in CHANGES
+        if change.keys() <= {*learner().get_params()} and change.get("engine") != engine
+    ],
+    ids=str,
+)
 def test_parameters_change_between_calls(learner, change, engine_name):
-    if learner is AveragedPerceptron and "penalty" in change:
-        pytest.skip("has no penalty")
     model, checked = (begun(learner, NUMBER, engine=engine_name) for _ in range(2))
     original = {name: getattr(model, name) for name in change}
-    for start, changes in [(1, {}), (20, change), (40, original)]:
-        one_by_one(model.set_params(**changes), X, NUMBER, start, start + 19)
-        by_runs(checked.set_params(**changes), X, NUMBER, start, start + 19)
+    for start, changes in [(1, {}), (13, change), (25, original)]:
+        one_by_one(model.set_params(**changes), X, NUMBER, start, start + 12)
+        by_runs(checked.set_params(**changes), X, NUMBER, start, start + 12)
         assert contents(model) == contents(checked)
 
 

@@ -37,8 +37,8 @@ LINEAR = [
 ]
 ALL = [
     *LINEAR,
-    KernelPerceptron("linear"),
-    BudgetedKernelPerceptron(gamma=0.1, budget=9),
+    KernelPerceptron("linear", **ONCE),
+    BudgetedKernelPerceptron(gamma=0.1, budget=9, **ONCE),
     MultilayerPerceptron(**ONCE),
 ]
 

@@ -22,13 +22,16 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("classes", "sparse"), [(2, True), (3, False)])
+@pytest.mark.parametrize(
+    ("engine_name", "classes", "sparse"),
+    [("rust", 2, True), ("rust", 3, False), ("reference", 2, False), ("reference", 3, True)],
+)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("learner", PASSES)
 def test_against_single_steps(learner, options, classes, engine_name, sparse):
     names = np.array(["setosa", "versicolor", "virginica"][:classes])
     rows = np.isin(Y, names)
-    some, y = X[rows][:60], Y[rows][:60]
+    some, y = X[rows][:40], Y[rows][:40]
     model = learner(engine=engine_name, n_jobs=2, **options)
     got, errors = clone(model).predict_then_learn(sp.csr_array(some) if sparse else some, y, classes=names)
     plain = Perceptron(engine=engine_name, **options)  # predicts by its last weights

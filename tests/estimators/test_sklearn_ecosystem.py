@@ -26,9 +26,11 @@ ALL_LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if lear
 X, Y = load_iris(return_X_y=True)
 
 
-@pytest.fixture(params=LINEAR)
-def model(request, engine_name):
-    return request.param(engine=engine_name, max_iter=5, tol=None)
+# What scikit-learn is told stands above the engines.
+@pytest.fixture(params=[*((learner, "rust") for learner in LINEAR), (LINEAR[0], "reference")])
+def model(request):
+    learner, engine = request.param
+    return learner(engine=engine, max_iter=5, tol=None)
 
 
 def test_public_names():

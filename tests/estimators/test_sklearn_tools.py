@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from tests.learners import PASSES
 
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
@@ -35,6 +36,16 @@ def problem(request):
     return request.param
 
 
+# Each learner, and a number of classes in turn: what a search or a calibration does not depend on both.
+IN_TURN = pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        pytest.param(learner(max_iter=4, tol=None), (IRIS, TWO)[number % 2], id=name)
+        for number, (name, learner) in enumerate(LEARNERS.items())
+    ],
+)
+
+
 def in_every_storage(X, answer, names=tuple(STORAGES)):
     """Check that the answer has the same bits for X in every storage; return it."""
     found = {name: np.ascontiguousarray(answer(STORAGES[name](X))) for name in names}
@@ -43,11 +54,10 @@ def in_every_storage(X, answer, names=tuple(STORAGES)):
     return found["dense"]
 
 
-@pytest.mark.parametrize(
-    ("method", "ensemble", "problem"), [("sigmoid", True, IRIS), ("isotonic", False, TWO)], ids=["3", "2"]
-)
-def test_calibration(model, problem, method, ensemble):
+@IN_TURN
+def test_calibration(model, problem):
     X, y = problem
+    method, ensemble = ("sigmoid", True) if problem is IRIS else ("isotonic", False)
 
     def probabilities(X):
         calibrated = CalibratedClassifierCV(clone(model), method=method, ensemble=ensemble, cv=3).fit(X, y)
@@ -59,6 +69,7 @@ def test_calibration(model, problem, method, ensemble):
     assert np.mean(np.unique(y)[found.argmax(axis=1)] == y) > 0.6
 
 
+@IN_TURN
 def test_grid_search(model, problem):
     X, y = problem
     grid = {"eta0": [0.5, 1.0], "tie": ["mistake", "positive"], "class_weight": [None, "balanced"]}
@@ -80,9 +91,9 @@ def test_grid_search(model, problem):
     np.testing.assert_allclose(found, by_hand)
 
 
-def test_grid_search_over_joint_decisions(model):
-    if "multi_class" not in model.get_params():
-        pytest.skip(f"{type(model).__name__} has no joint decision")
+@pytest.mark.parametrize("learner", PASSES)
+def test_grid_search_over_joint_decisions(learner):
+    model = learner(max_iter=4, tol=None)
     grid = [
         {"multi_class": ["ovr"]},
         {"multi_class": ["joint"], "joint_update": ["max", "uniform", "proportional"]},

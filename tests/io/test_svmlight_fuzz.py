@@ -57,7 +57,7 @@ def mutated(text, random):
 def test_mutated_texts(compare, part):
     random, texts, outcomes = np.random.default_rng(part), corpus(), {True: 0, False: 0}
     bases = ["auto", "auto", True, False]
-    for _ in range(settings().max_examples * 25):
+    for _ in range(settings().max_examples * 15):
         text = mutated(texts[random.integers(len(texts))], random)
         try:
             outcomes[compare(text, zero_based=bases[random.integers(4)]) == ""] += 1

@@ -107,7 +107,7 @@ def test_kernels_storages_caches_and_threads(problem, parameters, decision, ways
 )
 def test_every_way_of_assert_parity(parameters, classes):
     random = np.random.default_rng(classes)
-    X, y = random.integers(0, 9, (25, 6)).astype(np.uint8), random.integers(0, classes, 25)
+    X, y = random.integers(0, 9, (16, 6)).astype(np.uint8), random.integers(0, classes, 16)
     X = X if parameters["kernel"] == "poly" else X / 8  # of whole numbers there are twice as many ways
     kind = BudgetedKernelPerceptron if "budget" in parameters else KernelPerceptron
     assert_parity(kind(max_iter=2, **parameters), X, y, batch_sizes=(7,))
@@ -115,9 +115,9 @@ def test_every_way_of_assert_parity(parameters, classes):
 
 def test_evicted_rows_on_more_examples_than_a_window():
     random = np.random.default_rng(0)
-    X, y = random.integers(0, 256, (800, 8)).astype(np.uint8), random.integers(0, 2, 800)
+    X, y = random.integers(0, 256, (400, 8)).astype(np.uint8), random.integers(0, 2, 400)
     expected = learnt({"kernel": "rbf", "max_iter": 2, "gamma": 1e-4, "engine": "reference"}, X, y, None)
-    for cache_size, threads in ((0.05, 4), (1e-9, 2), (200, 3)):  # eight rows, none, all
+    for cache_size, threads in ((0.025, 4), (1e-9, 2), (200, 3)):  # eight rows, none, all
         ways = {"kernel": "rbf", "max_iter": 2, "gamma": 1e-4, "cache_size": cache_size, "n_jobs": threads}
         assert learnt(ways, X, y, None) == expected
 
@@ -127,10 +127,10 @@ def test_evicted_rows_on_more_examples_than_a_window():
 )
 def test_far_more_columns_than_entries(policy, multi_class):
     """Rows are listed by their entries: the bits of rows that are written out, and of few columns."""
-    few = sp.random(30, 90, 0.1, format="csr", random_state=1)
+    few = sp.random(20, 90, 0.1, format="csr", random_state=1)
     # Between two columns come 16 without an entry: each column stays in its lane.
-    wide = sp.csr_matrix((few.data, few.indices * 17, few.indptr), shape=(30, 90 * 17))
-    y = np.random.default_rng(2).integers(0, 3, 30)
+    wide = sp.csr_matrix((few.data, few.indices * 17, few.indptr), shape=(20, 90 * 17))
+    y = np.random.default_rng(2).integers(0, 3, 20)
     options = {"kernel": "rbf", "gamma": 0.5, "max_iter": 2, "tol": None, "multi_class": multi_class}
     if policy is not None:
         options |= {"budget": 10, "budget_policy": policy}
@@ -138,6 +138,6 @@ def test_far_more_columns_than_entries(policy, multi_class):
     assert_parity(model, wide, y, batch_sizes=(7,))
     scores = model.fit(few, y).decision_function(few)
     # Of a number for each column of the last there is no memory.
-    vast = sp.csr_matrix((few.data, few.indices * np.int64(2**33 + 1), few.indptr), shape=(30, 2**40))
+    vast = sp.csr_matrix((few.data, few.indices * np.int64(2**33 + 1), few.indptr), shape=(20, 2**40))
     for X in (wide, vast):
         assert model.fit(X, y).decision_function(X).tobytes() == scores.tobytes()

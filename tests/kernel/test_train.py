@@ -45,15 +45,20 @@ def in_integers(X, y, epochs, degree, planes):
     return logs
 
 
-@pytest.mark.parametrize("planes", [1, 3])
+@pytest.fixture(scope="module", params=[1, 3])
+def whole_numbers(request):
+    """Examples, labels, the number of planes, and the logs."""
+    random, planes = np.random.default_rng(5), request.param
+    X, y = random.integers(0, 6, (30, 4)), random.integers(0, max(2, planes), 30)
+    return X, y, planes, in_integers(X, y, 4, 2, planes)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64, np.int16])
-def test_the_log_is_that_of_the_definition_in_integers(engine, dtype, planes):
-    random = np.random.default_rng(5)
-    X = random.integers(0, 6, (30, 4)).astype(dtype)
-    y = random.integers(0, max(2, planes), 30)
-    report = kernel_run(engine, X, y, planes, max_iter=4)
+def test_the_log_is_that_of_the_definition_in_integers(engine, dtype, whole_numbers):
+    X, y, planes, logs = whole_numbers
+    report = kernel_run(engine, X.astype(dtype), y, planes, max_iter=4)
     state = report["state"]
-    for k, (log, norms) in enumerate(in_integers(X, y, 4, 2, planes)):
+    for k, (log, norms) in enumerate(logs):
         entries = slice(state["log_start"][k], state["log_start"][k + 1])
         found = (state[f"log_{name}"][entries].tolist() for name in ("row", "t", "step"))
         assert list(zip(*found, strict=True)) == log

@@ -64,7 +64,7 @@ def test_engines_and_storages(parameters, seed, shape, kind, is_weighted):
 @pytest.mark.parametrize(("activation", "classes"), [("relu", 3), ("tanh", 2), ("logistic", 3)])
 def test_every_way_of_assert_parity(activation, classes):
     random = np.random.default_rng(classes)
-    X, y = random.integers(0, 5, (15, 4)).astype(np.uint8), random.integers(0, classes, 15)
+    X, y = random.integers(0, 5, (10, 4)).astype(np.uint8), random.integers(0, classes, 10)
     y[:classes] = range(classes)
     model = MultilayerPerceptron((3,), activation=activation, max_iter=2, tol=None)
     assert_parity(model, X, y, batch_sizes=(7,))
@@ -72,7 +72,7 @@ def test_every_way_of_assert_parity(activation, classes):
         clone(model).set_params(class_weight={1: 0.5}),
         X / 8,  # of whole numbers there are twice as many ways
         y,
-        sample_weight=np.arange(15) % 3,
+        sample_weight=np.arange(10) % 3,
         batch_sizes=(2,),
     )
     assert_parity(model.set_params(batch_size=4, warm_start=True), X / 8, y, batch_sizes=(7,))

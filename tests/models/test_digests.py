@@ -157,7 +157,7 @@ def of_json(value, words, path=()):
     elif isinstance(value, bool):
         yield not value, path
     elif isinstance(value, (int, float)):
-        for other in (value * 2, value + 1, -value):
+        for other in (value + 1, -value):
             yield other, path
     elif isinstance(value, str):
         for other in (value[::-1], *words.get(path[-1], ())):
@@ -170,7 +170,7 @@ def of_tensors(tensors):
     for name, (kind, shape, data) in tensors.items():
         array = np.frombuffer(data, dtype=kinds[kind]).reshape(shape)
         with np.errstate(all="ignore"):
-            changed = [array * 2, array + 1, -array, array[::-1], array.reshape(-1)[::-1]]
+            changed = [array + 1, -array, array.reshape(-1)[::-1], *([array[::-1]] if array.ndim > 1 else ())]
         for other in changed:
             yield tensors | {name: (kind, shape, other.astype(array.dtype).tobytes())}, name
 

@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
+from tests.learners import LINEAR, ONLINE
 
 import perceptron_rs
 from perceptron_rs import (
@@ -59,9 +60,8 @@ def test_everything_comes_back(tools, learner, classes, track, tmp_path):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", ONLINE)
 def test_partial_fit_goes_on_with_the_same_bits(tools, engine_name, learner, classes, tmp_path):
-    if not hasattr(learner, "partial_fit"):
-        pytest.skip("it has no partial_fit")
     X, y = tools.data(classes)
     model = learner(engine=engine_name, eta0=0.3)
     model.partial_fit(X[:7], y[:7], classes=np.arange(classes))
@@ -87,19 +87,22 @@ def test_a_warm_fit_goes_on_with_the_same_bits(tools, engine_name, learner, clas
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("learner", "options"),
     [
-        {"multi_class": "joint"},
-        {"multi_class": "joint", "early_stopping": True, "track_mistakes": True},
-        {"early_stopping": True, "tol": 0.1, "max_iter": 50, "n_iter_no_change": 5},
-        {"added_feature": 0.5, "margin_threshold": 2.0, "max_mistakes_per_example": 3},
+        (learner, options)
+        for learner in LINEAR
+        for options in (
+            {"multi_class": "joint"},
+            {"multi_class": "joint", "early_stopping": True, "track_mistakes": True},
+            {"early_stopping": True, "tol": 0.1, "max_iter": 50, "n_iter_no_change": 5},
+            {"added_feature": 0.5, "margin_threshold": 2.0, "max_mistakes_per_example": 3},
+        )
+        if options.keys() <= learner().get_params().keys()
     ],
     ids=str,
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_options_come_back(tools, learner, classes, options, tmp_path):
-    if not set(options) <= set(learner().get_params()):
-        pytest.skip("it has no such option")
     model = tools.fitted(learner, classes, **options)
     assert tools.contents(again(model, tmp_path)) == tools.contents(model)
 
