@@ -20,6 +20,19 @@ SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
 #: The instruction set that every machine of this kind has.
 BASELINE = "neon" if platform.machine() in ("aarch64", "arm64", "ARM64") else "portable"
 
+#: What `describe` is joined by for a text: facts of a file.
+OF_FILE = {
+    "format": "safetensors",
+    "bytes": 0,
+    "digest": "",
+    "written_by": "",
+    "format_version": 0,
+    "arithmetic_version": 0,
+    "calls": None,
+    "digests": None,
+    "starts_from_weights": False,
+}
+
 
 def contents(model: Any) -> dict[str, Any]:
     """Return all that a model holds, for a look whether it has changed."""

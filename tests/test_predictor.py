@@ -19,6 +19,7 @@ from perceptron_rs import (
 from perceptron_rs.common.summary import as_text, describe
 from perceptron_rs.linear import summary as linear_story
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
+from tests.support import OF_FILE
 
 mpl.use("agg")
 
@@ -94,7 +95,7 @@ def test_votes_are_not_shown_as_one_of_the_vectors(noise):
     model = VotedPerceptron(max_iter=3, tol=None).fit(*noise)
     shown = describe(model, linear_story, top=2)
     assert shown["weights"] == [{"class": "b", "n_vectors": int(model.n_vectors_[0]), "largest": []}]
-    text = as_text({**shown, "format": 5, "bytes": 1}, linear_story)
+    text = as_text(shown | OF_FILE, linear_story)
     assert f"class b: {model.n_vectors_[0]} vectors vote" in text.replace('"', "")
     with pytest.raises(ValueError, match="set prediction="):
         model.to_sklearn()

@@ -51,12 +51,13 @@ def scores(right: int, found: int, there: int) -> dict[str, Any]:
     }
 
 
-def class_scores(
-    y: NDArray[np.generic], found: NDArray[np.generic], classes: NDArray[np.generic]
-) -> list[dict[str, Any]]:
-    """Return the scores of each class, which are sorted, and hold all labels."""
-    true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
-    counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
+def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[np.generic]) -> list[dict[str, Any]]:
+    """Return the scores of each class, which are sorted, and hold all labels; or of a matrix's columns."""
+    if y.ndim == 2:
+        counts = [np.count_nonzero(held, axis=0) for held in (y & found, found, y)]
+    else:
+        true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
+        counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
     return [scores(*numbers) for numbers in np.transpose(counts).tolist()]
 
 

@@ -20,9 +20,6 @@ FILES = [
     ("a.svm", b"# nothing\n\n", "no examples in "),
     ("a.npz", b"no archive", ""),
     ("a.npy", b"\x93NUMPY\x01\x00", ""),
-    ("a.arff", b"x", "unknown suffix '.arff'; the suffix must be one of .svm,"),
-    ("a", b"x", "unknown suffix ''"),
-    ("a.npz.gz", b"x", "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv, .jsonl, .ndjson may be compressed"),
 ]
 ARCHIVES = [
     ({"X": X}, "contains no labels; pass them with --labels FILE.npy"),

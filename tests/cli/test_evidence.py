@@ -126,26 +126,21 @@ def test_a_key(call, refused, trained, data, stream, keys, tmp_path):
     more = (*goes_on, model, "--model", tmp_path / "n")
     assert call(*more, "--audit-key", key).status == 0
     assert call("reproduce", tmp_path / "n", data, "--audit-key", key).status == 0
-    for argv, text in (
-        (("reproduce", model, data), "--audit-key: the digests of the model have a key; give that one"),
-        (
-            ("reproduce", model, data, "--audit-key", other),
-            "the digests of the model have another key; give that one",
-        ),
-        (("reproduce", model, data, "--audit-key", data), f"--audit-key {data} must hold 32 bytes"),
-        (("reproduce", model, data, "--audit-key", tmp_path / "none"), "none"),
-        (("reproduce", plain, data, "--audit-key", key), "have no key; leave it out"),
-        (more, "the model have a key; give that one, or set --no-audit"),
-        (
-            ("online", model, data, "--save", tmp_path / "o"),
-            "the model have a key; give that one, or set --no-audit",
-        ),
-        (("evidence", model, data, "--out", tmp_path), "--out"),
+    again, keyed = ("reproduce", model, data), "the digests of the model have a key; give that one"
+    for argv, status, text in (
+        (again, 2, f"--audit-key: {keyed}"),
+        ((*again, "--audit-key", other), 1, "the digests of the model have another key; give that one"),
+        ((*again, "--audit-key", data), 1, f"--audit-key {data} must hold 32 bytes"),
+        ((*again, "--audit-key", tmp_path / "none"), 1, "none"),
+        (("reproduce", plain, data, "--audit-key", key), 2, "have no key; leave it out"),
+        (more, 2, f"{keyed}, or set --no-audit"),
+        (("online", model, data, "--save", tmp_path / "o"), 2, f"{keyed}, or set --no-audit"),
+        (("evidence", model, data, "--out", tmp_path), 1, "--out"),
     ):
-        assert text in refused(*argv)
+        assert text in refused(*argv, status=status)
 
 
-def test_without_digests_and_online(call, trained, data, keys, tmp_path):
+def test_without_digests_and_online(call, refused, trained, data, keys, tmp_path):
     model = trained("--no-audit")
     assert "digests" not in describe(model)
     assert call("evidence", model, data).json["digests"] is None
@@ -154,6 +149,10 @@ def test_without_digests_and_online(call, trained, data, keys, tmp_path):
     assert [call["method"] for call in describe(out)["calls"]] == ["fit", "partial_fit"]
     assert call("online", model, data, "--save", out, "--no-audit").status == 0
     assert "calls" not in describe(out)
+    for argv in (("train", "averaged", data, "--continue", out), ("online", out, data, "--save", tmp_path)):
+        more = ("--model", tmp_path / "n") if argv[0] == "train" else ()
+        said = refused(*argv, *more, "--audit-key", keys[0], status=2)
+        assert said == "--audit-key has no effect: the model goes on from one without a record"
     tags = {"command": ("tag-train",), "data": tmp_path / "text"}
     assert "digests" not in describe(trained("--no-audit", **tags))
     tagger = trained("--audit-key", keys[0], **tags)

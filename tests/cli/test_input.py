@@ -51,8 +51,6 @@ def test_scaled_and_held_out(call, refused, tmp_path):
         said = refused("train", path, "--holdout", 0.001, "--model", tmp_path / "none", *more, "--quiet")
         assert "of 50 examples it leaves none" in said
     assert not (tmp_path / "none").exists()
-    (tmp_path / "a.svm").write_text(svmlight(X, Y))
-    assert "sparse" in refused("train", tmp_path / "a.svm", "--scale", "minmax", "--model", model)
 
 
 @pytest.mark.parametrize("learner", ["averaged", "multilayer"])

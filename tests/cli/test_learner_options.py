@@ -23,7 +23,7 @@ LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in 
 OPTIONS = {name: options_of(name) for name in LEARNERS}
 #: What is written of parameters whose values say no example of it.
 WRITTEN = {"class_weight": "-1=2", "hidden_layer_sizes": "5,3", "random_state": "7", "n_partitions": "3"}
-READ = {"class_weight": ["-1=2"], "hidden_layer_sizes": (5, 3), "random_state": 7, "n_partitions": 3}
+READ = {"class_weight": [("-1", 2.0)], "hidden_layer_sizes": (5, 3), "random_state": 7, "n_partitions": 3}
 
 
 def written(option, flag):
@@ -129,7 +129,8 @@ def test_an_option_is_one_entry(refused, monkeypatch):
 
     monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
-    assert learning.chosen(parse(["train", "averaged", *arguments])) == {"novelty": "much"}
+    told = parse(["train", "averaged", *arguments])
+    assert learning.given(told, options_of("averaged")) == {"novelty": "much"}
     said = refused("train", *arguments, status=2)
     assert "the learner perceptron has no option --novelty; leave it out" in said
 

@@ -225,7 +225,7 @@ def test_an_unknown_label_names_its_file_in_every_format(refused, model, tmp_pat
     np.savez(tmp_path / "a.npz", X=np.ones((2, 3)), y=np.array([1, 7]))
     (tmp_path / "a.svm").write_text("1 1:1\n7 1:1\n")
     (tmp_path / "a.csv").write_text("a,b,c,y\n1,1,1,1\n1,1,1,7\n")
-    for name, line in (("a.npz", ""), ("a.svm", ", line 2"), ("a.csv", ", line 3")):
+    for name, line in (("a.npz", ", row 2"), ("a.svm", ", line 2"), ("a.csv", ", line 3")):
         said = refused("online", model, tmp_path / name, "--quiet")
         assert said.startswith(
             f"{tmp_path / name}{line}: the label '7' is none of the model's classes, -1, 1;"

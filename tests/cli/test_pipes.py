@@ -123,45 +123,16 @@ def test_one_pass_of_a_pipe_into_a_new_model(call, fifo, stdin, tmp_path, form):
     assert call("predict", tmp_path / "m", fifo(data, "bare")).status == 0  # the model knows the format
 
 
-WORDS = CSV.replace(",-1\n", ",no\n").replace(",1\n", ",yes\n")
-KEPT = {
-    "tsv": (WORDS.replace(",", "\t"), ()),
-    "lines of words": ("no\ta b\nyes\tb c\n" * 3, ()),
-    "scaled svmlight": (TEXT.decode(), ("--scale", "standard")),
-    "held out": (WORDS, ("--holdout", 0.3)),
-    "hashed": ("red,1,no\nblue,2,yes\ngreen,1,no\n" * 3, ("--hash-bits", 8, "--no-header")),
-}
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
-@pytest.mark.parametrize("case", KEPT)
-def test_what_a_cache_keeps_of_a_pipe_tells_all_that_a_file_does(call, fifo, stdin, tmp_path, case):
-    text, options = KEPT[case]
-    form = "lines" if "lines" in case else "tsv" if case == "tsv" else "svmlight" if "svm" in case else "csv"
-    if form in ("csv", "tsv"):
-        pytest.importorskip("pyarrow")
-    (tmp_path / "file").write_text(text)
-    argv = ("--format", form, "--stream", "--epochs", 5, "--quiet", *options)
-    answer = call("train", tmp_path / "file", *argv, "--model", tmp_path / "whole")
-    assert answer.status == 0, answer.err
-    data = text.encode()
-    for data_of in (lambda: fifo(data), lambda: stdin(gzip.compress(data)) or "-"):
-        answer = call("train", data_of(), *argv, "--cache", tmp_path / "cache", "--model", tmp_path / "m")
-        assert answer.status == 0, answer.err
-        assert digest(load(tmp_path / "m")) == digest(load(tmp_path / "whole"))
-        left = {path.name for path in tmp_path.iterdir()}
-        assert left - {"pipe"} == {"file", "whole", "m", "cache"}
-
-
-def test_what_a_cache_keeps_of_a_pipe_goes_if_it_cannot_be_read(refused, stdin, tmp_path):
-    pytest.importorskip("pyarrow")
-    stdin(b"a,y\n1,no\n2;yes\n")
-    options = ("--format", "csv", "--stream", "--cache", tmp_path / "cache", "--model", tmp_path / "m")
-    assert "standard input" in refused("train", "-", *options)
-    assert list(tmp_path.iterdir()) == []
-    stdin(b"a,y\n1,no\n2,yes\n")
-    options = ("--format", "csv", "--stream", "--model", tmp_path / "m", "--scale", "standard")
-    assert "--cache FILE" in refused("train", "-", *options, status=2)
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [((), "say the labels with --classes, or name a file"), (("--scale", "standard"), "name a file")],
+)
+def test_what_needs_all_of_a_pipe_first_is_refused(refused, tmp_path, monkeypatch, options, remedy):
+    monkeypatch.setattr(sys, "stdin", None)  # it would be said that it is closed
+    kept = ("--stream", "--cache", tmp_path / "cache", "--model", tmp_path / "m")
+    said = refused("train", "-", "--format", "csv", *kept, *options, status=2)
+    assert said.startswith("standard input can be read only once, but --scale, --holdout, ")
+    assert said.endswith(f"take a pass of their own; {remedy}")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-"""What only a process shows: pipes that close, Ctrl-C, full disks, terminals."""
+"""What only a process shows: pipes that close, Ctrl-C, full disks."""
 
 import array
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -251,29 +250,3 @@ def test_a_full_disk_behind_standard_output(long):
 def test_no_standard_output_at_all(long):
     done = process(line=" ".join(command("predict", *long)) + " >&-", shell=True)
     assert (done.status, done.err) == (0, "")
-
-
-def on_a_terminal(*argv):
-    """Return what the command writes to a terminal as its standard error, and its exit status."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    with start(*argv, stdout=subprocess.DEVNULL, stderr=theirs) as child:
-        os.close(theirs)
-        written = b""
-        try:
-            while part := os.read(ours, 4096):
-                written += part
-        except OSError:
-            pass  # Linux: the other side is closed
-        os.close(ours)
-        return written.decode(), child.wait(timeout=60)
-
-
-def test_a_bar_on_a_terminal(text_file, tmp_path):
-    pytest.importorskip("rich")
-    written, status = on_a_terminal("train", text_file, "--model", tmp_path / "m", "--epochs", 3)
-    assert status == 0
-    assert "\x1b[" in written
-    assert "/3" in written
-    assert "0 mistakes (0.0000)" in written

@@ -68,7 +68,6 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
     both = (tmp_path / "a.csv", tmp_path / "b.csv")
     pytest.importorskip("pyarrow")
     for given, text in (
-        ((text_file, both[0]), "is csv, but"),
         (both, f"{both[1]}: its columns are 'b', but those of {both[0]} are 'a'"),
         ((*both, "--stream"), "b.csv: its columns are 'b'"),
         ((tmp_path / "none-*.svm",), "no file matches"),

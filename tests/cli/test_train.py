@@ -9,7 +9,7 @@ from perceptron_rs import load
 from perceptron_rs.cli.learning import LEARNER_NAMES
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
-from .support import X, script, svmlight
+from .support import X, Y, script, svmlight
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
@@ -74,7 +74,7 @@ def test_json_and_quiet(call, text_file, tmp_path):
 def test_an_early_end_is_a_warning(call, text_file, tmp_path):
     argv = ("train", text_file, "--model", tmp_path / "m", "--epochs", 1)
     last = call(*argv).err.splitlines()[-1]
-    assert last.startswith("perceptrons: warning: the maximum of 1 epochs was reached")
+    assert last.startswith("perceptrons: warning: the fit reached --epochs 1 before the stopping criterion; ")
     assert "warning" not in call(*argv, "--tol", "none").err
 
 
@@ -113,7 +113,34 @@ def test_where_the_system_lets_nobody_write(refused, text_file, tmp_path, monkey
     (tmp_path / "m").touch()
     monkeypatch.setattr("os.access", lambda *_: False)
     assert "may not be written to; save under another name" in refused("train", "no.svm", *out)
-    assert "is the data file" in refused("train", text_file, "--model", text_file)
+
+
+@pytest.mark.parametrize(
+    ("words", "whose"),
+    [
+        ("train a.svm --model a.svm", "the data"),
+        ("train a.svm --labels y.npy --model ./y.npy", "--labels"),
+        ("train a.svm --audit-key key --model link", "--audit-key"),
+        ("train a.svm --stream --cache new --model new", "--cache"),
+        ("train a.svm --stream --checkpoint new --model new", "--checkpoint"),
+        ("tag-train a.tsv --model a.tsv", "the data"),
+        ("online m a.svm --save a.svm", "the data"),
+        ("evidence m a.svm --out m", "MODEL"),
+    ],
+)
+def test_nothing_is_written_over_what_is_read(refused, text_file, model, tmp_path, monkeypatch, words, whose):
+    monkeypatch.chdir(tmp_path)
+    text_file.rename("a.svm")
+    model.rename("m")
+    np.save("y.npy", Y)
+    (tmp_path / "key").write_bytes(bytes(32))
+    (tmp_path / "link").symlink_to("key")
+    (tmp_path / "a.tsv").write_text("the\tD\ndog\tN\n")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    option, path = words.split()[-2:]
+    said = refused(*words.split(), status=2)
+    assert said == f"{option} {path.removeprefix('./')}: is the file of {whose}; name another one"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_an_old_model_stays_after_an_error(refused, model, tmp_path):

@@ -33,6 +33,11 @@ CALLS = [
     ("online plain x.svm --save-every 2", "--save-every has no effect without --save"),
     ("predict plain - --unlabelled --target a", "have no effect"),
     ("predict plain - --labelled --unlabelled", "--unlabelled"),
+    ("train a.svm --model m --stream --cache c --checkpoint ./c", "checkpoint name the same file; name two"),
+    ("train a.svm a.csv --model m", "is csv, but a.svm is svmlight; name files of one format, or --format"),
+    ("train a.arff --model m", "a.arff: unknown suffix '.arff'; the suffix must be one of .svm, .libsvm, "),
+    ("train a.npz.gz --model m", "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv, .jsonl, .ndjson may b"),
+    ("train a.svm --model m --scale minmax", "of sparse examples; set --scale maxabs, which keeps them"),
     # what a stream cannot have
     ("train a.svm --model m --stream --early-stopping", "--early-stopping is not available with --stream"),
     ("train a.svm --model m --stream --n-partitions 2", "--n-partitions 2 is not available with --stream"),
@@ -42,9 +47,8 @@ CALLS = [
     ("tag-train a.tsv --model m --stream --n-partitions 2", "--n-partitions 2 is not available with --st"),
     ("tag-train a.tsv --model m --stream --shuffle", "add --cache FILE"),
     # weights of classes
-    ("train a.svm --model m --class-weight 1", "must be LABEL=NUMBER"),
-    ("train a.svm --model m --class-weight 1=-1", "must be finite and >= 0"),
-    ("train a.svm --model m --class-weight 1=nan", "must be finite and >= 0"),
+    ("train a.svm --model m --class-weight 1", "must be LABEL=X, or balanced, got '1'"),
+    ("train a.svm --model m --class-weight 1=nan", "must be a finite number of at least 0, got 'nan'"),
     ("train a.svm --model m --class-weight balanced --class-weight 1=1", "cannot be combined"),
     # the options of some learners, before the data is opened
     ("train x.svm --model m --joint-update uniform",
@@ -71,6 +75,8 @@ CALLS = [
     ("train a.txt --model m --continue words --text --ngrams 1 2", "--ngrams is kept in the model"),
     ("tag-train a.tsv --model m --continue tags --window 1", "--window is kept in the model"),
     ("tag-train a.tsv --model m --continue tags --hash-columns 8", "--hash-columns is kept in the model"),
+    ("train a.svm --model m --continue plain --features 9", "--features is kept in the model"),
+    ("train a.svm --model m --continue plain --multi-class joint", "had 'ovr'; leave the option out, or"),
     # what is for another kind of data; also a default
     ("reproduce plain x.svm --tag-column 1", "--tag-column is about tagged sentences"),
     ("reproduce tags a.tsv --target y", "--target is about examples"),
@@ -82,8 +88,8 @@ CALLS = [
     ("train a.csv --model m --target y --ngrams 1 1", "--ngrams is for lines"),
     ("train a.txt --model m --text --tf-idf --stream", "--stream"),
     ("train a.txt --model m --text --tf-idf --scale maxabs", "--scale cannot"),
-    ("train a.txt --model m --tf-idf --format svmlight", "--tf-idf is for text"),
-    ("train a.txt --model m --keep-words 3 --format svmlight", "--keep-words is for text"),
+    ("train a.txt --model m --tf-idf --format svmlight", "lines, and a.txt is svmlight; add --text, or"),
+    ("train a.txt --model m --keep-words 3 --format svmlight", "--keep-words is for lines"),
     ("train a.txt --model m --ngrams 1 2 --format svmlight", "--ngrams is for lines"),
     ("train a.txt --model m --text --ngrams 2 1", "--ngrams must be two whole numbers"),
     ("train a.txt --model m --text --stop-words english --analyzer char", "--stop-words are left out"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -382,6 +383,33 @@ def test_parquet_is_read_in_parts(tmp_path):
         65_536,
         4_464,
     ]
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4"])
+def test_the_format_parquet_is_that_of_arrow_files_too(tmp_path, compression):
+    """Whole, in parts, as a stream and of a pipe, with the examples of Parquet."""
+    pa.feather.write_feather(TABLE, tmp_path / "a.feather", compression, chunksize=6)
+    pa.parquet.write_table(TABLE, tmp_path / "a.parquet")
+    reading = Reading(format="parquet", target="y", sample_weight="w")
+    expected = ExampleFiles([str(tmp_path / "a.parquet")], reading).whole()
+    feather = str(tmp_path / "a.feather")
+    with Path(feather).open("rb") as pipe:
+        found = [[ExampleFiles([file], reading).whole()] for file in (feather, pipe)]
+    found.append(list(ExampleFiles([feather], reading).parts()))
+    assert list(map(len, found)) == [1, 1, 7]
+    for parts in found:
+        assert np.concatenate([part.X for part in parts]).tobytes() == expected.X.tobytes()
+        assert np.concatenate([part.labels for part in parts]).tolist() == expected.labels.tolist()
+        assert np.concatenate([part.weights for part in parts]).tolist() == expected.weights.tolist()
+    streamed = open_examples(feather, format="parquet", target="y", sample_weight="w")
+    models = [
+        AveragedPerceptron(**SHORT).fit_stream(source)
+        for source in (streamed, open_examples(tmp_path / "a.parquet", target="y", sample_weight="w"))
+    ]
+    assert digest(models[0]) == digest(models[1])
+    Path(feather).write_bytes(Path(feather).read_bytes()[:99])
+    with pytest.raises(ValueError, match=r"a\.feather: "):
+        ExampleFiles([feather], reading).whole()
 
 
 def test_the_command_predicts_for_sparse_rows(tmp_path, capsys):

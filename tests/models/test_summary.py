@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from tests.support import OF_FILE
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -30,7 +31,7 @@ def summary(model, top=10):
     """Return what is said of a model: as JSON and as text."""
     family = LEARNERS[name_of(model)].part("summary")
     found = describe(model, family, top)
-    text = as_text(found | {"format": "safetensors", "bytes": 0}, family)
+    text = as_text(found | OF_FILE, family)
     return json.loads(json.dumps(found, default=str)), text
 
 

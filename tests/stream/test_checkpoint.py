@@ -212,6 +212,13 @@ def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path)
     assert path.read_bytes() == before
 
 
+def test_one_file_is_not_both_cache_and_checkpoint(tmp_path):
+    both = {"cache": tmp_path / "run", "checkpoint": f"{tmp_path}/./run"}
+    with pytest.raises(ValueError, match="cache and checkpoint name the same file; name two"):
+        Perceptron().fit_stream(source(), **both)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_data_file_that_was_replaced_is_another_one(tmp_path):
     """Of the same form and size; and one that was only moved away and back is the same."""
     data, run = tmp_path / "data", tmp_path / "run"

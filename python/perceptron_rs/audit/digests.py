@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from perceptron_rs import _core
 from perceptron_rs._core import Blake3
 from perceptron_rs.engines import Rows, rows_of
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.state import StoredRows
 
 __all__ = [
@@ -293,7 +293,8 @@ def refuse_other_key(digests: Digests | None, key: bytes | None, remedy: str = "
         return
     had = "no key" if expected is None else "a key" if key is None else "another key"
     remedy = "leave it out" if expected is None else remedy
-    raise ArgumentError(f"{{audit_key}}: the digests of {{estimator}} have {had}", remedy)
+    kind = ArgumentError if had == "another key" else OptionsError
+    raise kind(f"{{audit_key}}: the digests of {{estimator}} have {had}", remedy)
 
 
 def _without_gaps(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:

@@ -6,23 +6,20 @@ import io
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from inspect import signature
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
+from perceptron_rs.cli.words import say
 from perceptron_rs.common.schema import name_of as learner_name
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
-from perceptron_rs.io.text.lines import is_read_once, name_of_file
 from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.models.input_files import known_of
 
@@ -30,14 +27,12 @@ __all__ = [
     "Files",
     "data_of",
     "examples",
-    "kept",
     "lines_of",
     "reading_of",
     "several",
     "weights_of",
 ]
 
-_BLOCK = 1 << 20
 #: Names of files, and what is open: read as if they were one.
 Files: TypeAlias = tuple[Any, ...]
 
@@ -56,12 +51,6 @@ class _StandardInput:
         return getattr(self._file, attribute)
 
 
-class _Copy(str):
-    """The path of a copy, under the name of what was copied."""
-
-    name: str
-
-
 def data_of(words: Sequence[str]) -> Files:
     """Return what the words of DATA name: standard input, or the files of all of them."""
     if list(words) == ["-"]:
@@ -71,27 +60,6 @@ def data_of(words: Sequence[str]) -> Files:
             "standard input (-) cannot be one of several files; name the files, or pipe them all"
         )
     return tuple(paths_of(words))
-
-
-@contextmanager
-def kept(files: Files, beside: Path) -> Iterator[Files]:
-    """Copy what can be read once only to files, meanwhile, in the folder of another one."""
-    with TemporaryDirectory(prefix=f".{beside.name}-", dir=beside.parent) as folder:
-        places = (Path(folder, str(number)) for number in range(len(files)))
-        both = zip(files, places, strict=True)
-        yield tuple(_copied(file, path) if is_read_once([file]) else file for file, path in both)
-
-
-def _copied(file: Any, path: Path) -> _Copy:
-    copy = _Copy(path)
-    copy.name = name_of_file(file)
-    with (
-        path.open("wb") as out,
-        Path(file).open("rb") if isinstance(file, str) else nullcontext(file) as source,
-    ):
-        while part := getattr(source, "read1", source.read)(_BLOCK):
-            out.write(part)
-    return copy
 
 
 def examples(
@@ -112,9 +80,8 @@ def reading_of(arguments: Namespace, model: object = None, *, labels: bool = Tru
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
     known = None if model is None else known_of(model, told)
     if known is not None and told.get("multilabel", known["multilabel"]) != known["multilabel"]:
-        option, learnt = "--multilabel", "one label"
-        if known["multilabel"]:
-            option, learnt = "--no-multilabel", "a list of labels"
+        learnt = "a list of labels" if known["multilabel"] else "one label"
+        option = say("multilabel", not known["multilabel"])
         raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
     how = {name: told.get(name) for name in ("labelled", "threads")}
     return options_to_reading(told, known, with_labels=labels, **how)

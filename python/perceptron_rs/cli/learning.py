@@ -5,7 +5,6 @@ No library is imported before it is needed, so that ``--help`` is quick.
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LEARNER_NAMES",
     "audited",
-    "chosen",
     "given",
     "learner",
     "options_of",
@@ -55,11 +53,6 @@ def others_with(name: str) -> dict[str, str]:
         if name not in others
     }
     return texts | {"--learner": "the learner is a word behind the command, as in: train averaged DATA"}
-
-
-def chosen(arguments: Namespace, before: object = None) -> dict[str, Any]:
-    """Return the parameters of the learner that are given; ``before`` is the model that goes on."""
-    return given(arguments, options_of(arguments.learner), before)
 
 
 def given(arguments: Namespace, options: Sequence[Option], before: object = None) -> dict[str, Any]:
@@ -95,7 +88,7 @@ def learner(arguments: Namespace, before: Any = None) -> Any:
     Weights of classes are still as they were written: see `weigh_classes`.
     """
     kind = LEARNERS[arguments.learner].kind
-    parameters = chosen(arguments, before)
+    parameters = given(arguments, options_of(arguments.learner), before)
     if "n_jobs" in parameter_names(kind):
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
@@ -103,10 +96,30 @@ def learner(arguments: Namespace, before: Any = None) -> Any:
 
 
 def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
-    """Read the weights of classes as they were written; ``labels``: of these, None if nobody knows them."""
+    """Give weights to classes, which options name as text; ``labels``: theirs, None if nobody knows them."""
+    import numpy as np
+
+    from perceptron_rs.common.summary import label_text, plain
+
     written = vars(model).get("class_weight")
-    if isinstance(written, list):
-        model.class_weight = _class_weights(written, labels)
+    if not isinstance(written, list):
+        return
+    if "balanced" in written:
+        if len(written) > 1:
+            raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
+        model.class_weight = "balanced"
+        return
+    if labels is None:
+        raise UsageError(
+            "--class-weight of single classes needs all labels before --stream has read them; name them by "
+            "--classes"
+        )
+    classes = {label_text(label): plain(label) for label in np.unique(labels)}
+    for name, weight in written:
+        if name not in classes:
+            known = ", ".join(list(classes)[:10])
+            raise CommandError(f"--class-weight {name}={weight}: the data has no class {name!r}, but {known}")
+    model.class_weight = {classes[name]: weight for name, weight in written}
 
 
 def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
@@ -122,7 +135,7 @@ def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
         raise UsageError("--audit-key has no effect with --no-audit")
     key, calls = key_of(arguments.audit_key), calls_of(model)
     if goes_on and not calls and key is not None:
-        raise CommandError("--audit-key has no effect: the model goes on from one without a record")
+        raise UsageError("--audit-key has no effect: the model goes on from one without a record")
     model.audit = not arguments.no_audit and (not goes_on or bool(calls))
     model.audit_key = key
     if model.audit and calls and (digests := calls[-1].digests) is not None and digests.has_any:
@@ -136,37 +149,3 @@ def stream_options(arguments: Namespace) -> dict[str, Any] | None:
     if not told.pop("stream", False):
         return None
     return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **told}
-
-
-def _class_weights(options: Sequence[str], y: NDArray[Any] | None) -> dict[Any, float] | str:
-    """Return the values of --class-weight as the estimators take them."""
-    import numpy as np
-
-    from perceptron_rs.common.summary import label_text, plain
-
-    if "balanced" in options:
-        if len(options) > 1:
-            raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
-        return "balanced"
-    if y is None:
-        raise UsageError(
-            "--class-weight of single classes needs all labels before --stream has read them; name them by "
-            "--classes"
-        )
-    classes = {label_text(label): plain(label) for label in np.unique(y)}
-    weights: dict[Any, float] = {}
-    for option in options:
-        name, equals, number = option.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise UsageError(f"--class-weight {option}: must be LABEL=NUMBER, or balanced")
-        if name not in classes:
-            known = ", ".join(list(classes)[:10])
-            raise CommandError(f"--class-weight {option}: the data has no class {name!r}, but {known}")
-        if not 0 <= value < math.inf:
-            raise UsageError(f"--class-weight {option}: must be finite and >= 0")
-        weights[classes[name]] = value
-    return weights

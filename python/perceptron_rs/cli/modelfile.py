@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from perceptron_rs import learners
-from perceptron_rs.cli.status import CommandError
+from perceptron_rs.cli.status import CommandError, UsageError
+from perceptron_rs.cli.words import say
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.errors import about
 from perceptron_rs.models.files import check_target
@@ -23,16 +25,30 @@ __all__ = [
 ]
 
 
-def check_writable(path: Path, data: Sequence[Any], option: str = "--model") -> None:
-    """Raise CommandError if no model can be written there: before the training, and without a trace."""
-    files = [file for file in data if isinstance(file, str) and Path(file).exists()]
-    if path.exists() and any(map(path.samefile, files)):
-        raise CommandError(f"{option} {path}: is the data file; name another one")
+#: Arguments that name files which a command reads, or writes beside its model.
+_FILES = ("data", "labels", "audit_key", "cache", "checkpoint")
+
+
+def check_writable(path: Path, arguments: Namespace, option: str = "--model", *others: str) -> None:
+    """Raise if no model can be written there: before the training, and without a trace.
+
+    UsageError if another argument names this file; ``others`` are those that count beside the usual ones.
+    """
+    for name in (*_FILES, *others):
+        given = vars(arguments).get(name)
+        for file in given if isinstance(given, tuple) else (given,):
+            if isinstance(file, str | Path) and _is_same(Path(file), path):
+                raise UsageError(f"{option} {path}: is the file of {say(name)}; name another one")
     try:
         check_target(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise CommandError(f"{option} {path}: {reason[:1].lower()}{reason[1:]}") from error
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    exist = one.exists() and other.exists()
+    return one.samefile(other) if exist else one.resolve() == other.resolve()
 
 
 def save_model(model: Any, path: Path) -> None:

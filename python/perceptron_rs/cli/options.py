@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
+from perceptron_rs import __version__
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG, PROGRAM
@@ -40,16 +41,6 @@ ABOUT = {
 }
 
 
-class _Version(argparse.Action):
-    """As action="version", but the version is looked up only when it is asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from perceptron_rs import __version__
-
-        print(f"{PROGRAM} {__version__}")
-        parser.exit()
-
-
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Return the arguments; UsageError if they are none. ``train DATA`` is ``train perceptron DATA``."""
     argv = list(argv)
@@ -78,7 +69,9 @@ def parser(only: str | None = None) -> Parser:
         "new.svm. perceptrons COMMAND --help explains a command.",
         epilog=EPILOG,
     )
-    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    top.add_argument(
+        "--version", action="version", version=f"{PROGRAM} {__version__}", help="show the version and exit"
+    )
     places = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         about = f"{command.help[0].upper()}{command.help[1:]}. {ABOUT[command.data]}".rstrip()
@@ -121,10 +114,10 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = (
         "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
     )
-    add(command, "--keep-words N", text, kinds.COUNT)
+    add(command, "--keep-words N", text, kinds.COUNT, default=argparse.SUPPRESS)
     text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (0; with "
     add(command, "--holdout F", f"{text}--continue, that of the model)", kinds.HELD_OUT)
-    if LEARNERS[_learner(command)].in_streams:
+    if LEARNERS[command.get_default("learner")].in_streams:
         add_options(command.add_argument_group("data larger than memory"), StreamOptions)
     _learning(command)
     kinds.add_engine(command)
@@ -211,15 +204,10 @@ def _learning(
 ) -> None:
     """Add the options of the learner whose command it is; ``texts`` of those with another default."""
     group = command.add_argument_group("learning")
-    for option in options_of(_learner(command)):
+    for option in options_of(command.get_default("learner")):
         replace(option, help=(texts or {}).get(option.parameter, option.help)).add_to(group)
     if threads:
         kinds.add_threads(group)
-
-
-def _learner(command: argparse.ArgumentParser) -> str:
-    name: str = command.get_default("learner")
-    return name
 
 
 COMMANDS = (
@@ -229,18 +217,11 @@ COMMANDS = (
     Command("evaluate", "evaluate a model on the labels of DATA", "examples", _evaluate),
     Command("inspect", "show what is in a model file", None, _inspect),
     Command(
-        "parity", "train on DATA in every possible way and compare the bits", "examples", _parity, "DATA"
+        "parity", "train on DATA in every way there is and compare the bits", "examples", _parity, "DATA"
     ),
     Command("reproduce", "train a model again on its DATA and compare the bits", "examples", _reproduce),
-    Command(
-        "evidence",
-        "train a model again on its DATA and write what came out, to be signed",
-        "files",
-        _evidence,
-    ),
-    Command(
-        "digests", "print the digests of small fits, which are the same on every machine", None, _digests
-    ),
+    Command("evidence", "reproduce a model, and write what came out, to be signed", "files", _evidence),
+    Command("digests", "print the digests of small fits, the same on every machine", None, _digests),
     *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)

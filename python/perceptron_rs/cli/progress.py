@@ -1,53 +1,33 @@
-"""One line on standard error for each epoch, or a bar if a person is watching."""
+"""Lines on standard error: of each epoch, of progressive validation, of text that takes long to read."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from perceptron_rs.common.training.progress import EpochRecord
-from perceptron_rs.io.text.lines import names_of, watched
+from perceptron_rs.io.text.lines import watched
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.progress import SequenceEpoch
 
-__all__ = ["Counts", "ReadingLines", "progress", "reading"]
-
-_LARGE = 1 << 25  # bytes
-
-
-@contextmanager
-def progress(epochs: int, *, quiet: bool) -> Iterator[EpochLines | None]:
-    """Give the callback that shows how a fit gets on; None if nothing is to be shown."""
-    if quiet or sys.stderr is None:
-        yield None
-        return
-    bar = _bar() if sys.stderr.isatty() else None
-    if bar is None:
-        yield EpochLines()
-        return
-    with bar:
-        task = bar.add_task("", total=epochs)
-        lines = EpochLines(lambda text: bar.update(task, advance=1, description=text))
-        yield lines
+__all__ = ["Counts", "EpochLines", "ReadingLines", "reading"]
 
 
 class EpochLines:
-    """The callback: it words each epoch and writes the line."""
+    """The callback: it writes a line about each epoch."""
 
-    def __init__(self, write: Callable[[str], object] | None = None) -> None:
-        self._write = write or _line
+    def __init__(self) -> None:
         self._before = 0.0  # seconds until the end of the last epoch
         self._examples = self._mistakes = 0
 
     def __call__(self, record: EpochRecord | SequenceEpoch) -> bool:
         """Show one epoch; the fit goes on."""
         text = self._of_examples(record) if isinstance(record, EpochRecord) else _of_sequences(record)
-        self._write(f"epoch {record.epoch + 1}: {text}, {record.seconds:.2f} s")
+        _line(f"epoch {record.epoch + 1}: {text}, {record.seconds:.2f} s")
         return False
 
     def _of_examples(self, record: EpochRecord) -> str:
@@ -121,17 +101,11 @@ class ReadingLines:
 
 
 @contextmanager
-def reading(files: Sequence[Any], *, quiet: bool) -> Iterator[None]:
-    """Say that a file is read, and how far that is, if it takes a while."""
+def reading(*, quiet: bool) -> Iterator[None]:
+    """Say how far the reading of text is, if it takes a while."""
     if quiet or sys.stderr is None:
         yield
         return
-    try:
-        size = sum(Path(file).stat().st_size for file in files if isinstance(file, str))
-    except OSError:
-        size = 0
-    if size >= _LARGE:
-        _line(f"reading {names_of(files)}, {size / 1e6:.0f} MB")
     with watched(ReadingLines()):
         yield
 
@@ -143,14 +117,3 @@ def _share(mistakes: int, examples: int) -> str:
 
 def _line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _bar() -> Any:
-    """Return a progress bar of rich; None if rich is not installed."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    except ImportError:
-        return None
-    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
-    return Progress(*columns, console=Console(stderr=True, highlight=False))

@@ -14,6 +14,7 @@ from importlib import import_module
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.signals import Terminated, raise_terminated
 from perceptron_rs.cli.status import PROGRAM, Status, UsageError
+from perceptron_rs.cli.words import text_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 
 __all__ = ["main"]
@@ -73,23 +74,22 @@ def _run(argv: Sequence[str] | None) -> int:
             arguments = parse(sys.argv[1:] if argv is None else argv)
             if hasattr(arguments, "data"):
                 arguments.data = import_module("perceptron_rs.cli.data").data_of(arguments.data)
-            warnings.filterwarnings("default", category=UserWarning)
-            warnings.showwarning = _quiet if getattr(arguments, "quiet", False) else _show_warning
+            if getattr(arguments, "quiet", False):
+                warnings.simplefilter("ignore")
+            else:
+                warnings.filterwarnings("default", category=UserWarning)
+            warnings.showwarning = _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")
             status = int(command.run(arguments))
             sys.stdout.flush()
             return status
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except Terminated as end:
+    except KeyboardInterrupt as end:
         _silence_stdout(argv)
         with suppress(OSError):  # with SIGHUP the terminal may be gone
-            _complain(str(end))
-        return end.status
-    except KeyboardInterrupt:
-        _silence_stdout(argv)
-        _complain("interrupted")
-        return Status.INTERRUPTED
+            _complain(str(end) or "interrupted")
+        return end.status if isinstance(end, Terminated) else Status.INTERRUPTED
     except BrokenPipeError:
         _silence_stdout(argv)
         return Status.CLOSED_PIPE
@@ -98,14 +98,13 @@ def _run(argv: Sequence[str] | None) -> int:
         if isinstance(error, OSError) and error.filename is None and error.errno in _OF_OUTPUT:
             _silence_stdout(argv)
             place = "standard output: "
-        _complain(f"error: {place}{_text_of(error)}")
+        _complain(f"error: {place}{text_of(error)}")
         return Status.WRONG_USAGE if isinstance(error, UsageError | OptionsError) else Status.FAILURE
 
 
-def _complain(text: str) -> int:
+def _complain(text: str) -> None:
     if sys.stderr is not None:
         print(f"{PROGRAM}: {text}", file=sys.stderr, flush=True)
-    return Status.FAILURE
 
 
 def _silence_stdout(argv: Sequence[str] | None) -> None:
@@ -122,14 +121,5 @@ def _silence_stdout(argv: Sequence[str] | None) -> None:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     said = message.args[0] if isinstance(message, Warning) and message.args else message
-    text = _text_of(said) if isinstance(said, ArgumentError) else str(message)
+    text = text_of(said) if isinstance(said, ArgumentError) else str(message)
     _complain(f"warning: {' '.join(text.split())}")
-
-
-def _text_of(error: BaseException) -> str:
-    """Return what an error of the package says, in the words of the command."""
-    return str(import_module("perceptron_rs.cli.words").text_of(error))
-
-
-def _quiet(*_: object, **__: object) -> None:
-    pass

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = ["Terminated", "noted", "raise_terminated"]
 
-_NAMES = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+Handler: TypeAlias = Callable[[int, Any], Any]
+
+#: Windows has no SIGHUP.
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Terminated(KeyboardInterrupt):
@@ -25,43 +28,38 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def raise_terminated() -> Iterator[None]:
     """Raise `Terminated` when a signal asks the process to end; what it was told to ignore stays ignored."""
-    names = [name for name in _NAMES if hasattr(signal, name)]
-    found = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in names}
-    ours = [number for number, handler in found.items() if handler == signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, _raise)
-    try:
+    ours = (number for number in _ENDING if signal.getsignal(number) == signal.SIG_DFL)
+    with _handled(dict.fromkeys(ours, _raise)):
         yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
 def noted() -> Iterator[list[int]]:
     """Note the numbers of the signals that ask the process to end; what they do besides is as before."""
     found: list[int] = []
-    before: dict[int, Any] = {}
 
-    def noting(does: Callable[[int, Any], Any]) -> Callable[[int, Any], Any]:
+    def noting(does: Handler) -> Handler:
         def handler(number: int, frame: object) -> Any:
             found.append(number)
             return does(number, frame)
 
         return handler
 
-    if threading.current_thread() is threading.main_thread():  # which alone has handlers
-        for name in ("SIGINT", *_NAMES):
-            number = getattr(signal, name, None)
-            does = None if number is None else signal.getsignal(number)
-            if number is not None and callable(does):
-                before[number] = does
-                signal.signal(number, noting(does))
-    try:
+    is_main = threading.current_thread() is threading.main_thread()  # which alone has handlers
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING) if is_main}
+    with _handled({number: noting(does) for number, does in before.items() if callable(does)}):
         yield found
+
+
+@contextmanager
+def _handled(handlers: Mapping[int, Handler]) -> Iterator[None]:
+    """Let these functions handle signals, by their numbers, for a while."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
     finally:
-        for number, does in before.items():
-            signal.signal(number, does)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _raise(number: int, _: object) -> None:

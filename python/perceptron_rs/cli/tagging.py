@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -19,7 +18,7 @@ from perceptron_rs.io.text.lines import check_files, names_of
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["TaggedFiles", "load_tagger", "tagged"]
+__all__ = ["TaggedFiles", "load_tagger"]
 
 WINDOW = 2  # as of `column_attributes`
 
@@ -34,16 +33,6 @@ def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False)
             "use it from Python"
         )
     return model
-
-
-def tagged(line: str, tag: str, column: int | None) -> str:
-    """Return a line with its tag behind the last column, or in another one; separated as the line is."""
-    parts = re.split("(\t)" if "\t" in line else "([ \x0b\x0c]+)", line)
-    cells = [place for place in range(0, len(parts), 2) if parts[place]]
-    if column is not None and column <= len(cells):
-        parts[cells[column - 1]] = tag
-        return "".join(parts)
-    return line + (parts[cells[-1] - 1] if len(cells) > 1 else "\t") + tag
 
 
 class TaggedFiles:

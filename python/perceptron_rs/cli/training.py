@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import operator
+import sys
 import time
-import warnings
 from abc import ABC, abstractmethod
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from perceptron_rs.cli.learning import audited, learner, stream_options
 from perceptron_rs.cli.modelfile import check_writable, save_model
-from perceptron_rs.cli.progress import progress, reading
+from perceptron_rs.cli.progress import EpochLines, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.words import say
@@ -48,7 +47,7 @@ class Training(ABC):
         """Return the model that goes on."""
 
     @abstractmethod
-    def open(self, model: Any, stack: ExitStack) -> Callable[[], object]:
+    def open(self, model: Any) -> Callable[[], object]:
         """Read what must be read before, and return what lets the model learn."""
 
     @abstractmethod
@@ -71,14 +70,13 @@ def run(arguments: Namespace, kind: type[Training]) -> int:
     model = audited(learner(arguments, before), arguments, goes_on=goes_on)
     check_exclusions(model)  # before anything is read
     blocks = stream_options(arguments)
-    check_writable(out, arguments.data)
+    check_writable(out, arguments)
     training = kind(arguments, before, blocks)
-    with reading(arguments.data, quiet=arguments.quiet), noted() as signals, ExitStack() as stack:
+    with reading(quiet=arguments.quiet), noted() as signals:
         times = [time.perf_counter()]
-        learn = training.open(model, stack)
+        learn = training.open(model)
         times.append(time.perf_counter())
-        with _watched(arguments, model, goes_on=goes_on):
-            learn()
+        _fit(arguments, model, learn, goes_on=goes_on)
         del learn  # and the examples with it
         training.keep(model)
     times.append(time.perf_counter())
@@ -88,6 +86,7 @@ def run(arguments: Namespace, kind: type[Training]) -> int:
     spent = map(operator.sub, [*times[1:], time.perf_counter()], times)
     seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size
     if arguments.json:
+        result |= {"n_features": model.n_features_in_, "n_iter": model.n_iter_, "converged": model.converged_}
         result |= {"seconds": seconds, "model": arguments.model, "bytes": size, "interrupted": bool(signals)}
         print(json.dumps(result))
     else:
@@ -97,29 +96,13 @@ def run(arguments: Namespace, kind: type[Training]) -> int:
     return 128 + signals[0] if signals else Status.SUCCESS
 
 
-@contextmanager
-def _watched(arguments: Namespace, model: Any, *, goes_on: bool) -> Iterator[None]:
-    """Let a model be fitted, and show how it gets on; what belongs to this run is taken away again."""
+def _fit(arguments: Namespace, model: Any, learn: Callable[[], object], *, goes_on: bool) -> None:
+    """Fit a model, and show how it gets on; what belongs to this run is taken away again."""
     vars(model).pop("feature_names_in_", None)  # the readers compare the names; X has none
-    own = {"warm_start": model.warm_start, "keep_on_interrupt": False, "n_jobs": None, "callback": None}
-    own = {name: value for name, value in own.items() if name in model.get_params()}
-    with (
-        progress(model.max_iter, quiet=arguments.quiet or "callback" not in own) as callback,
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter("always")
-        model.set_params(warm_start=goes_on, keep_on_interrupt=arguments.keep_on_interrupt)
-        if "callback" in own:
-            model.callback = callback
-        yield
-    model.set_params(**own)
-    for warning in caught:
-        if str(warning.message).startswith("the fit reached"):
-            warnings.warn(
-                f"the maximum of {model.max_iter} epochs was reached before the stopping criterion; raise "
-                "--epochs, or pass --tol none to use a fixed number of epochs",
-                warning.category,
-                stacklevel=2,
-            )
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    shown = EpochLines() if not arguments.quiet and sys.stderr is not None else None
+    run = {"warm_start": goes_on, "keep_on_interrupt": arguments.keep_on_interrupt, "callback": shown}
+    own = {"warm_start": model.warm_start, "keep_on_interrupt": False, "callback": None, "n_jobs": None}
+    known = model.get_params().keys()
+    model.set_params(**{name: run[name] for name in run.keys() & known})
+    learn()
+    model.set_params(**{name: own[name] for name in own.keys() & known})

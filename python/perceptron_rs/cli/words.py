@@ -16,7 +16,7 @@ from perceptron_rs.stream.options import StreamOptions
 __all__ = ["say", "text_of"]
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
-_ALIKE = "audit_key holdout labelled scale tag_column template tf_idf window"
+_ALIKE = "audit_key holdout keep_words labelled scale tag_column template tf_idf window"
 #: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
@@ -24,6 +24,7 @@ _OTHERS = {
     "data": "the data",
     "estimator": "the model",
     "fit_stream": "--stream",
+    "model": "MODEL",
     "n_jobs": "--threads",
     "partial_fit": "online",
     "warm_start": "--continue",

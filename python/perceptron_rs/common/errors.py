@@ -62,9 +62,9 @@ class FittedAttributes:
             return object.__getattribute__(self, name)  # raises what it raised before
 
 
-def warn_caller(text: str, category: type[Warning]) -> None:
+def warn_caller(text: str | ArgumentError, category: type[Warning]) -> None:
     """Warn of a line of the caller: the first one outside of this package and of what wraps its methods."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_CALLERS:
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn(category(text), stacklevel=level)

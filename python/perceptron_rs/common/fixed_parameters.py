@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.fitted import attributes
 
 __all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
@@ -33,7 +33,7 @@ def check_fixed_parameters(model: object) -> None:
         now = ", ".join(f"{{{name}}}" for name in changed)
         before = ", ".join(f"{known[name]!r:.80}" for name in changed)
         again = "start again by fit with warm_start=False" if hasattr(model, "warm_start") else "fit again"
-        raise ArgumentError(
+        raise OptionsError(
             f"{now} differs from the fit that {{estimator}} continues, which had {{before}}",
             f"set it back, or {again}",
             cause="other terms",

@@ -11,7 +11,7 @@ from perceptron_rs.common.schema import Array, SchemaMixin, schema_of
 
 __all__ = ["Family", "as_text", "describe", "label_text", "largest", "largest_lines", "plain"]
 
-_SHOWN = 20  # numbers of a line
+_SHOWN = 20  # numbers of a line, and calls of a record
 
 
 class Family(Protocol):
@@ -49,6 +49,7 @@ def as_text(description: dict[str, Any], family: Family) -> str:
     classes = [label_text(label) for label in description["classes"]]
     lines = [
         f"format      {description['format']}, {description['bytes']} bytes",
+        *_record_lines(description),
         f"estimator   {description['estimator']}",
         f"classes     {' '.join(classes[:_SHOWN])}{' ...' if len(classes) > _SHOWN else ''}",
         f"features    {description['n_features']}{behind}",
@@ -59,6 +60,33 @@ def as_text(description: dict[str, Any], family: Family) -> str:
         *after,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _record_lines(description: dict[str, Any]) -> list[str]:
+    """Return the lines of the digest, the versions and the calls that a file has a record of."""
+    calls, digests = description["calls"] or [], description["digests"]
+    versions = f"{description['written_by']}, arithmetic {description['arithmetic_version']}"
+    lines = [
+        f"digest      {description['digest']}",
+        f"versions    {versions}, format {description['format_version']}",
+    ]
+    for number, call in enumerate(calls[:_SHOWN]):
+        n_calls = sum(times for _, times in call["sizes"])
+        n_examples = sum(size * times for size, times in call["sizes"])
+        line = f"record      {call['method']} of {n_examples} examples with {call['n_features']} columns"
+        line += f", {n_calls} calls" if n_calls > 1 else ""
+        line += f", ended by {call['ended'][0]}" if "ended" in call else ""
+        is_given = number == 0 and description["starts_from_weights"]
+        lines.append(line + (", from weights that it was given" if is_given else ""))
+    if len(calls) > _SHOWN:
+        lines.append(f"record      and {len(calls) - _SHOWN} more, which --json shows")
+    if not calls:
+        lines.append("record      none: the training cannot be repeated")
+    if digests is not None:
+        sizes = [size for size, found in digests["blocks"] if found is not None]
+        key = "" if digests["key"] is None else f", with the key {digests['key']}"
+        lines.append(f"digests     {len(sizes)} of {sum(sizes)} examples{key}")
+    return lines
 
 
 def _history_lines(history: dict[str, Any]) -> list[str]:

@@ -54,8 +54,9 @@ __all__ = ["Bad", "Check", "ExampleFiles"]
 
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]
-#: Is told what is wrong with an example, of which file and line; raises an error, or has it left out.
-Bad: TypeAlias = Callable[[ValueError, str, int], None]
+#: Is told what is wrong with an example, of which file, and of which line or row; raises an error, or has it
+#: left out.
+Bad: TypeAlias = Callable[[ValueError, str, str], None]
 
 _NO_ROWS = np.zeros((0, 0))
 #: What does not change the examples that are read.
@@ -167,13 +168,13 @@ class ExampleFiles:
         if form == "safetensors":
             return read_tensors(file, reading)
         if form == "parquet":
-            from perceptron_rs.io.tables.tables import parquet_table
+            from perceptron_rs.io.tables.tables import whole_table
 
             found = file
             if is_read_once([file]):
                 with io.BufferedReader(unpacked(file, reading.max_ratio or MAX_RATIO, name=name)) as opened:
                     found = opened.read()
-            return next(of_tables(name, reading, [parquet_table(found)]))
+            return next(of_tables(name, reading, [whole_table(found)]))
         if form in TEXT_TABLES:
             from perceptron_rs.io.tables.columns import room_for_arrow
 
@@ -249,25 +250,21 @@ class ExampleFiles:
         A model says how wide they are. If nothing says whether columns count from 0, all must be read to
         know. Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on threads.
 
-        What ``check`` or a reader cannot take is told to ``bad``, line by line, when the examples before it
-        have been given.
+        What ``check`` or a reader of text cannot take is told to ``bad``, line by line, or row by row, when
+        the examples before it have been given.
         """
         unknown = self.form == "svmlight" and self.reading.zero_based == "auto"
         if unknown and self.is_read_once:
             self._wait_for_all(needs_answers=bad is not None)
         in_parts = self.form == "parquet" and not self.is_read_once
         if not (self.form in TEXTS or in_parts) or unknown or self.reading.labels is not None:
-            data = self.whole()
-            if check is not None:
-                with about(self.name):
-                    check(data)
-            yield data
+            yield from self._taken(self.whole(), self.name, check, bad)
             return
         check_files(self.files)
         first = None
         for file in self.files:
             name = name_of_file(file)
-            found = self._tables(file, check) if in_parts else self._texts(file, may_wait, check, bad)
+            found = self._tables(file, check, bad) if in_parts else self._texts(file, may_wait, check, bad)
             for data in found:
                 if len(data):
                     first = first or (name, data)
@@ -293,14 +290,16 @@ class ExampleFiles:
             raise error
         warnings.warn(UserWarning(error), stacklevel=1)
 
-    def _tables(self, file: Any, check: Check | None) -> Iterator[Examples]:
+    def _tables(self, file: Any, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
         """Give the examples of a Parquet file, some at a time."""
         from perceptron_rs.io.tables.columns import room_for_arrow
         from perceptron_rs.io.tables.tables import table_file
 
-        with about(name_of_file(file)), room_for_arrow():
-            for part in of_tables(name_of_file(file), self.reading, table_file(file)):
-                yield self._taken(part, name_of_file(file), check)
+        name, row = name_of_file(file), 1
+        with about(name), room_for_arrow():
+            for part in of_tables(name, self.reading, table_file(file)):
+                yield from self._taken(self._checked(part, name), name, check, bad, row)
+                row += len(part)
 
     def _texts(
         self, file: object, may_wait: bool, check: Check | None, bad: Bad | None
@@ -312,7 +311,10 @@ class ExampleFiles:
 
         def part(block: tuple[int, bytes]) -> Examples:
             with about(name):
-                return self._taken(lines.part(*block), name, check)
+                data = self._checked(lines.part(*block), name)
+                if check is not None and len(data):
+                    check(data)
+                return data
 
         def without_bad(number: int, text: bytes) -> Iterator[Examples]:
             """Give the examples of what can be read, and tell of each line that cannot."""
@@ -329,7 +331,7 @@ class ExampleFiles:
                 )
                 if len(ends) < 2:
                     assert bad is not None
-                    bad(error, name, number)
+                    bad(error, name, f"line {number}")
                     return
             else:
                 yield data
@@ -356,11 +358,26 @@ class ExampleFiles:
         with closing(blocks):
             yield from found
 
-    def _taken(self, data: Examples, name: str, check: Check | None) -> Examples:
-        data = self._checked(data, name)
-        if check is not None and len(data):
-            check(data)
-        return data
+    def _taken(
+        self, data: Examples, name: str, check: Check | None, bad: Bad | None, row: int = 1
+    ) -> Iterator[Examples]:
+        """Give the rows that ``check`` can take, and tell of each other one; the first is ``row``."""
+        try:
+            with about(name):
+                if check is not None and len(data):
+                    check(data)
+        except ValueError as error:
+            if bad is None:
+                raise
+            if len(data) == 1:
+                bad(error, name, f"row {row}")
+                return
+        else:
+            yield data
+            return
+        half = len(data) // 2
+        yield from self._taken(data.part(0, half), name, check, bad, row)
+        yield from self._taken(data.part(half, len(data)), name, check, bad, row + half)
 
     def _checked(self, data: Examples, name: str) -> Examples:
         """Return examples with tidy labels, scaled as the model's; ValueError if they are not as wanted."""
@@ -403,15 +420,12 @@ class ExampleFiles:
         """
         own = self.reading
         strings = own.asks_strings(self.form)
-        if self.is_read_once and self.takes_own_pass(scales=fit is not None):
-            others = ["keep what is read with {cache}"] if self.form in TEXTS else []
-            if not (strings or fit is not None or self.holdout is not None):
-                others.insert(0, "say the labels with {classes}")
+        needs_more = strings or fit is not None or self.holdout is not None
+        if self.is_read_once and (needs_more or own.asks_labels(self.form)):
             raise OptionsError(
                 "{name} can be read only once, but {scale}, {holdout}, the strings of a hashed table and "
                 "whether all labels are integers take a pass of their own",
-                ", ".join([*others, "or name a file"]),
-                settings={"cache": "FILE"},
+                "name a file" if needs_more else "say the labels with {classes}, or name a file",
                 name=self.name,
             )
         check_files(self.files)
@@ -433,7 +447,7 @@ class ExampleFiles:
             n_features=width or self.reading.n_features or (None if bits is None else 1 << bits),
             labels=self.reading.list_labels,
             is_shifted=None if self._asks_base else False,
-            files=() if any(map(_has_no_stamp, self.files)) else tuple(map(Path, self.files)),
+            files=() if any(map(is_pipe, self.files)) else tuple(map(Path, self.files)),
             again=not self.is_read_once,
             reading=self._how(),
             name=self.name,
@@ -484,12 +498,6 @@ class ExampleFiles:
         with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
             next((found for _, text in blocks if (found := table.lines.after_header(text)) is not None), None)
         return table.lines.layout
-
-    def takes_own_pass(self, *, scales: bool) -> bool:
-        """Whether something must be known of all examples before any is learnt from."""
-        reading, form = self.reading, self.form
-        of_data = reading.asks_labels(form) or reading.asks_strings(form)
-        return of_data or scales or self.holdout is not None
 
     def came_from(self, rows: int, *, holds_zero: bool) -> None:
         """Take what a cache knows of all examples: perhaps only the beginning of the files was read."""
@@ -545,8 +553,3 @@ class ExampleFiles:
             self.reading = replace(self.reading, texts=tuple(texts))
         if fit is not None:
             self.reading = replace(self.reading, scale=fit.scale())
-
-
-def _has_no_stamp(file: object) -> bool:
-    """Whether nothing tells that a file is as it was: of pipes, and of copies, which have another's name."""
-    return is_pipe(file) or hasattr(file, "name")

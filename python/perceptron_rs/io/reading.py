@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.options.kinds import MOST_BITS, is_delimiter
-from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.fitted import attributes
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.compression import SUFFIXES as PACKED
@@ -74,7 +74,7 @@ _FORMATS_OF = {
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
     "hash_bits": (*TABLES, *HASHED),
-    **dict.fromkeys(OF_TEXT, ("lines",)),
+    **dict.fromkeys((*OF_TEXT, "tf_idf", "keep_words"), ("lines",)),
     "zero_based": ("svmlight",),
     "multilabel": ("svmlight",),
 }
@@ -138,14 +138,16 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
     Parameters
     ----------
     options : mapping
-        Values of `FileOptions` that are set, be it to their defaults; other names are of other things.
+        Values of `FileOptions` that are set, be it to their defaults; other names are of other things, of
+        which some are for one format alone.
     of_model : mapping or None
         What a model knows of its data, where no option says another thing.
     **how : object
         Other fields of the `Reading`.
     """
     values = {option.name: options[option.name] for option in fields(FileOptions) if option.name in options}
-    return Reading(given=frozenset(values), **{**(of_model or {}), **values}, **how)
+    given = values.keys() | (options.keys() & _FORMATS_OF.keys())
+    return Reading(given=frozenset(given), **{**(of_model or {}), **values}, **how)
 
 
 def check_bits(bits: object) -> int:
@@ -187,7 +189,7 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
     form = reading.format or _by_suffix(files[0], reading)
     for file in files[1:]:
         if reading.format is None and (other := _by_suffix(file, reading)) != form:
-            raise ArgumentError(
+            raise OptionsError(
                 f"{{name}}: is {other}, but {{first}} is {form}",
                 "name files of one format, or {format}",
                 name=name_of_file(file),
@@ -196,7 +198,10 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
     for option, forms in _FORMATS_OF.items():
         if option in reading.given and form not in forms:
             known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
-            raise OptionsError(f"{{{option}}} is for {known}, and {{name}} is {form}", name=names_of(files))
+            remedy = "add {format='lines'}, or leave it out" if forms == ("lines",) else ""
+            raise OptionsError(
+                f"{{{option}}} is for {known}, and {{name}} is {form}", remedy, name=names_of(files)
+            )
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
     # Of a model: options were looked at already.
     of_model = (("columns", TABLES), ("drop", _FORMATS_OF["drop"]))
@@ -219,14 +224,19 @@ def _by_suffix(file: object, reading: Reading) -> str:
         if inner in TEXTS:
             return inner
         known = ", ".join(suffix for suffix, form in SUFFIXES.items() if form in TEXTS)
-        raise ValueError(f"{name}: only {known} may be compressed, as in data.svm{suffix}")
+        raise OptionsError(
+            "{name}: only {known} may be compressed, as in {example}",
+            name=name,
+            known=known,
+            example=f"data.svm{suffix}",
+        )
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
-    if is_read_once([file]) or hasattr(file, "name"):  # a copy of what could be read once
+    if is_read_once([file]):
         if reading.usual is None:
             raise OptionsError("{name} has no suffix that says its format", "add {format}", name=name)
         return reading.usual
-    raise ArgumentError(
+    raise OptionsError(
         "unknown suffix {suffix!r}",
         f"the suffix must be one of {', '.join(SUFFIXES)}, or {{format}} must name the format",
         place=f"{name}: ",

@@ -14,6 +14,7 @@ from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import FORMATS, MOST_BITS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.csr import csr_to_dense
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 
@@ -60,7 +61,7 @@ class Scale:
 
     def again(self) -> ScaleFit:
         """Return what learns it from other data."""
-        return ScaleFit(self.kind)
+        return ScaleFit(self.kind, centred=self.offset is not None)
 
     def tensors(self) -> dict[str, Any]:
         """Return what a file holds beside the description."""
@@ -95,18 +96,32 @@ def _dense_floats(X: MatrixLike) -> NDArray[np.generic]:
 
 
 class ScaleFit:
-    """A scaler of scikit-learn that is fitted to one block of examples after another."""
+    """A scaler of scikit-learn that is fitted to one block of examples after another.
 
-    def __init__(self, kind: str) -> None:
-        self._kind, self._centred = kind, False
+    Parameters
+    ----------
+    kind : {"standard", "minmax", "maxabs"}
+    centred : bool or None, default=None
+        Whether zeros may become other numbers; None: if the first block is dense.
+    """
+
+    def __init__(self, kind: str, *, centred: bool | None = None) -> None:
+        self._kind, self._centred = kind, centred
         self._scaler: Any = None
 
     def add(self, X: MatrixLike) -> None:
         """Learn from some examples."""
-        if self._scaler is None:
+        if self._centred is None:
             self._centred = isinstance(X, np.ndarray)
+        if self._kind == "minmax" and not self._centred:
+            raise OptionsError(
+                "{scale} would make other numbers of the zeros of sparse examples",
+                "set {scale='maxabs'}, which keeps them",
+                values={"scale": self._kind},
+            )
+        if self._scaler is None:
             self._scaler = _new_scaler(self._kind, centred=self._centred)
-        self._scaler.partial_fit(X)
+        self._scaler.partial_fit(in_full(X) if self._centred else X)
 
     def scale(self) -> Scale:
         """Return what was learnt."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from numbers import Integral, Real
@@ -71,6 +72,9 @@ class Options:
         if not isinstance(every, Real) or not float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
         check_resume(self.checkpoint, resume=self.resume)
+        files = [file for file in (self.cache, self.checkpoint) if isinstance(file, str | os.PathLike)]
+        if len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1]):
+            raise OptionsError("{cache} and {checkpoint} name the same file", "name two")
 
 
 def open_stream(

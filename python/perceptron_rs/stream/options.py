@@ -24,7 +24,7 @@ class StreamOptions:
     classes: tuple[str, ...] | None = field(
         default=None,
         metadata=allowed(
-            parsed(kinds.names, "LABEL,..."),
+            parsed(kinds.labels, "LABEL,..."),
             "all labels, instead of a pass that finds them; a pipe needs this, --features and --epochs 1",
             default="",
             needs=_STREAM,

@@ -15,8 +15,7 @@ from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.summary import label_text, plain
-from perceptron_rs.io.examples import Examples
-from perceptron_rs.metrics import class_scores, scores
+from perceptron_rs.metrics import class_scores
 
 __all__ = ["run"]
 
@@ -28,60 +27,46 @@ def run(arguments: Namespace) -> int:
     model = load_predictor(Path(arguments.model), arguments.threads)
     files = examples(arguments, model)
     data = files.whole()
-    y = data.labels
+    y, found = data.labels, model.predict(data.rows)
     if files.reading.multilabel:
-        return show(_of_lists(model, data), as_text, arguments)
-    _check_kinds(y, model.classes_, files.name)
-    unknown = y[~np.isin(y, model.classes_)]
-    if len(unknown):
-        warn_of_unknown(f"{files.name}: {len(unknown)} examples have labels", unknown[0])
-    return show(figures(y, model.predict(data.rows), model.classes_), as_text, arguments)
+        y, found = y != 0, in_full(found) != 0
+    else:
+        _check_labels(y, model.classes_, files.name)
+    return show(figures(y, found, model.classes_), as_text, arguments)
 
 
-def _check_kinds(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
-    """Raise if one of them holds strings and the other numbers, or if they have no label in common."""
+def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
+    """Warn of labels that are none of the model's classes; CommandError if all are."""
+    unknown = y[~np.isin(y, classes)]
     if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
         found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
         raise CommandError(
             f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
             f"pass labels of the same kind with --labels or --target"
         )
-    if not np.isin(y, classes).any():
+    if len(unknown) == len(y):
         raise CommandError(
             f"{where}: no label is one of the model's classes ({several(classes)}); its first label is "
             f"{label_text(y[0])!r}; choose the right column with --target, or pass other labels with --labels"
         )
-
-
-def _of_lists(model: Any, data: Examples) -> dict[str, Any]:
-    """Return the figures of lists of labels: an example is right if all of its labels are."""
-    y, found = data.labels != 0, model.predict(data.rows)
-    found = in_full(found) != 0
-    errors = int(np.count_nonzero((y != found).any(axis=1)))
-    counts = [np.count_nonzero(held, axis=0).tolist() for held in (y & found, found, y)]
-    return {
-        "n_samples": len(y),
-        "errors": errors,
-        "accuracy": (len(y) - errors) / len(y),
-        "hamming_loss": int(np.count_nonzero(y != found)) / y.size,
-        "classes": [
-            {"label": plain(label), **scores(*numbers)}
-            for label, *numbers in zip(model.classes_, *counts, strict=True)
-        ],
-    }
+    if len(unknown):
+        warn_of_unknown(f"{where}: {len(unknown)} examples have labels", unknown[0])
 
 
 def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
-    """Return what there is to say about the predictions ``found``."""
-    errors, labels = int(np.count_nonzero(y != found)), np.union1d(classes, y)
-    parts = class_scores(y, found, labels)
-    result: dict[str, Any] = {
-        "n_samples": len(y),
-        "errors": errors,
-        "accuracy": (len(y) - errors) / len(y),
-        "classes": [{"label": plain(label), **part} for label, part in zip(labels, parts, strict=True)],
-    }
-    if len(labels) <= FEW:
+    """Return what there is to say about the predictions ``found``.
+
+    Both hold labels; or rows of a matrix, of which one is right if all of its labels are.
+    """
+    wrong, has_lists = y != found, y.ndim == 2
+    errors = int(np.count_nonzero(wrong.any(axis=1) if has_lists else wrong))
+    result: dict[str, Any] = {"n_samples": len(y), "errors": errors, "accuracy": (len(y) - errors) / len(y)}
+    if has_lists:
+        result["hamming_loss"] = int(np.count_nonzero(wrong)) / y.size
+    labels = classes if has_lists else np.union1d(classes, y)
+    parts = zip(labels, class_scores(y, found, labels), strict=True)
+    result["classes"] = [{"label": plain(label), **part} for label, part in parts]
+    if not has_lists and len(labels) <= FEW:
         confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
         np.add.at(confusion, (np.searchsorted(labels, y), np.searchsorted(labels, found)), 1)
         result["confusion"] = confusion.tolist()

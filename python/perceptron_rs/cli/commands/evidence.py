@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
             f"{names_of(arguments.data)}: evidence names files, which can be read again; name one"
         )
     if arguments.out is not None:
-        check_writable(Path(arguments.out), arguments.data, "--out")
+        check_writable(Path(arguments.out), arguments, "--out", "model")
     beside = [arguments.labels] if "labels" in arguments else []
     evidence = Evidence(arguments.model, [*arguments.data, *beside])
     model, answer = again(arguments)

@@ -6,7 +6,6 @@ import copy
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +42,9 @@ def run(arguments: Namespace) -> int:
             f"{arguments.model}: has many labels for each example, and online answers with one; go on with "
             f"train --stream --continue, or call predict_then_learn in Python"
         )
-    if model.audit or arguments.no_audit or arguments.audit_key is not None:
-        audited(model, arguments, goes_on=True)
+    audited(model, arguments, goes_on=True)
     if arguments.save is not None:
-        check_writable(Path(arguments.save), arguments.data, "--save")
+        check_writable(Path(arguments.save), arguments, "--save")
     learning = Learning(model, arguments)
     try:
         learning.all()
@@ -72,48 +70,47 @@ class Learning:
         self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples
+        self.answers: list[int] = []  # the numbers of the classes of the last examples
+        self.errors = 0  # of these
         self.bad: list[str] = []
 
     def all(self) -> None:
         """Answer all examples, and learn from them."""
         every = self.arguments.save_every
-        for data in self.files.parts(check=self.check, bad=self.unread):
-            for part, answers, errors in self.answered(data):
-                self.learnt += len(part)
-                self.counts.add(len(part), errors)  # before a signal that comes with the answer
-                sys.stdout.write("".join(map(self.lines.__getitem__, answers)))
-                sys.stdout.flush()
-                self.counts.tell()
+        for data in self.files.parts(check=self.learn, bad=self.leave_out):
+            self.counts.add(len(data), self.errors)  # before a signal that comes with the answer
+            sys.stdout.write("".join([self.lines[answer] for answer in self.answers]))
+            sys.stdout.flush()
+            self.counts.tell()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
         if self.bad and not self.learnt:
             raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
-    def answered(self, data: Examples) -> Iterator[tuple[Examples, list[int], int]]:
-        """Give the examples with the numbers of their answers; those that cannot be learnt from are bad."""
+    def learn(self, data: Examples) -> None:
+        """Answer examples, and learn from them; ValueError if that cannot be."""
+        classes = self.model.classes_
+        unknown = ~np.isin(data.labels, classes)
+        if unknown.any():
+            raise CommandError(
+                f"the label {label_text(data.labels[unknown][0])!r} is none of the model's classes, "
+                f"{several(classes)}; "
+                f"train on all classes, or leave such examples out with --skip-bad"
+            )
         weights = weights_of(data, self.model)
         try:
-            found, errors = self.model.predict_then_learn(data.X, data.labels, **weights)
-        except ValueError as error:
-            if len(data) > 1:
-                half = len(data) // 2
-                for begin, end in ((0, half), (half, len(data))):
-                    yield from self.answered(data.part(begin, end))
-                return
-            if not self.is_weightless(data):
-                self.refuse(text_of(error))
-                return
-            found, errors = self.answer_weightless(data, weights)
-        yield data, np.searchsorted(self.model.classes_, found).tolist(), errors
+            found, self.errors = self.model.predict_then_learn(data.X, data.labels, **weights)
+        except ValueError:
+            if len(data) > 1 or not self.is_weightless(data):
+                raise
+            found, self.errors = self.answer_weightless(data, weights)
+        self.answers = np.searchsorted(classes, found).tolist()
+        self.learnt += len(data)
 
     def is_weightless(self, data: Examples) -> bool:
         """Whether an example, or its class, has the weight 0."""
-        return self.weight_of_class(data) == 0 or (data.weights is not None and data.weights[0] == 0)
-
-    def weight_of_class(self, data: Examples) -> float:
-        """Return the weight of the class of an example."""
-        given = self.model.class_weight
-        return float(given.get(data.labels[0], 1)) if isinstance(given, dict) else 1.0
+        of_classes = self.model.class_weight if isinstance(self.model.class_weight, dict) else {}
+        return 0 in (of_classes.get(data.labels[0], 1), 1 if data.weights is None else data.weights[0])
 
     def answer_weightless(self, data: Examples, weights: dict[str, Any]) -> tuple[Any, int]:
         """Answer an example by the weights that answer all others, and learn only what it is not ignored in.
@@ -127,27 +124,12 @@ class Learning:
             self.model.partial_fit(data.X, data.labels, **weights)
         return answer
 
-    def check(self, data: Examples) -> None:
-        """Raise CommandError for labels that are none of the model's."""
-        classes = self.model.classes_
-        unknown = ~np.isin(data.labels, classes)
-        if unknown.any():
-            raise CommandError(
-                f"the label {label_text(data.labels[unknown][0])!r} is none of the model's classes, "
-                f"{several(classes)}; "
-                f"train on all classes, or leave such examples out with --skip-bad"
-            )
-
-    def unread(self, error: ValueError, name: str, number: int) -> None:
-        """Refuse a line that cannot be read: its number is said, not that of the row in what was read."""
+    def leave_out(self, error: ValueError, name: str, place: str) -> None:
+        """Count what is bad, or raise CommandError, which names the place in the file, and not that in X."""
         text = text_of(error)
-        if f"line {number}" not in text:
+        if place not in text:
             text = re.sub(r"^row \d+: ", "", text.removeprefix(name).removeprefix(": "))
-            text = f"{name}, line {number}: {text}"
-        self.refuse(text)
-
-    def refuse(self, text: str) -> None:
-        """Count what is bad, or raise CommandError."""
+            text = f"{name}, {place}: {text}"
         if not self.arguments.skip_bad:
             raise CommandError(text)
         self.bad.append("" if self.bad else text)

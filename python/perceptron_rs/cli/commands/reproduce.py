@@ -8,12 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scipy.sparse import csr_matrix, issparse
-
-from perceptron_rs.audit.record import Call, calls_of
+from perceptron_rs.audit.record import calls_of
 from perceptron_rs.cli.data import examples, reading_of, weights_of
 from perceptron_rs.cli.modelfile import learner_of, load_model
-from perceptron_rs.cli.status import CommandError, Status, UsageError
+from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
@@ -46,8 +44,9 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
     path = Path(arguments.model)
     model = load_model(path, arguments.threads, sequences=None)
     calls = calls_of(model)
+    is_streamed = bool(calls) and all(call.method == "fit_stream" for call in calls)
     is_tagger = learner_of(model).data == "sequences"
-    if is_read_once(arguments.data) and (_is_streamed(calls) or is_tagger):
+    if is_read_once(arguments.data) and (is_streamed or is_tagger):
         raise UsageError(
             f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "
             "name a file"
@@ -56,19 +55,20 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         raise UsageError(f"{say(min(others))} is about examples, and {path} labels sequences")
     if not is_tagger and "tag_column" in vars(arguments):
         raise UsageError(f"--tag-column is about tagged sentences, and {path} does not label sequences")
+    n = calls[0].rows if calls else 0  # examples of the first call
     if is_tagger:
-        given = _of_sentences(arguments, load_tagger(path, arguments.threads, learns=True), calls)
+        data = _of_sentences(arguments, load_tagger(path, arguments.threads, learns=True), n, is_streamed)
     else:
-        given = _of_examples(arguments, model, calls)
-    answer = reproduce(model, **given, engine=arguments.engine, audit_key=arguments.audit_key)
-    other = _other_scale(arguments, model, calls) if answer else None
+        data = _of_examples(arguments, model, is_streamed)
+    answer = reproduce(model, **data, engine=arguments.engine, audit_key=arguments.audit_key)
+    other = _other_scale(arguments, model, n) if answer else None
     if other is not None:
         answer = replace(answer, equal=False, reason="numbers", message=f"other numbers: {other}")
     return model, answer
 
 
-def _other_scale(arguments: Namespace, model: object, calls: tuple[Call, ...]) -> str | None:
-    """Return in words where the scale of the model is not that of the data of its first call.
+def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
+    """Return in words where the scale of the model is not that of the first n examples of the data.
 
     The examples are scaled as the model says, so nothing else shows it of a column that is always 0.
     """
@@ -78,44 +78,36 @@ def _other_scale(arguments: Namespace, model: object, calls: tuple[Call, ...]) -
     scale: Any = how.scale
     files = examples(arguments, model, holdout=how.holdout)
     files.reading = replace(files.reading, scale=None)
-    fit, left = scale.again(), calls[0].rows
+    fit = scale.again()
     for rows, *_ in files.source().batches():
-        X = rows[:left]
-        if issparse(X) == (scale.offset is not None):  # zeros were to stay zero, or not
-            X = X.toarray() if issparse(X) else csr_matrix(X)
-        if X.shape[0]:
-            fit.add(X)
-        left -= X.shape[0]
+        if n > 0:
+            fit.add(rows[:n])
+        n -= rows.shape[0]
     found: str | None = scale.difference(fit.scale())
     return found
 
 
-def _is_streamed(calls: tuple[Call, ...]) -> bool:
-    """Whether the data need not fit into memory."""
-    return len(calls) > 0 and all(call.method == "fit_stream" for call in calls)
-
-
-def _of_examples(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
+def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[str, Any]:
     how = input_of(model)
     files = examples(arguments, model, holdout=None if how is None else how.holdout)
     if files.reading.scale is not None and files.is_read_once:
-        raise CommandError(
+        raise UsageError(
             f"{files.name}: can be read only once, but the scale of the model is compared with "
             f"the data, too; name a file"
         )
-    if _is_streamed(calls):
+    if is_streamed:
         return {"X": files.source()}
     data = files.learnt()
     return {"X": data.X, "y": files.target(data), **weights_of(data, model)}
 
 
-def _of_sentences(arguments: Namespace, model: Any, calls: tuple[Call, ...]) -> dict[str, Any]:
+def _of_sentences(arguments: Namespace, model: Any, n: int, is_streamed: bool) -> dict[str, Any]:
     data = TaggedFiles(arguments, model.template_)
-    if _is_streamed(calls):
+    if is_streamed:
         return {"X": data.source()}
     sentences = list(data.sentences())
     encoder = AttributeEncoder(model.min_count, model.hash_columns)
-    first = sentences[: calls[0].rows if calls else None]  # which tell the vocabulary
+    first = sentences[: n or None]  # which tell the vocabulary
     encoder.fit(token for sentence in first for token in data.attributes(sentence))
     X, y, lengths = data.encoded(sentences, encoder.transform)
     return {"X": X, "y": y, "lengths": lengths, "encoder": encoder}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 
-from perceptron_rs.cli.commands.margin import read_two_classes, search
+from perceptron_rs.cli.commands.margin import problem
 from perceptron_rs.cli.status import Status
 
 __all__ = ["run"]
@@ -18,8 +18,7 @@ def run(arguments: Namespace) -> int:
     """Print the answer in words, and return it as an exit status."""
     from perceptron_rs import UndecidedError, is_separable
 
-    options = search(arguments)
-    X, y = read_two_classes(arguments)
+    X, y, options = problem(arguments)
     answer: bool | None = None
     try:
         answer, result = is_separable(X, y, explain=True, **options)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import TaggedFiles, load_tagger, tagged
+from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.sentences import batched
 
@@ -30,34 +31,32 @@ def run(arguments: Namespace) -> int:
 
 
 def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
+    """Give what is printed of each sentence."""
     X = [data.attributes(sentence) for sentence in block if sentence.tokens]
     found = iter(model.predict(X) if X else ())
     margins = iter(model.predict_margins(X) if X and arguments.scores else ())
     for sentence in block:
         tags = next(found) if sentence.tokens else []
         scores = next(margins) if tags and arguments.scores else None
+        answers = zip(tags) if scores is None else zip(tags, map(repr, scores), strict=True)
         if arguments.json:
-            if tags:
-                yield json.dumps(_record(sentence, tags, scores, arguments)) + "\n"
-            continue
-        cells = iter([tag] for tag in tags) if scores is None else map(_cells, tags, scores)
-        if arguments.tags_only:
-            yield "".join("\t".join(cell) + "\n" for cell in cells) + "\n" * bool(tags)
+            yield (json.dumps(_record(sentence, tags, scores, arguments)) + "\n") * bool(tags)
+        elif arguments.tags_only:
+            yield "".join("\t".join(answer) + "\n" for answer in answers) + "\n" * bool(tags)
         else:
             for line, is_token in sentence.lines:
-                yield (_line(line, next(cells), data.column) if is_token else line) + "\n"
+                yield (_tagged(line, next(answers), data.column) if is_token else line) + "\n"
             yield "\n"
 
 
-def _cells(tag: str, score: float) -> list[str]:
-    return [tag, repr(score)]
-
-
-def _line(line: str, cells: list[str], column: int | None) -> str:
-    line = tagged(line, cells[0], column)
-    for cell in cells[1:]:
-        line = tagged(line, cell, None)
-    return line
+def _tagged(line: str, answer: Sequence[str], column: int | None) -> str:
+    """Return a line with a tag in a column, or behind all, and further cells; separated as the line is."""
+    parts = re.split("(\t)" if "\t" in line else "([ \x0b\x0c]+)", line)
+    cells = [place for place in range(0, len(parts), 2) if parts[place]]
+    separator = parts[cells[-1] - 1] if len(cells) > 1 else "\t"
+    if column is not None and column <= len(cells):
+        parts[cells[column - 1]], *answer = answer
+    return separator.join(["".join(parts), *answer])
 
 
 def _record(

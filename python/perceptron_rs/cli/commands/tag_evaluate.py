@@ -73,18 +73,14 @@ def figures(
     """Return what there is to say about the tags ``found``; ``chunked``: of chunks, too."""
     y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
     tags = np.union1d(list(known), y)
-    token_errors = int(np.count_nonzero(y != answers))
-    sentence_errors = len(truth) - sum(map(list.__eq__, truth, found))
-    parts = class_scores(y, answers, tags)
-    result: dict[str, Any] = {
-        "n_tokens": len(y),
-        "token_errors": token_errors,
-        "token_accuracy": (len(y) - token_errors) / len(y),
-        "n_sentences": len(truth),
-        "sentence_errors": sentence_errors,
-        "sentence_accuracy": (len(truth) - sentence_errors) / len(truth),
-        "tags": [{"tag": tag, **part} for tag, part in zip(tags.tolist(), parts, strict=True)],
-    }
+    result: dict[str, Any] = {}
+    for name, n, right in (
+        ("token", len(y), int(np.count_nonzero(y == answers))),
+        ("sentence", len(truth), sum(map(list.__eq__, truth, found))),
+    ):
+        result |= {f"n_{name}s": n, f"{name}_errors": n - right, f"{name}_accuracy": right / n}
+    parts = zip(tags.tolist(), class_scores(y, answers, tags), strict=True)
+    result["tags"] = [{"tag": tag, **part} for tag, part in parts]
     if chunked is not None:
         result["chunks"] = scores_of_chunks(truth, found, chunked, scheme)
     return result

@@ -6,7 +6,6 @@ import warnings
 from argparse import Namespace
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ class SentenceTraining(training.Training):
         """Return the model that goes on."""
         return load_tagger(Path(arguments.continued), learns=True)
 
-    def open(self, model: Any, stack: ExitStack) -> Callable[[], object]:  # noqa: ARG002
+    def open(self, model: Any) -> Callable[[], object]:
         """Read the sentences, unless they are read in blocks."""
         if self.blocks is not None:
             return partial(model.fit_stream, self.data.source(), **self.blocks)
@@ -91,10 +90,7 @@ class SentenceTraining(training.Training):
         result = {
             "n_sentences": n,
             "n_tokens": n_tokens,
-            "n_features": model.n_features_in_,
             "tags": model.classes_.tolist(),
-            "n_iter": model.n_iter_,
-            "converged": model.converged_,
             "sentence_errors_per_epoch": sentences,
             "token_errors_per_epoch": tokens,
         }

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from perceptron_rs.cli import training
-from perceptron_rs.cli.data import examples, kept, weights_of
+from perceptron_rs.cli.data import examples, weights_of
 from perceptron_rs.cli.learning import weigh_classes
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.status import UsageError
@@ -25,7 +23,7 @@ from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
 from perceptron_rs.io.examples import refuse_share
 from perceptron_rs.io.raw_text import kind_of_labels
-from perceptron_rs.io.reading import OF_TEXT, TEXTS
+from perceptron_rs.io.reading import OF_TEXT
 from perceptron_rs.models.description import input_of
 from perceptron_rs.models.input import ScaleFit
 from perceptron_rs.models.input_files import keep_input
@@ -46,7 +44,7 @@ def run(arguments: Namespace) -> int:
 class ExampleTraining(training.Training):
     """Training on examples."""
 
-    kept = ("classes", "scale", "tf_idf", "hash_bits", *OF_TEXT)
+    kept = ("classes", "scale", "tf_idf", "hash_bits", "n_features", *OF_TEXT)
 
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         super().__init__(arguments, before, blocks)
@@ -68,17 +66,10 @@ class ExampleTraining(training.Training):
             )
         return model
 
-    def _of_text(self, option: str, given: object) -> bool:
-        """Whether DATA is text; UsageError if it is not, but an option about it is given."""
-        if self.files.form != "lines" and given:
-            name, form = self.files.name, self.files.form
-            raise UsageError(f"{option} is for text, and {name} is {form}; add --text, or leave it out")
-        return self.files.form == "lines"
-
     def _scaler(self) -> Any:
         """Return what learns weights of columns from all examples; None if nothing does."""
         told = vars(self.arguments)
-        if not (self._of_text("--tf-idf", "tf_idf" in told) and "tf_idf" in told):
+        if "tf_idf" not in told:
             return ScaleFit(told["scale"]) if "scale" in told else None
         if self.blocks is not None:
             raise UsageError(
@@ -92,43 +83,41 @@ class ExampleTraining(training.Training):
 
     def _words(self) -> Words | None:
         """Return what is told of the n-grams of text; None if none is to be kept."""
-        most = self.arguments.keep_words
-        if not self._of_text("--keep-words", most is not None):
-            return None
-        self.most = _KEPT_WORDS if most is None else most
-        if self.most == 0 or not LEARNERS[self.arguments.learner].is_linear:
+        self.most = vars(self.arguments).get("keep_words", _KEPT_WORDS)
+        is_linear = LEARNERS[self.arguments.learner].is_linear
+        if self.files.form != "lines" or self.most == 0 or not is_linear:
             return None
         words = Words()
         self.files.reading = replace(self.files.reading, ngrams_of=words)
         return words
 
-    def open(self, model: Any, stack: ExitStack) -> Callable[[], object]:
+    def open(self, model: Any) -> Callable[[], object]:
         """Read the examples, or look at the files as far as blocks need it."""
-        files, known = self.files, None if self.before is None else model.classes_  # data may hold some
-        if self.blocks is not None and (texts := self.blocks.get("classes")) is not None:
-            known = _classes(texts)
-        if files.reading.multilabel:
-            known = np.array([0, 1])
+        files, classes = self.files, None if self.before is None else model.classes_  # data may hold some
+        if self.blocks is not None and (texts := self.blocks.pop("classes", None)) is not None:
+            classes = self._classes(texts)
+        weighed = np.array([0, 1]) if files.reading.multilabel else classes
         if self.blocks is not None:
-            weigh_classes(model, known)
-            return self._in_blocks(model, stack)
+            weigh_classes(model, weighed)
+            return self._in_blocks(model, classes, self.blocks)
         data = files.learnt(self.scaler)
         labels = files.target(data)
-        weigh_classes(model, labels if known is None else known)
+        weigh_classes(model, labels if weighed is None else weighed)
         return partial(model.fit, data.X, labels, **weights_of(data, model))
 
-    def _in_blocks(self, model: Any, stack: ExitStack) -> Callable[[], object]:
-        files, blocks = self.files, dict(self.blocks or {})
-        classes = None if self.before is None else model.classes_
-        cache, texts = blocks.get("cache"), blocks.pop("classes", None)
-        if texts is not None:
-            classes = _classes(texts)
-            files.reading = replace(files.reading, label_kind="U" if classes.dtype.kind == "U" else "i")
-            if files.reading.multilabel:
-                files.reading = replace(files.reading, list_labels=_numbers(classes))
-        own_pass = files.takes_own_pass(scales=self.scaler is not None)
-        if files.is_read_once and cache and files.form in TEXTS and own_pass:
-            files.files = stack.enter_context(kept(files.files, Path(cache)))
+    def _classes(self, texts: tuple[str, ...]) -> NDArray[Any]:
+        """Return the labels that --classes names, of the type that the files are then read with."""
+        kind = kind_of_labels(texts)
+        classes = np.array([int(text) for text in texts] if kind == "i" else texts)
+        self.files.reading = replace(self.files.reading, label_kind=kind)
+        if self.files.reading.multilabel:
+            if kind != "i":
+                raise UsageError(f"--classes {','.join(texts)}: lists of labels hold numbers")
+            self.files.reading = replace(self.files.reading, list_labels=tuple(sorted(classes.tolist())))
+        return classes
+
+    def _in_blocks(self, model: Any, classes: Any, blocks: dict[str, Any]) -> Callable[[], object]:
+        files, cache = self.files, blocks.get("cache")
         source = files.source(self.scaler)
 
         def learn() -> None:
@@ -141,20 +130,19 @@ class ExampleTraining(training.Training):
 
     def keep(self, model: Any) -> None:
         """Put on the model how its columns were made, and judge it by what was held out."""
-        files = self.files
-        keep_input(model, files, self._kept_words(model))
-        if files.holdout is None:
-            return
+        if self.files.holdout is not None:
+            self.held = self._judged(model, self.files.holdout)
+        keep_input(model, self.files, self._kept_words(model))  # names of columns, too, which X has not
+
+    def _judged(self, model: Any, holdout: float) -> dict[str, Any]:
+        """Return how well a model predicts what was held out."""
         n = errors = 0
-        names = vars(model).pop("feature_names_in_", None)  # X has none
-        for data in files.left_out(model.n_features_in_):
+        for data in self.files.left_out(model.n_features_in_):
             n += len(data)
             wrong = (model.predict(data.X) != data.labels).reshape(len(data), -1)
             errors += int(np.count_nonzero(wrong.any(axis=1)))
-        if names is not None:
-            model.feature_names_in_ = names
-        refuse_share(files.holdout, n + (files.rows or 0), n)
-        self.held = {"n_samples": n, "errors": errors, "accuracy": (n - errors) / n}
+        refuse_share(holdout, n + (self.files.rows or 0), n)
+        return {"n_samples": n, "errors": errors, "accuracy": (n - errors) / n}
 
     def _kept_words(self, model: Any) -> KeptWords | None:
         """Return n-grams of the columns that a model has weights for, also those of an earlier training."""
@@ -173,10 +161,7 @@ class ExampleTraining(training.Training):
         result = {
             "learner": self.arguments.learner,
             "n_samples": n,
-            "n_features": model.n_features_in_,
             "classes": [plain(label) for label in classes],
-            "n_iter": model.n_iter_,
-            "converged": model.converged_,
             "n_mistakes": model.n_mistakes_,
             "mistakes_per_epoch": made.tolist(),
         }
@@ -201,17 +186,3 @@ class ExampleTraining(training.Training):
             text = "accuracy {accuracy:.4f}, {errors} errors of {n_samples} examples"
             rows["holdout"] = text.format(**self.held)
         return result, rows
-
-
-def _classes(texts: tuple[str, ...]) -> NDArray[Any]:
-    """Return the labels of --classes: integers, if all are, as those of data."""
-    if len(set(texts)) < 2 or len(set(texts)) < len(texts):
-        raise UsageError(f"--classes {','.join(texts)}: name two or more labels, each once")
-    return np.array([int(text) for text in texts] if kind_of_labels(texts) == "i" else texts)
-
-
-def _numbers(classes: NDArray[Any]) -> tuple[Any, ...]:
-    """Return the labels of lists that --classes says."""
-    if classes.dtype.kind == "U":
-        raise UsageError(f"--classes {','.join(classes)}: lists of labels hold numbers")
-    return tuple(sorted(classes.tolist()))

@@ -186,7 +186,7 @@ def _integer() -> list[Any]:
 # Of parameters whose defaults differ.
 CALLBACK = allowed(Other(lambda: [callable, None]))
 CLASS_WEIGHT = allowed(
-    Other(_class_weight, {"action": "append", "metavar": "LABEL=X"}),
+    Other(_class_weight, {"action": "append", "type": kinds.class_weight, "metavar": "LABEL=X"}),
     "weight of the examples of a class; repeat for more classes; or: balanced",
     default="",
 )

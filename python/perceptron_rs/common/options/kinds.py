@@ -48,7 +48,9 @@ __all__ = [
     "add_threads",
     "add_training",
     "character",
+    "class_weight",
     "is_delimiter",
+    "labels",
     "names",
     "numbers",
     "parsed",
@@ -253,6 +255,26 @@ def numbers(text: str) -> tuple[int, ...]:
         from argparse import ArgumentTypeError
 
         raise ArgumentTypeError(f"must name each number once, got {text!r}")
+    return found
+
+
+def class_weight(text: str) -> tuple[str, float] | str:
+    """Return a label and its weight; or the word balanced."""
+    label, equals, number = text.rpartition("=")
+    if text != "balanced" and not equals:
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"must be LABEL=X, or balanced, got {text!r}")
+    return (label, AMOUNT(number)) if equals else text
+
+
+def labels(text: str) -> tuple[str, ...]:
+    """Return labels that are separated by commas: two or more."""
+    found = names(text)
+    if len(set(found)) < max(2, len(found)):
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"must name two or more labels, each once, got {text!r}")
     return found
 
 

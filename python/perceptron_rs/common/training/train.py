@@ -274,8 +274,11 @@ class Trainable(Owner):
             return
         if self.tol is not None and "max_iter" in feeder.report.stopped:
             warn_caller(
-                f"the fit reached max_iter={self.max_iter} epochs before the stopping criterion; raise "
-                "max_iter, or set tol=None to use a fixed number of epochs",
+                ArgumentError(
+                    "the fit reached {max_iter} before the stopping criterion",
+                    "raise {max_iter}, or set {tol=None} to use a fixed number of epochs",
+                    values={"max_iter": self.max_iter},
+                ),
                 ConvergenceWarning,
             )
         if "interrupt" in feeder.report.stopped:

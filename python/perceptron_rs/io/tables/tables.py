@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,8 +26,8 @@ __all__ = [
     "open_arrow",
     "open_csv",
     "open_parquet",
-    "parquet_table",
     "table_file",
+    "whole_table",
 ]
 
 
@@ -376,8 +377,8 @@ def open_parquet(
 class ParquetFile:
     """A Parquet file, of which some rows are read at a time."""
 
-    def __init__(self, file: str) -> None:
-        self.file = arrow("parquet").ParquetFile(file)
+    def __init__(self, file: str | bytes) -> None:
+        self.file = arrow("parquet").ParquetFile(_opened(file))
         self.schema = self.file.schema_arrow
 
     def layout(self, name: str, reading: Reading) -> Layout:
@@ -392,12 +393,14 @@ class ParquetFile:
         """Return the first row, if there is any."""
         return next(self.file.iter_batches(batch_size=1), self.schema.empty_table())
 
+    def whole(self) -> Any:
+        """Return all rows as a table, and close the file."""
+        with self.file:
+            return self.file.read()
 
-def parquet_table(file: str | bytes) -> Any:
-    """Return a Parquet file, or what one holds, as a table of Arrow."""
-    source = arrow().BufferReader(file) if isinstance(file, bytes) else file
-    with room_for_arrow(file), arrow("parquet").ParquetFile(source) as opened:
-        return opened.read()
+
+def _opened(file: str | bytes) -> Any:
+    return arrow().BufferReader(file) if isinstance(file, bytes) else file
 
 
 def _refuse_cut(sizes: dict[str, int]) -> None:
@@ -413,8 +416,9 @@ def _refuse_cut(sizes: dict[str, int]) -> None:
 class IpcFile(ParquetFile):
     """A file in Arrow's IPC format, mapped."""
 
-    def __init__(self, file: str) -> None:
-        self.file = arrow("ipc").open_file(arrow().memory_map(file))
+    def __init__(self, file: str | bytes) -> None:
+        mapped = arrow().memory_map(file) if isinstance(file, str) else _opened(file)
+        self.file = arrow("ipc").open_file(mapped)
         self.schema = self.file.schema
 
     def parts(self, columns: Sequence[str] = ()) -> Iterator[Any]:  # noqa: ARG002  nothing is read of the others
@@ -425,12 +429,22 @@ class IpcFile(ParquetFile):
         """Return some rows, if there are any."""
         return next(self.parts(), self.schema.empty_table())
 
+    def whole(self) -> Any:
+        """Return all rows as a table."""
+        return self.file.read_all()
 
-def table_file(file: str) -> ParquetFile:
-    """Open a file of Parquet, or one in Arrow's IPC format, which begins with its name."""
-    with Path(file).open("rb") as opened:
+
+def table_file(file: str | bytes) -> ParquetFile:
+    """Open a file of Parquet, or one in Arrow's IPC format, which begins with its name; or what one holds."""
+    with io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb") as opened:
         is_ipc = opened.read(len(_IPC)) == _IPC
     return IpcFile(file) if is_ipc else ParquetFile(file)
+
+
+def whole_table(file: str | bytes) -> Any:
+    """Return a file of Parquet, or one in Arrow's IPC format, or what one holds, as a table of Arrow."""
+    with room_for_arrow(file):
+        return table_file(file).whole()
 
 
 def _read_row_groups(groups: list[tuple[str, int]], reading: Reading) -> Batch:
