@@ -94,14 +94,6 @@ def test_what_a_line_of_text_is(call, refused, stdin, texts):
         assert message in refused("predict", model, "-", *options)
 
 
-def test_classes_that_are_numbers_before_a_tab(call, refused, stdin, texts):
-    model = texts("1\tmilk bread\n-1\twin money\n")
-    stdin(b"+1\tmilk\n-1.0\tmoney\n")
-    assert call("predict", model, "-").out.split() == ["1", "-1"]
-    stdin(b"2\tmilk\n")
-    assert "'2' before it is none of the model's classes" in refused("predict", model, "-")
-
-
 def test_other_formats_with_and_without_labels(call, stdin, model):
     text = svmlight(X, Y)
     bare = "".join(line.partition(" ")[2] + "\n" for line in text.splitlines())

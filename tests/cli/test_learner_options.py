@@ -20,7 +20,7 @@ from perceptron_rs.registry import LEARNERS as REGISTRY
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
 
-OPTIONS = {name: options_of(name) for name in LEARNERS}
+OPTIONS = {name: options_of(name) for name in (*LEARNERS, "sequence")}
 #: What is written of parameters whose values say no example of it.
 WRITTEN = {"class_weight": "-1=2", "hidden_layer_sizes": "5,3", "random_state": "7", "n_partitions": "3"}
 READ = {"class_weight": [("-1", 2.0)], "hidden_layer_sizes": (5, 3), "random_state": 7, "n_partitions": 3}
@@ -41,16 +41,19 @@ def written(option, flag):
         return [flag, "0.5"], 0.5
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", OPTIONS)
 def test_options_are_parameters(learner):
     """Each sets its own and no other, also by its name in Python; a learner that lacks it says who has it."""
     argv = ["x.svm", "--model", "m"]
-    unset = vars(parse(["train", learner, *argv]))
+    command = ["tag-train"] if learner == "sequence" else ["train", learner]
+    unset = vars(parse([*command, *argv]))
     for option in OPTIONS[learner]:
         for flag in option.flags:
             words, value = written(option, flag)
-            told = vars(parse(["train", learner, *argv, *words]))
+            told = vars(parse([*command, *argv, *words]))
             assert told == unset | {option.parameter: value}
+        if learner == "sequence":
+            continue
         other = next((name for name in LEARNERS if option not in OPTIONS[name]), None)
         if other is not None and option.parameter not in {known.parameter for known in OPTIONS[other]}:
             with pytest.raises(UsageError, match=rf"the learner {other} has no option --.*{learner}"):
@@ -74,31 +77,6 @@ def test_the_estimator_has_them(options, parameters):
     model = learning.learner(parse(["train", name, "x.svm", "--model", "m", *options[options[0] == name :]]))
     learning.weigh_classes(model, np.array([-1, 1]))
     assert model.get_params() == LEARNERS[name](**parameters).get_params()
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_a_learner_has_an_option_for_every_parameter(learner):
-    """Those that are left out have no meaning on a command line, or are set by each command."""
-    left_out = {"verbose", "warm_start", "track_mistakes", "callback", "keep_on_interrupt", "audit"}
-    left_out |= {"audit_key", "n_jobs", "engine"}
-    options = OPTIONS[learner]
-    assert {option.parameter for option in options} == set(LEARNERS[learner]().get_params()) - left_out
-    arguments = parse(["train", learner, "x.svm", "--model", "m"])
-    assert not set(vars(arguments)) & {option.parameter for option in options}  # the learner's defaults
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_help_says_the_defaults(learner):
-    """In brackets at the end, or in words."""
-    defaults = LEARNERS[learner]().get_params()
-    in_words = {"none", "the default"}
-    for option in OPTIONS[learner]:
-        value = defaults[option.parameter]
-        said = option.help.rpartition(" (")[2].removesuffix(")") if option.help.endswith(")") else None
-        if said is None:
-            assert value in (None, False), option
-        elif said not in in_words:
-            assert said == str(value).strip("(),").removesuffix(".0"), option
 
 
 @pytest.mark.parametrize("command", [["train", "no.svm", "--model", "no/m"], ["parity", "no.svm"]])

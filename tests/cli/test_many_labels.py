@@ -87,19 +87,11 @@ def test_what_has_no_lists_says_so(call, refused, lists, model, tmp_path):
     short.write_text("1,2 1:1\n3 2:1\n")
     few = ("--multilabel", "--model", own, "--tol", "none", "--epochs", "1", "--quiet")
     assert call("train", lists, *few).status == 0
-    for argv, status, text in (
-        (
-            ("train", short, "--model", tmp_path / "n"),
-            1,
-            '"1,2" is a list of labels; say --multilabel, or keep',
-        ),
-        (("train", "multilayer", lists, *few[:3]), 1, "MultilayerPerceptron does not take many labels"),
-        (("online", own, lists), 1, "answers with one; go on with train --stream --continue"),
-        (
-            ("evaluate", own, lists, "--no-multilabel"),
-            2,
-            "--no-multilabel: the model has learnt a list of labels",
-        ),
-        (("evaluate", model, lists, "--multilabel"), 2, "the model has learnt one label for each example"),
+    for words, status, text in (
+        (f"train {short} --model n", 1, '"1,2" is a list of labels; say --multilabel, or keep'),
+        (f"train multilayer {lists} --multilabel --model n", 1, "does not take many labels"),
+        (f"online {own} {lists}", 1, "answers with one; go on with train --stream --continue"),
+        (f"evaluate {own} {lists} --no-multilabel", 2, "--no-multilabel: the model has learnt a list of"),
+        (f"evaluate {model} {lists} --multilabel", 2, "the model has learnt one label for each example"),
     ):
-        assert text in refused(*argv, status=status)
+        assert text in refused(*words.split(), status=status)

@@ -46,10 +46,6 @@ def test_text_with_fewer_features_than_the_model(call, model, tmp_path):
 
 
 def test_more_features_than_the_model(refused, model, tmp_path):
-    path = tmp_path / "many.svm"
-    path.write_text("0 9:2\n", encoding="ascii")
-    line = refused("predict", model, path)
-    assert line.startswith(f"{path}: has 9 features, counted from 1 as by the model, but 3 are expected")
     for command, columns in (("predict", 2), ("evaluate", 4)):
         np.savez(tmp_path / "a.npz", X=np.ones((2, columns)), y=Y[:2])
         line = refused(command, model, tmp_path / "a.npz")
@@ -58,18 +54,10 @@ def test_more_features_than_the_model(refused, model, tmp_path):
 
 @pytest.mark.parametrize("command", ["predict", "inspect"])  # a predictor, and an estimator
 def test_bad_models(refused, tmp_path, text_file, command):
-    data = [] if command == "inspect" else [text_file]
-    path = tmp_path / "bad.model"
-    for content, text in (
-        (b"", "it is empty; the file is truncated or corrupted"),
-        (b"no model at all", "cannot load"),
-    ):
-        path.write_bytes(content)
-        line = refused(command, path, *data)
-        assert str(path) in line
-        assert text in line
+    data, bad = [] if command == "inspect" else [text_file], tmp_path / "bad.model"
+    bad.write_bytes(b"no model at all")
+    assert refused(command, bad, *data).startswith(f"cannot load '{bad}'")
     assert refused(command, tmp_path / "no", *data) == f"{tmp_path / 'no'}: no such file or directory"
-    assert refused(command, tmp_path, *data) == f"{tmp_path}: is a directory; name a file in it"
 
 
 def test_whole_float_classes_are_printed_as_integers(call, tmp_path):

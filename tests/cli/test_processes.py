@@ -182,37 +182,6 @@ def test_ctrl_c_while_a_named_pipe_has_nothing_to_give(model, tmp_path, words):
         assert child.wait(timeout=60) == 130
 
 
-SAVES = """
-import os, select, sys
-from perceptron_rs.cli import main
-real, count = os.fsync, [0]
-def fsync(descriptor):
-    count[0] += 1
-    if count[0] == 1:
-        print("saving", flush=True)
-        while not select.select([sys.stdin], [], [], 0.1)[0]:  # a signal may come before it waits
-            pass
-        os._exit(1)
-    real(descriptor)
-os.fsync = fsync
-sys.exit(main())
-"""
-
-
-def test_a_signal_in_the_midst_of_a_save_leaves_nothing(text_file, tmp_path):
-    out = tmp_path / "out" / "model"
-    out.parent.mkdir()
-    out.write_bytes(b"the old model")
-    argv = [sys.executable, "-c", SAVES, "train", text_file, "--model", out, "--quiet"]
-    with start(line=argv) as child:
-        assert child.stdout.readline() == "saving\n"
-        child.send_signal(signal.SIGTERM)
-        assert child.wait(timeout=60) == 143
-        assert "Traceback" not in child.stderr.read()
-    assert list(out.parent.iterdir()) == [out]
-    assert out.read_bytes() == b"the old model"
-
-
 def test_a_hangup_that_is_ignored_stays_ignored(text_file, tmp_path):
     """As nohup asks for."""
     line = "trap '' HUP; exec " + " ".join(command("train", text_file, "--model", tmp_path / "m"))

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import os
 
-import numpy as np
 import pytest
 
 from perceptron_rs import load
@@ -30,7 +29,6 @@ def words(rows):
 FORMS = {
     "a.svm.gz": lambda path, rows: path.write_bytes(gzip.compress(svmlight(X[rows], Y[rows]).encode())),
     "a.csv.xz": lambda path, rows: path.write_bytes(lzma.compress(table(rows).encode())),
-    "a.npz": lambda path, rows: np.savez(path, X=X[rows], y=Y[rows]),
     "words.txt": lambda path, rows: path.write_text(words(rows)),
 }
 
@@ -74,22 +72,6 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
         ((tmp_path / "empty",), "is a folder without files"),
     ):
         assert text in refused("train", *given, *out)
-
-
-def test_columns_counted_from_0_in_one_of_the_files(call, tmp_path):
-    both, whole = (tmp_path / "a.svm", tmp_path / "b.svm"), tmp_path / "c.svm"
-    both[0].write_text("1 1:1 2:3\n0 2:1\n")
-    both[1].write_text("1 0:1 1:3\n")
-    whole.write_text("".join(path.read_text() for path in both))
-    for options in ((), ("--stream",)):
-        for given, name in ((both, "m"), ([whole], "n")):
-            assert call("train", *given, "--quiet", "--model", tmp_path / name, *options).status == 0
-        assert load(tmp_path / "m").coef_.tobytes() == load(tmp_path / "n").coef_.tobytes()
-    model = load(tmp_path / "m")
-    vars(model).pop("_column_base")  # as one that was trained in Python
-    model.save(tmp_path / "m")
-    scores = call("predict", "--scores", "--labelled", tmp_path / "m", *both).out
-    assert scores == call("predict", "--scores", "--labelled", tmp_path / "m", whole).out != ""
 
 
 def test_sentences(call, tmp_path):

@@ -1,17 +1,11 @@
 """``train --stream``: the model of ``train --no-shuffle``, from data that is read in blocks."""
 
-from dataclasses import fields
-from inspect import signature
-
 import numpy as np
 import pytest
 
-from perceptron_rs import Perceptron, digest, load
-from perceptron_rs.common.options.groups import options as options_of
+from perceptron_rs import digest, load
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.models import describe
-from perceptron_rs.stream import fit
-from perceptron_rs.stream.options import StreamOptions
 
 from .support import svmlight
 
@@ -68,24 +62,6 @@ def test_the_model_is_that_of_all_examples_at_once(call, tmp_path, data, options
     assert again.out.endswith("reproduced equal to the last bit\n"), again
 
 
-def test_options_are_the_arguments_of_fit_stream_and_have_their_defaults():
-    """`--shuffle` is an option of the learner, which says the order of blocks, too."""
-    arguments = signature(Perceptron.fit_stream).parameters
-    expected = {name: arguments[name].default for name in arguments.keys() - {"self", "source", "shuffle"}}
-    assert {field.name: field.default for field in fields(StreamOptions)} == expected | {"stream": False}
-
-
-def test_help_says_what_is_done_without_an_option():
-    """The size of blocks as it is found then; of files, that there are none, goes without saying."""
-    said = {option.parameter: option.help for option in options_of(StreamOptions)}
-    ends = {
-        "block_size": f" (as many as take about {fit._BYTES >> 20} MB; with --shuffle, {fit._USUAL})",
-        "checkpoint_every": f" ({signature(Perceptron.fit_stream).parameters['checkpoint_every'].default:g})",
-    }
-    assert {name for name, text in said.items() if text.endswith(")")} == ends.keys()
-    assert all(said[name].endswith(end) for name, end in ends.items())
-
-
 def test_a_run_goes_on_from_its_checkpoint(call, refused, tmp_path):
     path, whole = tmp_path / "a.svm", tmp_path / "whole"
     path.write_text(svmlight(X, Y))
@@ -96,16 +72,6 @@ def test_a_run_goes_on_from_its_checkpoint(call, refused, tmp_path):
     assert "resume" in refused("train", path, *kept, "--model", tmp_path / "m", *EPOCHS)
     assert call("train", path, *kept, "--resume", "--model", tmp_path / "m", *EPOCHS).status == 0
     assert load(tmp_path / "m").coef_.tobytes() == load(whole).coef_.tobytes()
-
-
-def test_more_features_than_a_stream_has(call, refused, tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_text(svmlight(X, Y, first=0))
-    argv = ("train", path, *EPOCHS, "--model")
-    assert call(*argv, tmp_path / "m", "--stream", "--features", 6).status == 0
-    assert call(*argv, tmp_path / "n", "--no-shuffle", "--features", 6).status == 0
-    assert load(tmp_path / "m").coef_.tobytes() == load(tmp_path / "n").coef_.tobytes()
-    assert "--features is 3" in refused(*argv, tmp_path / "m", "--features", 3, "--stream")
 
 
 def test_a_model_goes_on_with_some_of_its_classes(call, tmp_path):

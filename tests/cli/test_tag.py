@@ -12,8 +12,6 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
-from perceptron_rs.cli.learning import learner
-from perceptron_rs.cli.options import parse
 from perceptron_rs.features import column_attributes
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"], ["dogs", "bark"], ["the", "bark"]]
@@ -55,29 +53,8 @@ def weights(path):
     return {name: array.tobytes() for name, array in perceptron_rs.load(path)._weights.items()}
 
 
-@pytest.mark.parametrize(
-    ("options", "parameters"),
-    [
-        ("--epochs 1 --no-average --no-shuffle --min-count 2",
-         {"max_iter": 1, "averaged": False, "shuffle": False, "min_count": 2}),
-        ("--seed 7 --eta0 0.3 --hash-columns 64", {"random_state": 7, "eta0": 0.3, "hash_columns": 64}),
-        ("--transition-features --engine reference", {"transition_features": True, "engine": "reference"}),
-        ("--beam 2 --update early --threads 2",
-         {"decode": "beam", "beam_width": 2, "update": "early", "n_jobs": 2}),
-        ("--held-out 0.3 --n-iter-no-change 1",
-         {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 1}),
-        ("--step pa1 --C 2 --n-partitions 2 --mixing mistakes",
-         {"step": "pa1", "C": 2.0, "n_partitions": 2, "mixing": "mistakes"}),
-    ],
-)  # fmt: skip
-def test_options_are_parameters(options, parameters):
-    arguments = parse(["tag-train", "x", "--model", "m", *options.split()])
-    arguments.learner = "sequence"
-    assert learner(arguments).get_params() == SequencePerceptron(**parameters).get_params()
-
-
 def test_a_model_is_that_of_the_estimator(call, tagged, tmp_path):
-    options = ("--beam", 2, "--held-out", 0.3)
+    options = ("--beam", 2, "--held-out", 0.3)  # which set two parameters each
     answer = call("tag-train", tagged, "--model", tmp_path / "m", *options)
     assert answer.err.startswith("epoch 1: 2 wrong sentences, 5 wrong tokens, accuracy 0.5000 held out, ")
     parameters = {"decode": "beam", "beam_width": 2, "early_stopping": True, "validation_fraction": 0.3}
@@ -261,34 +238,12 @@ def test_files_with_other_columns(call, refused, trained, tagger, tagged, tmp_pa
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 
 
-CONLL_U = """\
-# sent_id = 1
-# text = it isn't
-1\tit\tit\tPRON\t_\t_\t_\t_\t_\t_
-2-3\tisn't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tis\tbe\tVERB\t_\t_\t_\t_\t_\t_
-3\tn't\tnot\tPART\t_\t_\t_\t_\t_\t_
-3.1\t_\t_\t_\t_\t_\t_\t_\t_\t_
-
-# sent_id = 2
-1\t#\t#\tSYM\t_\t_\t_\t_\t_\t_
-
-"""
 DOCUMENT = "-DOCSTART- -X- O\n\nthe  DT D\n# #   N\n\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "tags", "options"),
-    [(CONLL_U, ("PRON", "VERB", "PART", "SYM"), ("--columns", 2, "--tag-column", 4)), (DOCUMENT, (), ())],
-)
-def test_lines_that_are_no_tokens_stay(call, trained, stdin, text, tags, options):
-    model = trained(text, *options, "--epochs", 100, "--no-average")
-    assert perceptron_rs.load(model).template_.get("positions") == ([2] if options else None)
-    without = text
-    for tag in tags:
-        without = without.replace(tag, "_")
-    stdin(without.encode())
-    assert call("tag", model, "-", "--tag-column", 4 if options else 3).out == text
-    if not options:
-        stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
-        assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
+def test_lines_that_are_no_tokens_stay(call, trained, stdin):
+    model = trained(DOCUMENT, "--epochs", 100, "--no-average")
+    stdin(DOCUMENT.encode())
+    assert call("tag", model, "-", "--tag-column", 3).out == DOCUMENT
+    stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
+    assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"

@@ -21,17 +21,7 @@ CASES = {
     "target and drop": (NAMED, table(), ".csv"),
     "columns": (("--target", "y", "--columns", "b,a"), table(), ".csv"),
     "no header": (("--no-header", "--target", "f0", "--drop", "f3,f4"), table(header=False), ".csv"),
-    "columns without a header": (
-        ("--no-header", "--target", "f0", "--columns", "f2,f1"),
-        table(header=False),
-        ".csv",
-    ),
     "hashed": (("--target", "y", "--drop", "id", "--hash-bits", "6", "--missing", "NA"), table(), ".csv"),
-    "hashed, delimiter": (
-        ("--target", "y", "--columns", "a,c", "--hash-bits", "6", "--delimiter", "|", "--missing", "NA"),
-        table(delimiter="|"),
-        ".csv",
-    ),
     "scaled": (("--target", "y", "--drop", "id,c", "--scale", "standard"), table(), ".csv"),
     "format": (("--format", "tsv", *NAMED), table(delimiter="\t"), ".csv"),
     "svmlight": (("--zero-based", "yes"), "".join(f"{y} 1:{a} 2:{b}\n" for y, a, b, *_ in ROWS), ".svm"),

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from perceptron_rs import Perceptron, SequencePerceptron
+from perceptron_rs.common.options.groups import options
 from perceptron_rs.features import column_attributes
-from perceptron_rs.io import load_svmlight, open_csv, open_sentences, open_svmlight
+from perceptron_rs.io import load_svmlight, open_csv, open_lines, open_sentences, open_svmlight
+from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text import compression
 
 LINES = 12_000
@@ -18,6 +20,7 @@ TEXTS = {
     "svm": b"1 1:1\n0 2:1\n" * (LINES // 2),
     "csv": b"a,b,y\n" + b"1,0,1\n0,1,0\n" * (LINES // 2),
     "tsv": b"the\tD\ndog\tN\n\n" * (LINES // 2),
+    "txt": b"spam\tbuy\nham\thello\n" * (LINES // 2),
 }
 READERS = {
     "svm": lambda path, **more: Perceptron(max_iter=1).fit_stream(open_svmlight(path, **more)),
@@ -25,6 +28,7 @@ READERS = {
     "tsv": lambda path, **more: SequencePerceptron(max_iter=1).fit_stream(
         open_sentences(path, attributes=column_attributes, **more)
     ),
+    "txt": lambda path, **more: Perceptron(max_iter=1).fit_stream(open_lines(path, **more)),
 }
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -43,6 +47,11 @@ def test_a_bound_on_the_ratio_of_each_reader(form, tmp_path, monkeypatch):
     assert READERS[form](path, max_ratio=2000).n_iter_ == 1
     with pytest.raises(ValueError, match="max_ratio must be a number above 1, got 'much'"):
         READERS[form](path, max_ratio="much")
+
+
+def test_help_says_the_usual_bound():
+    said = {option.parameter: option.help for option in options(FileOptions)}["max_ratio"]
+    assert said.endswith(f"({compression.MAX_RATIO:g})")
 
 
 def test_a_whole_file(tmp_path):

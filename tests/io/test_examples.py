@@ -182,6 +182,41 @@ def test_bad_archives(tmp_path, arrays, text):
         ExampleFiles([str(tmp_path / "a.npz")], Reading()).whole()
 
 
+def test_a_column_0_of_one_file_counts_for_all(tmp_path):
+    for name, text in (("a.svm", "1 1:1 2:3\n0 2:1\n"), ("b.svm", "1 0:1 1:3\n")):
+        (tmp_path / name).write_text(text)
+    both = [str(tmp_path / "a.svm"), str(tmp_path / "b.svm")]
+    for with_labels in (True, False):
+        rows = ExampleFiles(both, Reading(with_labels=with_labels, labelled=True)).whole().X
+        assert rows.toarray().tolist() == [[0, 1, 3], [0, 0, 1], [1, 3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "text"),
+    [
+        (Y.reshape(2, 30), "one array of one dimension"),
+        (Y.astype(object), "holds Python objects, which are not"),
+    ],
+)
+def test_bad_labels_beside(tmp_path, labels, text):
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", labels)
+    with pytest.raises(ValueError, match=rf"y\.npy: .*{text}"):
+        ExampleFiles([str(tmp_path / "X.npy")], Reading(labels=tmp_path / "y.npy")).whole()
+
+
+def test_a_type_that_numpy_forgets(tmp_path):
+    """What it writes of bfloat16 comes back as bytes without a type; the remedy works."""
+    rows, path = X.astype(pytest.importorskip("ml_dtypes").bfloat16), tmp_path / "X.npy"
+    np.save(tmp_path / "y.npy", Y)
+    np.save(path, rows)
+    with pytest.raises(ValueError, match=r"save X\.astype\(numpy\.float32\), which holds the same numbers"):
+        Perceptron(**SHORT).fit_stream(open_examples(path, labels=tmp_path / "y.npy"))
+    np.save(path, rows.astype(np.float32))
+    found = Perceptron(**SHORT).fit_stream(open_examples(path, labels=tmp_path / "y.npy"))
+    assert found.coef_.tobytes() == Perceptron(**SHORT).fit(rows, Y).coef_.tobytes()
+
+
 @pytest.mark.parametrize("name", ["a.svm", "a.csv", "a.txt"])
 @pytest.mark.parametrize("empty", [0, 2])
 def test_one_of_several_files_may_be_empty(tmp_path, name, empty):

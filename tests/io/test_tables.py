@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -372,6 +373,17 @@ def test_labels_and_weights_are_no_features(tmp_path, suffix):
             ValueError, match="'w' holds the weights, so it is no feature; leave it out of col"
         ):
             Perceptron().fit_stream(opener(path, target="y", sample_weight="w", columns=["x", "w"]))
+
+
+def test_a_missing_library_is_named(tmp_path, monkeypatch):
+    paths = [tmp_path / "a.parquet", tmp_path / "a.csv"]
+    pa.parquet.write_table(TABLE, paths[0])
+    pa.csv.write_csv(TABLE, paths[1])
+    for name in ("pyarrow", "pyarrow.parquet", "pyarrow.csv"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for path in paths:
+        with pytest.raises((ImportError, ValueError), match="pyarrow, which is not installed: pip install"):
+            ExampleFiles([str(path)], Reading(target="y")).whole()
 
 
 def test_parquet_is_read_in_parts(tmp_path):

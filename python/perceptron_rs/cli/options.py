@@ -47,17 +47,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     name = argv[0] if argv else None
     if name in WITH_LEARNERS:
         first, second = [*argv[1:3], "-", "-"][:2]
-        # Of two words, the first one is to be a learner, unless it looks like a file.
-        two_words = not (first.startswith("-") or second.startswith("-") or _is_of_file(first))
-        looks_alike = get_close_matches(first, LEARNER_NAMES) and not os.path.exists(first)  # noqa: PTH110
-        is_learner = first in ("-h", "--help", *LEARNER_NAMES) or two_words or looks_alike
+        # Of two words, the first one is to be a learner; no learner has a dot, a folder or a wildcard in its
+        # name.
+        is_file = any(mark in first for mark in "./\\*?[") or os.path.exists(first)  # noqa: PTH110
+        two_words = not (first.startswith("-") or second.startswith("-"))
+        looks_alike = two_words or get_close_matches(first, LEARNER_NAMES)
+        is_learner = first in ("-h", "--help", *LEARNER_NAMES) or (looks_alike and not is_file)
         argv[1:1] = [] if is_learner else ["perceptron"]
     return parser(name).parse_args(argv)
-
-
-def _is_of_file(word: str) -> bool:
-    """Whether a word names files: no learner has a dot, a folder or a wildcard in its name."""
-    return any(mark in word for mark in "./\\*?[") or os.path.exists(word)  # noqa: PTH110
 
 
 def parser(only: str | None = None) -> Parser:
@@ -103,17 +100,11 @@ def parser(only: str | None = None) -> Parser:
 def _train(command: argparse.ArgumentParser) -> None:
     add_examples(command, learns=True)
     kinds.add_training(command, "its parameters unless others are given")
-    text = (
-        "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model scales "
-    )
-    add(command, "--scale", f"{text}later data alike", kinds.SCALES, default=argparse.SUPPRESS)
-    text = (
-        "weigh the n-grams of text the more, the fewer texts have them, as scikit-learn's TfidfTransformer "
-    )
-    add(command, "--tf-idf", f"{text}(needs all texts at once)", default=argparse.SUPPRESS)
-    text = (
-        "of text, keep up to N of the most frequent n-grams of each column, for inspect to name (2; 0: none)"
-    )
+    text = "scale each column as scikit-learn's StandardScaler, MinMaxScaler or MaxAbsScaler; the model "
+    add(command, "--scale", f"{text}scales later data alike", kinds.SCALES, default=argparse.SUPPRESS)
+    text = "weigh the n-grams of text the more, the fewer texts have them, as scikit-learn's "
+    add(command, "--tf-idf", f"{text}TfidfTransformer (needs all texts at once)", default=argparse.SUPPRESS)
+    text = "of text, keep up to N of the most frequent n-grams of each column, for inspect (2; 0: none)"
     add(command, "--keep-words N", text, kinds.COUNT, default=argparse.SUPPRESS)
     text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (0; with "
     add(command, "--holdout F", f"{text}--continue, that of the model)", kinds.HELD_OUT)
@@ -168,7 +159,7 @@ def _again(command: argparse.ArgumentParser) -> None:
 
 def _inspect(command: argparse.ArgumentParser) -> None:
     kinds.add_model(command)
-    add(command, "--top N", "number of largest weights to show per class (10)", kinds.COUNT)
+    add(command, "--top N", "number of largest weights to show per class (10)", kinds.COUNT, default=10)
     add_output(command)
 
 

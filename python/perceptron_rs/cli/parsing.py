@@ -43,7 +43,8 @@ class Parser(argparse.ArgumentParser):
                 if name == "--":
                     break
                 if name.startswith("--") and name not in self._option_string_actions:
-                    self.error(self._elsewhere.get(name) or self._unknown(name))
+                    meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
+                    self.error(self._elsewhere.get(name, f"unrecognized option {name}{meant}"))
         return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
@@ -56,10 +57,6 @@ class Parser(argparse.ArgumentParser):
             words[:0] = [places.get(str(action.nargs), "{0}").format(action.metavar) for action in data]
             self.usage = " ".join([self.prog, *words, "[options]"]).replace("%", "%%")
         return super().format_help()
-
-    def _unknown(self, name: str) -> str:
-        meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
-        return f"unrecognized option {name}{meant}"
 
     def error(self, message: str) -> NoReturn:
         """Raise it; the exit status of an error in usage is given to the process elsewhere."""

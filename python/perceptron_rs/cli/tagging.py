@@ -106,8 +106,6 @@ class TaggedFiles:
         chosen = self._numbers = self._numbers or list(range(1, self.tag))
         if not chosen:
             raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
-        if self.tag in chosen:
-            raise UsageError(f"--columns names column {self.tag}, which is that of the tags; leave it out")
         if self._is_new:
             told = vars(self.arguments)
             kind = told.get("template", "words")

@@ -10,9 +10,6 @@ from perceptron_rs.cli.modelfile import learner_of, load_model
 
 __all__ = ["run"]
 
-#: Weights of a class that are shown, unless an option says how many.
-TOP = 10
-
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
@@ -22,12 +19,8 @@ def run(arguments: Namespace) -> int:
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
-    learner = learner_of(model)
-    family = learner.part("summary")
-    story = describe(model, family, TOP if arguments.top is None else arguments.top) | {
-        "format": "safetensors",
-        "bytes": path.stat().st_size,
-    }
-    story |= {"digest": digest(model)} | read_record(path, model)
+    family = learner_of(model).part("summary")
+    story = describe(model, family, arguments.top) | read_record(path, model)
+    story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
     print(json.dumps(story, default=str) if arguments.json else as_text(story, family).rstrip("\n"))
     return 0

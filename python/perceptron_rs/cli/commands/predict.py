@@ -38,8 +38,7 @@ class Answers:
 
     def __init__(self, model: Any, arguments: Namespace) -> None:
         self.model, self._as_json = model, arguments.json
-        names = [name for name in ("scores", "probabilities") if getattr(arguments, name)]
-        self._name = names[0] if names else None
+        self._name = "scores" if arguments.scores else "probabilities" if arguments.probabilities else None
         self._numbers = model.decision_function if arguments.scores else None
         if arguments.probabilities:
             self._numbers = getattr(model, "predict_proba", None)
@@ -49,7 +48,7 @@ class Answers:
                     "multilayer perceptron has, and what votes (--prediction vote) without --tie positive; "
                     "--scores prints how sure others are"
                 )
-        self._texts = lines_of(model.classes_, as_json=self._as_json, with_numbers=bool(names))
+        self._texts = lines_of(model.classes_, as_json=self._as_json, with_numbers=self._name is not None)
         self._values = [plain(label) for label in model.classes_]
 
     def lines(self, data: Examples) -> str:
