@@ -108,7 +108,7 @@ def test_an_option_is_one_entry(refused, monkeypatch):
     monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
     told = parse(["train", "averaged", *arguments])
-    assert learning.given(told, options_of("averaged")) == {"novelty": "much"}
+    assert learning.parameters_of(told, options_of("averaged")) == {"novelty": "much"}
     said = refused("train", *arguments, status=2)
     assert "the learner perceptron has no option --novelty; leave it out" in said
 

@@ -71,20 +71,20 @@ def examples(
 
 def reading_of(arguments: Namespace, model: object = None, *, labels: bool = True) -> Reading:
     """Return what the options and the model say of the data."""
-    told = vars(arguments)
-    if told.get("labelled") is False and ("target" in told or "labels" in told):
+    options = vars(arguments)
+    if options.get("labelled") is False and ("target" in options or "labels" in options):
         raise UsageError(
             "--unlabelled says that there are no labels, so --target and --labels have no effect"
         )
-    if "columns" in told and "drop" in told:
+    if "columns" in options and "drop" in options:
         raise UsageError("--columns says which columns are features, so --drop has no effect beside it")
-    known = None if model is None else known_of(model, told)
-    if known is not None and told.get("multilabel", known["multilabel"]) != known["multilabel"]:
+    known = None if model is None else known_of(model, options)
+    if known is not None and options.get("multilabel", known["multilabel"]) != known["multilabel"]:
         learnt = "a list of labels" if known["multilabel"] else "one label"
         option = say("multilabel", not known["multilabel"])
         raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
-    how = {name: told.get(name) for name in ("labelled", "threads")}
-    return options_to_reading(told, known, with_labels=labels, **how)
+    how = {name: options.get(name) for name in ("labelled", "threads")}
+    return options_to_reading(options, known, with_labels=labels, **how)
 
 
 def weights_of(data: Examples, model: Any) -> dict[str, Any]:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "LEARNER_NAMES",
     "audited",
-    "given",
     "learner",
     "options_of",
     "others_with",
+    "parameters_of",
     "stream_options",
     "weigh_classes",
 ]
@@ -55,7 +55,7 @@ def others_with(name: str) -> dict[str, str]:
     return texts | {"--learner": "the learner is a word behind the command, as in: train averaged DATA"}
 
 
-def given(arguments: Namespace, options: Sequence[Option], before: object = None) -> dict[str, Any]:
+def parameters_of(arguments: Namespace, options: Sequence[Option], before: object = None) -> dict[str, Any]:
     """Return the parameters that are given; UsageError for one that does nothing without another.
 
     A model that goes on has the other parameters.
@@ -88,7 +88,7 @@ def learner(arguments: Namespace, before: Any = None) -> Any:
     Weights of classes are still as they were written: see `weigh_classes`.
     """
     kind = LEARNERS[arguments.learner].kind
-    parameters = given(arguments, options_of(arguments.learner), before)
+    parameters = parameters_of(arguments, options_of(arguments.learner), before)
     if "n_jobs" in parameter_names(kind):
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
@@ -144,8 +144,8 @@ def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:
 
 
 def stream_options(arguments: Namespace) -> dict[str, Any] | None:
-    """Return what ``fit_stream`` is told beside the examples; None if they are not read in blocks."""
-    told = given(arguments, options(StreamOptions))
-    if not told.pop("stream", False):
+    """Return the arguments of ``fit_stream`` beside the examples; None if they are not read in blocks."""
+    found = parameters_of(arguments, options(StreamOptions))
+    if not found.pop("stream", False):
         return None
-    return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **told}
+    return {"shuffle": "block" if vars(arguments).get("shuffle") else False, **found}

@@ -53,11 +53,11 @@ class TaggedFiles:
     ) -> None:
         self.arguments, self.files, self.name = arguments, arguments.data, names_of(arguments.data)
         self.template, self._is_new, self._learns = template or {}, template is None, learns
-        told = vars(arguments)
+        options = vars(arguments)
         #: Numbers of columns, from 1: that of the tag, None if it is the last one; and those of the others.
-        self.column: int | None = told.get("tag_column") or self.template.get("tag")
+        self.column: int | None = options.get("tag_column") or self.template.get("tag")
         first = range(1, self.template.get("columns", 0) + 1)
-        self._numbers = list(told.get("columns") or self.template.get("positions") or first)
+        self._numbers = list(options.get("columns") or self.template.get("positions") or first)
         self.tag = 0
         #: Numbers of sentences and tokens, once all were read.
         self.counts: tuple[int, int] | None = None
@@ -70,7 +70,7 @@ class TaggedFiles:
         is_exact = not self._learns and column is None and "positions" not in self.template
         expected = "the model needs, with the tag," if with_tag else "the model reads"
         if self._is_new:
-            least, expected = max(2, least), "the word, its features and the tag need"
+            expected = "the word, its features and the tag need"
         check_files(self.files)
         max_ratio = vars(self.arguments).get("max_ratio")
         return read_sentences(
@@ -107,9 +107,9 @@ class TaggedFiles:
         if not chosen:
             raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
         if self._is_new:
-            told = vars(self.arguments)
-            kind = told.get("template", "words")
-            window = told.get("window", WINDOW) if kind == "words" else 0
+            options = vars(self.arguments)
+            kind = options.get("template", "words")
+            window = options.get("window", WINDOW) if kind == "words" else 0
             self.template = {"kind": kind, "window": window, "columns": len(chosen)}
             self.template |= {} if self.column is None else {"tag": self.column}
             self.template |= {} if chosen == list(range(1, len(chosen) + 1)) else {"positions": chosen}

@@ -36,7 +36,7 @@ class Training(ABC):
     """
 
     #: Options whose answers the model has, so that they do not go with --continue.
-    kept: ClassVar[tuple[str, ...]]
+    of_model: ClassVar[tuple[str, ...]]
 
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         self.arguments, self.before, self.blocks = arguments, before, blocks
@@ -64,7 +64,7 @@ def run(arguments: Namespace, kind: type[Training]) -> int:
     before = None
     if arguments.continued is not None:
         before = kind.load(arguments)
-        if (name := next((name for name in kind.kept if name in vars(arguments)), None)) is not None:
+        if (name := next((name for name in kind.of_model if name in vars(arguments)), None)) is not None:
             raise UsageError(f"{say(name)} is kept in the model, so it cannot be combined with --continue")
     goes_on, out = before is not None, Path(arguments.model)
     model = audited(learner(arguments, before), arguments, goes_on=goes_on)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import examples, several
-from perceptron_rs.cli.learning import given, options_of
+from perceptron_rs.cli.learning import options_of, parameters_of
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.common.summary import label_text
 
@@ -35,7 +35,7 @@ def problem(arguments: Namespace) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     options = {
         "engine": arguments.engine,
         "n_jobs": arguments.threads,
-        **given(arguments, options_of("max-margin")),
+        **parameters_of(arguments, options_of("max-margin")),
     }
     files = examples(arguments)
     data = files.whole()

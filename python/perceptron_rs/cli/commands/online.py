@@ -65,7 +65,7 @@ class Learning:
                 "texts change; train a model without --tf-idf"
             )
         # The readers compare the names, and know how columns are counted; X has neither.
-        self.kept = {name: vars(model)[name] for name in OF_FILES if name in vars(model)}
+        self.of_files = {name: vars(model)[name] for name in OF_FILES if name in vars(model)}
         vars(model).pop("feature_names_in_", None)
         self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
@@ -147,5 +147,5 @@ class Learning:
         self.saved = self.learnt
         if self.arguments.save is not None:
             model = copy.copy(self.model)
-            vars(model).update(self.kept)
+            vars(model).update(self.of_files)
             save_model(model, Path(self.arguments.save))

@@ -28,17 +28,17 @@ def run(arguments: Namespace) -> int:
 class SentenceTraining(training.Training):
     """Training on tagged sentences."""
 
-    kept = (
+    of_model = (
         *("tag_column", "columns", "template", "window"),
         *("min_count", "hash_columns", "transition_features"),
     )
 
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         super().__init__(arguments, before, blocks)
-        told = vars(arguments)
-        if "window" in told and told.get("template") == "columns":
+        options = vars(arguments)
+        if "window" in options and options.get("template") == "columns":
             raise UsageError("--window has no effect without --template words")
-        if (tag := told.get("tag_column")) in told.get("columns", ()):
+        if (tag := options.get("tag_column")) in options.get("columns", ()):
             raise UsageError(f"--tag-column {tag} is one of --columns; leave it out there")
         template = None if before is None else before.template_
         self.data = TaggedFiles(arguments, template, learns=True)
@@ -46,7 +46,7 @@ class SentenceTraining(training.Training):
             raise UsageError(
                 f"{self.data.name} can be read only once, but --stream takes several passes; name a file"
             )
-        if blocks is not None and "validation_fraction" in told:
+        if blocks is not None and "validation_fraction" in options:
             raise UsageError("--held-out cannot be combined with --stream")
 
     @staticmethod

@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
 class ExampleTraining(training.Training):
     """Training on examples."""
 
-    kept = ("classes", "scale", "tf_idf", "hash_bits", "n_features", *OF_TEXT)
+    of_model = ("classes", "scale", "tf_idf", "hash_bits", "n_features", *OF_TEXT)
 
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         super().__init__(arguments, before, blocks)
@@ -68,21 +68,21 @@ class ExampleTraining(training.Training):
 
     def _scaler(self) -> Any:
         """Return what learns weights of columns from all examples; None if nothing does."""
-        told = vars(self.arguments)
-        if "tf_idf" not in told:
-            return ScaleFit(told["scale"]) if "scale" in told else None
+        options = vars(self.arguments)
+        if "tf_idf" not in options:
+            return ScaleFit(options["scale"]) if "scale" in options else None
         if self.blocks is not None:
             raise UsageError(
                 "--tf-idf needs all texts before the first one is learnt from, and --stream learns from each "
                 "as it comes; leave one of them out"
             )
-        if "scale" in told:
+        if "scale" in options:
             raise UsageError("--tf-idf scales the columns of text, so --scale cannot be combined with it")
         self.files.reading = replace(self.files.reading, tf_idf=True)
         return IdfFit(self.files.reading.norm)
 
     def _words(self) -> Words | None:
-        """Return what is told of the n-grams of text; None if none is to be kept."""
+        """Return what counts the n-grams of text; None if none is to be kept."""
         self.most = vars(self.arguments).get("keep_words", _KEPT_WORDS)
         is_linear = LEARNERS[self.arguments.learner].is_linear
         if self.files.form != "lines" or self.most == 0 or not is_linear:
