@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from perceptron_rs.cli import training
 from perceptron_rs.cli.data import examples, weights_of
