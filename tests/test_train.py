@@ -1,6 +1,8 @@
 """The steps of a call that learns stand in one place, and so all learners have them."""
 
 import ast
+import copy
+import pickle
 import warnings
 from collections import defaultdict
 from functools import cache
@@ -91,10 +93,16 @@ def test_epochs_are_numbered_from_the_cold_start_on(kind, shuffle):
 
 
 @pytest.mark.parametrize("kind", [Perceptron, BudgetedKernelPerceptron])
-def test_a_stream_leaves_no_scores_of_an_earlier_fit(kind):
-    model = kind(max_iter=2, tol=None, early_stopping=True, **({} if kind is Perceptron else {"gamma": 0.5}))
-    assert len(model.fit(X, Y).validation_scores_) == 2
+def test_streams_and_passes_leave_nothing_of_an_earlier_fit(kind):
+    model = kind(max_iter=2, tol=None, **({} if kind is Perceptron else {"gamma": 0.5}))
+    assert len(model.set_params(early_stopping=True).fit(X, Y).validation_scores_) == 2
     assert not hasattr(model.set_params(early_stopping=False).fit_stream((X, Y)), "validation_scores_")
+    model.set_params(early_stopping=True, track_mistakes=True).fit(X, Y)
+    model.set_params(early_stopping=False).partial_fit(X[:20], Y[:20])
+    for other in (model, copy.copy(model), pickle.loads(pickle.dumps(model))):
+        assert other.mistakes_per_example_.shape == (20, 1)
+        assert not hasattr(other, "validation_scores_")
+        assert not hasattr(other, "loss_curve_")
 
 
 def test_the_report_of_a_run_becomes_attributes():

@@ -28,6 +28,7 @@ __all__ = [
     "is_csr",
     "is_missing",
     "is_of_columns",
+    "kind_of_values",
     "n_dimensions",
     "records_of",
     "shape_of",
@@ -146,6 +147,11 @@ def records_of(given: MatrixLike) -> list[dict[str, Any]] | None:
         raise ValueError(f"two columns are called {twice!r}; give each a name of its own")
     convert = getattr(given, to_records)
     return list(convert("records") if to_records == "to_dict" else convert())
+
+
+def kind_of_values(dtype: np.dtype[Any]) -> str:
+    """Return what labels of a type are, in words: "numbers", "booleans" or "text"."""
+    return "booleans" if dtype.kind == "b" else "numbers" if dtype.kind in "iuf" else "text"
 
 
 def is_missing(value: object) -> bool:

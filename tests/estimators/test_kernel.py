@@ -232,6 +232,7 @@ def test_the_vote_of_a_joint_run_is_as_good_as_its_average(engine_name):
         ("kernel", "linear", "rbf"),
         ("gamma", 0.5, "rbf"),
         ("gamma", 0.5, "sigmoid"),
+        ("coef0", 2.0, "sigmoid"),
         ("gamma", "auto", "poly"),
         ("coef0", 2.0, "poly"),
         ("degree", 2, "poly"),

@@ -170,6 +170,8 @@ def test_labels_of_batches_are_not_rounded():
     )
     for given, expected in zip(parts, ([BIG + 1, 1, 2, 1], [2**63 + 1, 7]), strict=True):
         assert joined_labels(given).tolist() == expected
+    # Where nothing is rounded, they are floats, as in one array.
+    assert joined_labels([np.array([1, 2]), np.array([2.0])]).dtype == np.float64
     batches = [(X, np.array([BIG, BIG + 1, 1])), (X, np.array([1.0, 2.0, 1.0]))]
     model = AveragedPerceptron(max_iter=1, tol=None).fit_stream(batches)
     assert model.classes_.tolist() == [1, 2, BIG, BIG + 1]
@@ -219,6 +221,13 @@ def test_classes_that_the_type_of_the_labels_does_not_hold_stay_as_they_were_lis
     for call in (Perceptron().partial_fit, lambda X, y, classes: Perceptron().fit_stream([(X, y)], classes)):
         found = call(X, y, classes=[1, 2, 300]).classes_
         assert found.tolist() == [1, 2, 300]
+
+
+@pytest.mark.parametrize("kinds", [(object, "U1"), ("U1", object)])
+def test_strings_and_objects_that_are_strings_are_the_same_labels(kinds):
+    y = np.array(["a", "b", "a"])
+    model = Perceptron().partial_fit(X, y.astype(kinds[0]), classes=np.array(["a", "b"], dtype=kinds[1]))
+    assert model.partial_fit(X, y.astype(kinds[1])).score(X, y) == 1
 
 
 def test_a_label_within_a_range_that_no_class_has_is_refused_among_many():

@@ -137,7 +137,8 @@ def test_every_storage_of_labels_gives_the_same(learner):
     every = sp.csr_matrix((Y.ravel(), np.tile(np.arange(LABELS), N), np.arange(0, Y.size + 1, LABELS)))
     assert every.nnz == Y.size  # zeros, too
     for given in (
-        Y.astype(bool), Y.astype(np.float32), Y.tolist(), np.asfortranarray(Y), Y.astype(np.uint8)[:, ::1],
+        Y.astype(bool), (2 * Y).astype(np.uint8).view(bool)[:, ::-1][:, ::-1],  # bytes that are no 1
+        Y.astype(np.float32), Y.tolist(), np.asfortranarray(Y), Y.astype(np.uint8)[:, ::1],
         sp.csr_matrix(Y), sp.csc_array(Y.astype(bool)), sp.coo_matrix(Y.astype(float)), every,
     ):  # fmt: skip
         model.fit(X, given)
@@ -232,7 +233,7 @@ def test_labels_of_all_or_none_are_said_and_learnt(learner):
     [
         (
             [[0, 1], [1, 2], [0, 0], [1, 1]],
-            "y has more than one column, so it must hold 0 and 1 alone.*got 2;",
+            "y has more than one column, so it must hold 0 and 1 alone.*got 2; for several classes",
         ),
         ([[-1, 1], [1, 1], [1, 1], [1, 1]], "got -1;"),
         ([[0, 0.5], [1, 0], [0, 0], [1, 1]], r"got 0\.5;"),
@@ -269,6 +270,13 @@ def test_what_goes_on_keeps_its_kind_of_labels():
         ):
             call(X, Y)
     assert not one.fit(X, Y[:, 0]).multilabel_ if one.set_params(warm_start=False) else None
+
+
+def test_what_goes_on_predicts_a_matrix_as_that_of_the_first_call():
+    X, Y = drawn(labels=3)
+    for first, second in ((sp.csr_matrix(Y), Y), (Y, sp.csr_matrix(Y))):
+        model = Perceptron().partial_fit(X, first).partial_fit(X, second)
+        assert sp.issparse(model.predict(X)) == sp.issparse(first)
 
 
 def test_class_weights_are_of_0_and_1():
@@ -316,8 +324,10 @@ def test_functions_of_one_label_say_so(function):
 @pytest.mark.parametrize("learner", [MultilayerPerceptron, MaxMarginClassifier])
 def test_other_learners_name_those_that_do(learner):
     X, Y = drawn(labels=3)
-    with pytest.raises(ValueError, match=f"{learner.__name__} does not take many labels; Perceptron, "):
-        learner().fit(X, Y)
+    calls = [learner().fit] + ([learner().partial_fit] if hasattr(learner, "partial_fit") else [])
+    for call in calls:
+        with pytest.raises(ValueError, match=f"{learner.__name__} does not take many labels; Perceptron, "):
+            call(X, Y)
 
 
 def test_an_oracle_of_integers():

@@ -135,6 +135,14 @@ def test_weights_that_were_set_to_no_number_do_not_predict(learner, name, value)
         model.predict(X)
 
 
+@pytest.mark.parametrize("learner", [Perceptron, PocketPerceptron])
+def test_weights_of_another_width_do_not_predict(learner):
+    model = learner().fit(X, Y)
+    model.coef_ = np.ones((3, X.shape[1] + 1))
+    with pytest.raises(ValueError, match=r"coef_ must have .* \(n_planes, 3\), got \(3, 4\); fit again"):
+        model.predict(X)
+
+
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_score_names_y(learner):
     model = learner().fit(X, Y)

@@ -95,7 +95,8 @@ def test_partial_fit_goes_on_from_a_fit_and_is_no_epoch(engine_name, learner):
 def test_no_negative_zero_in_start_values(engine_name):
     X = np.array([[0.0, 1.0], [0.0, -1.0]])
     model = Perceptron(engine=engine_name, tol=None, max_iter=1, fit_intercept=False)
-    model.fit(X, [1, 0], coef_init=[-0.0, -0.0], intercept_init=-0.0)
+    model.fit(X, [1, 0], coef_init=[-0.0, 1.0], intercept_init=-0.0)
+    assert not model.n_mistakes_  # an update would add 0.0
     assert not np.signbit(model.coef_[0, 0])
     assert not np.signbit(model.intercept_[0])
 

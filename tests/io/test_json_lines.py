@@ -133,7 +133,8 @@ def test_labels_of_two_kinds_in_two_files_are_refused(tmp_path, capsys, stream, 
         files[-1].write_text("".join(f'{{"_label": {label}, "a": 1}}\n' for label in own.split()))
     argv = ["train", *map(str, files), *stream, "--model", str(tmp_path / "m"), "--quiet"]
     assert main(argv) == 1
-    assert f"some labels are numbers, and others are {kind}" in capsys.readouterr().err
+    text = f"{files[0]} and {files[1]}: some labels are numbers, and others are {kind}"
+    assert text in capsys.readouterr().err
 
 
 def test_whole_numbers_are_integers_however_they_are_written(tmp_path):

@@ -249,6 +249,9 @@ def test_one_partition_is_a_plain_fit_bit_for_bit(kind, mixing):
     for n_partitions in (1, [40]):
         model = kind(max_iter=6, tol=None, mixing=mixing, n_partitions=n_partitions).fit(X, y)
         assert attributes(model) == attributes(plain)
+        # A pass is over all of its examples, however many the partition of a fit has.
+        passed = kind(mixing=mixing, n_partitions=n_partitions).partial_fit(X[:9], y[:9], classes=[0, 1])
+        assert attributes(passed) == attributes(kind().partial_fit(X[:9], y[:9], classes=[0, 1]))
     # The rule itself, of which the estimator knows a short way.
     engine = get_engine("rust")
     settings = Linear(

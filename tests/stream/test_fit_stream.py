@@ -247,7 +247,7 @@ def test_bad_options(options, error, text):
         ([(REAL, np.zeros(N))], ValueError, "greater than one"),
         ([(REAL, None)], ValueError, "y must hold class labels, got None"),
         ([(REAL, TWO, WEIGHT, [30, 30])], ValueError, "lengths are for a SequencePerceptron"),
-        ([(REAL, TWO), (REAL, TWO.astype(str))], ValueError, "numbers in all batches, or strings"),
+        ([(REAL, TWO), (REAL, TWO.astype(str))], ValueError, "are numbers, and others are text"),
         ([(REAL, TWO, WEIGHT.astype(str))], TypeError, "sample_weight must hold real numbers"),
         ([(REAL, TWO, np.ma.MaskedArray(WEIGHT, TWO == 1))], ValueError, "sample_weight is a masked array"),
         ([(np.where(np.eye(N, 5, -9) > 0, np.nan, REAL), TWO)], ValueError, "contains NaN"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.audit import RECORD
+from perceptron_rs.state import State
 
 __all__ = ["OF_PASS", "canonical_strides", "own_attributes"]
 
@@ -46,10 +47,8 @@ def own_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def canonical_strides(value: object) -> Any:
+def canonical_strides(state: State) -> State:
     """Return arrays in C order with the strides that go with it, as what hashes and stores arrays expects."""
-    if isinstance(value, dict):
-        return {name: canonical_strides(part) for name, part in value.items()}
-    if not isinstance(value, np.ndarray) or value.dtype == object:
-        return value
-    return np.ascontiguousarray(value).reshape(-1).reshape(value.shape)
+    return {
+        name: np.ascontiguousarray(array).reshape(-1).reshape(array.shape) for name, array in state.items()
+    }

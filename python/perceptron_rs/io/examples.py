@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import kind_of_values
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError, about
@@ -27,8 +28,6 @@ __all__ = [
 ]
 
 _EXACT = 2.0**53
-#: What labels are, by the kind of their type.
-_KINDS = {"O": "text", "U": "text", "b": "booleans"}
 
 
 @dataclass(frozen=True)
@@ -148,9 +147,10 @@ def whole_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
 
 def same_columns(name: str, data: Examples, other_name: str, other: Examples) -> None:
     """Raise ValueError unless the columns of two files are alike, by name, and so their labels, by kind."""
-    kinds = [None if each.y is None else _KINDS.get(each.y.dtype.kind, "numbers") for each in (data, other)]
-    if kinds[0] != kinds[1]:
-        found, expected = ("missing" if kind is None else kind for kind in reversed(kinds))
+    expected, found = (
+        "missing" if each.y is None else kind_of_values(each.y.dtype) for each in (data, other)
+    )
+    if found != expected:
         both = f"{name}: " if name == other_name else f"{name} and {other_name}: "
         raise ArgumentError(f"some labels are {expected}, and others are {found}", place=both)
     names, others = ((d.names or (d.hashed[0] if d.hashed else None)) for d in (data, other))

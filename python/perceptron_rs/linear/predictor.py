@@ -15,7 +15,7 @@ from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.targets.planes import assert_finite_weights, assert_same_planes, check_classes
+from perceptron_rs.common.targets.planes import assert_finite_weights, check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, Rows, State, get_engine
@@ -97,7 +97,7 @@ class LinearPredictor(MistakeClassifier):
         """Return what every example gets, (n, K)."""
         model, (n, columns) = self._model, data.rows.shape
         if columns != model.shape[1]:
-            assert_same_planes(columns, coef_=model.coef, intercept_=model.intercept)
+            raise ValueError(f"coef_ must have the shape (n_planes, {columns}), got {model.shape}; fit again")
         if isinstance(model, PackedModel) and engine is model.engine is get_engine("rust"):
             scores = model.scores(data.stored, n_threads(self, n))
             if scores is not None:

@@ -412,8 +412,6 @@ def _same_kind(labels: Iterable[NDArray[Any]]) -> None:
     if len(shapes := {part.shape[1:] for part in labels}) > 1:
         widths = sorted(shape[0] if shape else 1 for shape in shapes)
         raise ValueError(f"y must have as many columns in each batch, one for each label, got {widths}")
-    if len({part.dtype.kind in "biuf" for part in labels}) > 1:  # NumPy makes strings of the numbers
-        raise ValueError("y must hold numbers in all batches, or strings in all of them")
 
 
 def _same_width(widths: set[int]) -> None:

@@ -127,8 +127,8 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
         y = _numbers_of_objects(y, name)
     if y.dtype.kind not in "biuf":
         raise _not_binary(y, name)
-    held = y.view(np.uint8) != 0 if y.dtype.kind == "b" and y.flags.c_contiguous else y == 1
-    if y.dtype.kind != "b" and not (held | (y == 0)).all():
+    held = y == 1
+    if not (held | (y == 0)).all():
         raise _not_binary(y[~(held | (y == 0))], name)
     return packed(held), y.shape[1]
 
@@ -162,7 +162,7 @@ def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
 
 def _not_binary(odd: Any, name: str) -> ValueError:
     """Return the error for values of a matrix that are neither 0 nor 1."""
-    value = odd[0] if isinstance(odd, list) else odd.reshape(-1)[:1].tolist()[0]
+    value = odd[0] if isinstance(odd, list) else odd.item(0)
     if isinstance(value, str):
         return lists_of_labels(name)
     if is_missing(value):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, is_missing, n_dimensions, shape_of
+from perceptron_rs.array_likes import ArrayLike, is_missing, kind_of_values, n_dimensions, shape_of
 from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.common.targets.label_sets import LabelSets, is_indicator, lists_of_labels
@@ -134,10 +134,9 @@ def of_one_type(parts: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic
 
 
 def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> None:
-    """Refuse booleans beside numbers, as in one array: True is no 1."""
-    kinds = y.dtype.kind + others.dtype.kind
-    if kinds[0] != kinds[1] and "b" in kinds and set(kinds) <= set("biuf") and len(y) and len(others):
-        found, known = ("booleans" if kind == "b" else "numbers" for kind in kinds)
+    """Refuse labels of another kind, as in one array: neither True nor "1" is 1."""
+    found, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
+    if found != known and len(y) and len(others):
         raise ArgumentError(
             f"some labels are {known}, and others are {found}",
             "convert them to one type",

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 __all__ = [
     "assert_finite_weights",
-    "assert_same_planes",
     "check_classes",
     "is_joint",
     "is_multilabel",
@@ -92,18 +91,3 @@ def assert_finite_weights(**weights: Any) -> None:
         bad = bad[~np.isfinite(bad)]
         if bad.size:
             raise ValueError(f"{name} must be finite, got {bad[0]}; set finite values or fit again")
-
-
-def assert_same_planes(columns: int | None, /, **arrays: Any) -> None:
-    """Raise if numbers of planes, given by the attribute's name, were set to shapes that do not fit together.
-
-    The weights of the planes come first; those of all ``columns`` are needed, if they are given.
-    """
-    first, coef = next(iter(arrays.items()))
-    if coef.ndim != 2 or columns not in (None, coef.shape[1]):
-        width = "n_features" if columns is None else columns
-        raise ValueError(f"{first} must have the shape (n_planes, {width}), got {coef.shape}; fit again")
-    for name, numbers in arrays.items():
-        needed, shape = coef.shape if "coef" in name else coef.shape[:1], numbers.shape
-        if shape != needed:
-            raise ValueError(f"{name} must have the shape {needed}, like {first}, got {shape}; fit again")

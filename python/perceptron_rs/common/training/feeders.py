@@ -26,7 +26,6 @@ from perceptron_rs.common.targets.labels import (
     refuse_other_order,
     target_of,
 )
-from perceptron_rs.common.targets.planes import learns_many
 from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.driver import Report, Schedule, drive, follow
@@ -103,7 +102,7 @@ class InMemory(Feeder):
             self.accept(y)
             self.labels = encode(y, self.classes)
             return
-        if self.given_classes is None and not self.goes_on and learns_many(model) and is_indicator(self.y):
+        if self.given_classes is None and not self.goes_on and is_indicator(self.y):
             y = self.read()  # its columns are all labels that there are
             self.classes, self.labels = encode_new(y, least=self.least)
             return
@@ -116,8 +115,7 @@ class InMemory(Feeder):
 
     def read(self) -> NDArray[np.generic] | LabelSets:
         """Read X, and return the labels as they are."""
-        if not self.is_pass:
-            self.X = as_array(self.X)
+        self.X = as_array(self.X)
         self.data = examples(self.model, self.engine, self.X, reset=not self.goes_on)
         y = target_of(self.model, self.y, self.data.rows.shape[0])
         self.accept(y)
@@ -166,10 +164,7 @@ class InMemory(Feeder):
         engine = self.engine
         watch = observer if observer is not None and observer.is_needed else None
         with self.record(state):
-            number = 1 if cut is None else cut.n_partitions
-            is_one = type(number) is int and number == 1  # the usual case, at once
-            ends = None if is_one else self.bounds(number)
-            if cut is None or ends is None or len(ends) == 2:
+            if cut is None or len(ends := self.bounds(cut.n_partitions)) == 2:
                 return drive(engine, self.whole(), state, settings, schedule, watch, self.held_out)
             assert isinstance(settings, Linear | Chain)
             alone = replace(settings, threads=1) if isinstance(settings, Linear) else settings
