@@ -143,7 +143,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST | None]:
 
 def conditions(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     """Yield the conditions that a statement or loop asks, and what may be instead."""
-    if isinstance(node, ast.If):
+    if isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
         yield from ((node.test, False), (node.test, True))
     if isinstance(node, ast.comprehension):
         yield from ((test, True) for test in node.ifs)

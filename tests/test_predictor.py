@@ -3,6 +3,9 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -16,6 +19,7 @@ from perceptron_rs import (
     VotedPerceptron,
     margin,
 )
+from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.common.summary import as_text, describe
 from perceptron_rs.linear import summary as linear_story
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
@@ -108,3 +112,25 @@ def test_sequences():
     assert {name: array.tobytes() for name, array in model.predictor_.items()} == {
         name: array.tobytes() for name, array in model._weights.items()
     }
+
+
+class Foreign(BaseEstimator):
+    """A classifier of another library."""
+
+    def __init__(self, **weights):
+        vars(self).update(weights)
+
+    def fit(self):
+        """Say that it learns, as scikit-learn wants of what may be fitted."""
+
+
+@pytest.mark.parametrize("coef", [np.array([1, 2], np.float32), sp.csr_matrix([[1, 2]]), [[1, 2]]])
+def test_planes_of_others(coef):
+    for intercept in (3, np.array([3], np.float32)):
+        weights, ends = hyperplanes(Foreign(coef_=coef, intercept_=intercept))
+        assert (weights.tolist(), ends.tolist()) == ([[1.0, 2.0]], [3.0])
+        assert weights.dtype == ends.dtype == np.float64
+    assert hyperplanes(Foreign(coef_=coef)) is None
+    assert hyperplanes(Foreign(intercept_=3)) is None
+    with pytest.raises(NotFittedError):
+        hyperplanes(Foreign())

@@ -10,7 +10,9 @@ import time
 from functools import partial
 from itertools import repeat
 from pathlib import Path
+from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -25,6 +27,7 @@ from perceptron_rs import (
     VotedPerceptron,
     _core,
 )
+from perceptron_rs.common.threads import n_threads, thread_count
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Data, Linear
 from tests.learners import LINEAR
@@ -34,6 +37,26 @@ from tests.support import learn
 def problem(n=20_000, d=50, classes=2):
     rng = np.random.default_rng(0)
     return rng.standard_normal((n, d)), rng.integers(0, classes, n).astype(np.uint32)
+
+
+def test_how_many_threads_a_call_may_use(monkeypatch):
+    unset, two = SimpleNamespace(n_jobs=None), SimpleNamespace(n_jobs=2)
+    assert [n_threads(unset), n_threads(unset, 5), n_threads(two), n_threads(two, 5)] == [1, 1, 2, 2]
+    assert thread_count(-1) == joblib.effective_n_jobs(-1)
+    assert thread_count(255) == 255
+    assert thread_count(1000) == 256
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert [n_threads(unset), n_threads(unset, 2), n_threads(unset, 1)] == [3, 3, 1]
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 0)  # as of a cluster without a worker
+    assert thread_count(-1) == 1
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda _: 7)
+    assert thread_count(None) == 7
+    monkeypatch.setitem(sys.modules, "joblib", None)  # an import of it fails
+    with pytest.raises(ImportError):
+        thread_count(7)
+    monkeypatch.delitem(sys.modules, "joblib")
+    assert thread_count(None) == 1
+    assert "joblib" not in sys.modules
 
 
 def start(learner, d, planes=1):

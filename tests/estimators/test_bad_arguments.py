@@ -35,6 +35,7 @@ def put(index, value):
 BAD_Y = {
     "None": (None, ValueError, "y"),
     "too short": (Y[:-1], ValueError, "12 rows.*11|inconsistent"),
+    "empty": ([], ValueError, "12 rows.*0 entries"),
     "too long": (np.append(Y, 0), ValueError, "12 rows.*13|inconsistent"),
     "two-dimensional": (np.stack([Y, Y], axis=1), ValueError, "more than one column.*0 and 1 alone"),
     "scalar": (1, ValueError, "1d"),

@@ -123,6 +123,8 @@ def test_a_pass_over_other_layers_is_refused_with_a_remedy_that_works():
     assert model.fit(X, y).coefs_[0].shape == (2, 3)
     model = MultilayerPerceptron((4,)).partial_fit(X, y, [0, 1]).set_params(hidden_layer_sizes=(4,))
     assert model.partial_fit(X, y).coefs_[0].shape == (2, 4)
+    for same in ([4], np.array([4])):
+        assert model.set_params(hidden_layer_sizes=same).partial_fit(X, y).coefs_[0].shape == (2, 4)
 
 
 def test_warm_start_continues_the_epochs():

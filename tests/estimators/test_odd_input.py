@@ -93,6 +93,38 @@ def test_a_sparse_matrix_of_objects_is_refused(learner, form):
             call()
 
 
+#: The parts of each format, and whether they are numbers of rows or columns.
+PARTS = {
+    **{form: {"data": False, "indices": True, "indptr": True} for form in ("csr", "csc", "bsr")},
+    "coo": {"data": False, "row": True, "col": True},
+    "dia": {"data": False, "offsets": True},
+    "lil": {"data": False, "rows": False},
+}
+
+
+@pytest.mark.parametrize(("form", "part"), [(form, part) for form in PARTS for part in PARTS[form]])
+def test_parts_that_somebody_has_put_into_a_sparse_matrix(form, part):
+    """SciPy looks at them when it makes a matrix, not when they are assigned."""
+    matrix = sp.csr_matrix(X).asformat(form)
+    held = getattr(matrix, part)
+
+    def put(value):
+        if form == "coo" and part != "data" and hasattr(matrix, "coords"):  # SciPy converts what is set here
+            matrix.coords = (value, matrix.col) if part == "row" else (matrix.row, value)
+        else:
+            setattr(matrix, part, value)
+        Perceptron().fit(matrix, Y)
+
+    with pytest.raises(ValueError, match=f"X is a malformed {form.upper()} matrix: {part} must be an array"):
+        put(held.tolist())
+    if PARTS[form][part]:
+        with pytest.raises(
+            ValueError, match=f"{form.upper()} matrix: {part} must hold integers, got the dtype"
+        ):
+            put(held.astype(float))
+    put(held)
+
+
 @pytest.mark.parametrize("classes", [[], [0], [0, 1], [0, 1, 2, 3]])
 @pytest.mark.parametrize("learner", CLASSIFIERS)
 def test_assigned_classes_that_do_not_fit_are_refused(learner, classes):

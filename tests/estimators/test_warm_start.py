@@ -101,6 +101,16 @@ def test_no_negative_zero_in_start_values(engine_name):
     assert not np.signbit(model.intercept_[0])
 
 
+def test_no_negative_zero_in_weights_that_are_set(engine_name):
+    X, y = data()
+    network = MultilayerPerceptron((2,), max_iter=1, tol=None, engine=engine_name).fit(X, y)
+    network.coefs_ = [np.full_like(weights, -0.0) for weights in network.coefs_]
+    tagger = SequencePerceptron(max_iter=1, engine=engine_name).fit(X, y, lengths=[len(y)])
+    tagger.transition_ = np.full_like(tagger.transition_, -0.0)
+    for weights in (*network.coefs_, tagger.transition_):
+        assert not np.signbit(weights).any()
+
+
 def test_given_arrays_are_not_kept(engine_name):
     X, y = data()
     coef = np.ones((1, 4))

@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 
 import pytest
+
+from perceptron_rs.common.memory import probe_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits as on Linux")
 
@@ -81,3 +84,15 @@ steps(lambda: unpack(path), 180 << 20)
 """
     lines = run(SETUP + script, tmp_path)
     assert any("needs" in line and "bytes of memory" in line for line in lines)
+
+
+def test_a_probe_asks_for_what_it_is_told_and_little_more():
+    for size in (1000, 40 << 20):
+        tracemalloc.start()
+        probe_memory(size, "a test")
+        asked = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert asked[0] < 1 << 20  # given back
+        assert size <= asked[1] <= size + (16 << 20)
+    with pytest.raises(MemoryError, match=f"a test needs {2**62} bytes of memory, which are not available"):
+        probe_memory(2**62, "a test")

@@ -375,6 +375,13 @@ def test_ctrl_c_in_an_epoch(keep):
         assert not hasattr(model, "classes_")
 
 
+def test_a_cold_start_of_rows_forgets_the_encoder_and_a_warm_one_keeps_it():
+    model = SequencePerceptron(max_iter=2, warm_start=True).fit(ATTRIBUTES, TAGS)
+    known = dict(model.encoder_.vocabulary_)
+    assert model.fit(ATTRIBUTES[:1], TAGS[:1]).encoder_.vocabulary_ == known
+    assert not hasattr(model.set_params(warm_start=False).fit(X, Y, lengths=LENGTHS), "encoder_")
+
+
 def test_encoded_rows_are_the_attributes(engine_name):
     encoder = AttributeEncoder()
     X = encoder.fit_transform(token for sentence in ATTRIBUTES for token in sentence)

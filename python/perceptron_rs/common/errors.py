@@ -12,7 +12,7 @@ from perceptron_rs.errors import ArgumentError
 __all__ = ["FittedAttributes", "naming", "warn_caller"]
 
 #: Packages whose frames stand between a warning and the line that it is about.
-_NOT_CALLERS = ("perceptron_rs", "sklearn", "contextlib", "functools")
+_NOT_CALLERS = ("perceptron_rs", "sklearn", "contextlib")
 
 
 class naming:  # noqa: N801  called like a function

@@ -47,6 +47,6 @@ def _frozen(value: object) -> Any:
     return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
-def _comparable(value: Any) -> list[Any]:
-    """Return a number, or those of a list, in a form that compares."""
-    return [value] if isinstance(value, str) or callable(value) else np.ravel(value).tolist()
+def _comparable(value: Any) -> Any:
+    """Return a value, or those of a list, in a form that compares."""
+    return np.ravel(value).tolist()

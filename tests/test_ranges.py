@@ -1,0 +1,96 @@
+"""What a parameter may be is declared once: options, scikit-learn and model files agree at each end."""
+
+import math
+from argparse import ArgumentTypeError
+
+import pytest
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+from perceptron_rs.common.options import kinds
+from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Switch
+
+LEAST, MOST = 5e-324, 1.7976931348623157e308
+#: Of each range: what is within at its ends, what is not, and its description.
+ENDS = {
+    "POSITIVE": ([1, 2**31 - 1], [0, 2**31, 1.5], "a whole number from 1 to 2147483647"),
+    "COUNT": ([0, 2**31 - 1], [-1, 2**31, 0.5], "a whole number from 0 to 2147483647"),
+    "SEED": ([0, 2**32 - 1], [-1, 2**32, 0.5], "a whole number from 0 to 4294967295"),
+    "WINDOW": ([0, 100], [-1, 101, 0.5], "a whole number from 0 to 100"),
+    "BITS": ([1, 30], [0, 31, 1.5], "a whole number from 1 to 30"),
+    "RATE": ([LEAST, MOST], [0, -1.0, math.inf, math.nan, None], "a finite number above 0"),
+    "AMOUNT": ([0, MOST], [-LEAST, math.inf, math.nan, None], "a finite number of at least 0"),
+    "TOLERANCE": ([0, MOST, None], [-LEAST, math.inf, "x"], "a finite number of at least 0, or none"),
+    "FINITE": ([-MOST, MOST], [-math.inf, math.inf, math.nan], "a finite number"),
+    "SHARE": ([0, 1], [-LEAST, math.nextafter(1, 2), math.nan], "a number from 0 to 1"),
+    "FRACTION": ([LEAST, math.nextafter(1, 0)], [0, 1, math.nan], "a number above 0 and below 1"),
+    "HELD_OUT": ([0, math.nextafter(1, 0)], [-LEAST, 1], "a number of at least 0 and below 1"),
+    "RATIO": ([math.nextafter(1, 2), math.inf], [1, math.nan], "a number above 1"),
+}
+RANGES = [(getattr(kinds, name), *ends) for name, ends in ENDS.items()]
+WORDS = Range(0, closed="neither", words=("scale", "auto"))
+RANGES += [
+    (WORDS, ["scale", "auto", LEAST], [0, "x", None], "scale, auto or a finite number above 0"),
+    (Range(1, whole=True, none=True), [1, 2**70, None], [0, 1.5], "a whole number of at least 1, or none"),
+]
+
+
+def test_every_range_is_here():
+    assert {name for name in kinds.__all__ if isinstance(getattr(kinds, name), Range)} == ENDS.keys()
+    assert LARGEST == 2**31 - 1
+
+
+def is_valid(values, value):
+    """Return whether scikit-learn's validation takes it."""
+    try:
+        validate_parameter_constraints({"it": values.constraint()}, {"it": value}, caller_name="Learner")
+    except InvalidParameterError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("values", "within", "beyond", "text"), RANGES, ids=str)
+def test_the_ends_of_a_range(values, within, beyond, text):
+    assert str(values) == text
+    assert values.option() == {"type": values, "metavar": "N" if values.whole else "X"}
+    for value in within:
+        found = values(str(value))
+        assert found == value
+        assert isinstance(found, int) == (values.whole and value is not None)
+        assert values.accepts(value)
+        assert is_valid(values, value) or value == math.inf  # the ratio is no parameter
+    assert values.none == (None in within) == (values("NONE" if values.none else str(within[0])) is None)
+    for value in beyond:
+        with pytest.raises(ArgumentTypeError, match=f"^must be {text}, got '{value}'$"):
+            values(str(value))
+        assert not values.accepts(value)
+        assert not is_valid(values, value)
+    assert not values.accepts(True)  # which is 1 in Python alone
+
+
+@pytest.mark.parametrize(
+    ("values", "accepted", "refused"),
+    [
+        (Choice(("a", "b")), ["a", "b"], ["c", None, True]),
+        (Choice(("a",), none=True), ["a", None], ["c", True]),
+        (Switch(), [True, False], [1.5, "true", None]),
+        (Range(1, 9, whole=True, also=("array-like",)), [1, [4, 5]], [0, 10]),
+    ],
+    ids=str,
+)
+def test_what_is_no_range(values, accepted, refused):
+    for value in accepted:
+        assert values.accepts(value)
+        assert is_valid(values, value)
+    for value in refused:
+        assert not values.accepts(value)
+        assert not is_valid(values, value)
+
+
+def test_a_function_is_no_value_of_json():
+    values = Choice(("a",), also=(callable,))
+    assert is_valid(values, len)
+    assert not values.accepts(len)
+    assert values.option() == {"choices": ("a",)}
+    assert Other(lambda: [dict], {"metavar": "X"}).option() == {"metavar": "X"}
+    assert Other(list).option() == {}
+    assert Other(list).accepts(1)
