@@ -7,7 +7,8 @@ or `MatrixLike`, which is anything: of what would be nearer, its libraries have 
 
 from __future__ import annotations
 
-from numbers import Number
+import math
+from numbers import Number, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
     "is_of_columns",
     "kind_of_values",
     "n_dimensions",
+    "nearest_float",
     "records_of",
     "shape_of",
     "values_of",
@@ -159,3 +161,11 @@ def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, Number) and value != value
+
+
+def nearest_float(number: Real | float) -> float:
+    """Return a number as float64; infinity for a whole number that is too large."""
+    try:
+        return float(number)
+    except OverflowError:
+        return -math.inf if number < 0 else math.inf

@@ -76,7 +76,7 @@ def test_one_class_against_the_rest(on):
 def test_two_classes_are_asked_for(on):
     for options, text in (
         ((), "3 classes (a, b, c), but a margin is between two; choose one with --positive LABEL"),
-        (("--positive", "d"), "--positive d: no example has this label"),
+        (("--positive", "d"), "--positive d: no example has this label, but a, b, c"),
     ):
         for command in ("margin", "separable"):
             answer = on(command, "three", *options)

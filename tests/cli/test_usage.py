@@ -91,6 +91,7 @@ CALLS = [
     ("train a.txt --model m --text --tf-idf --scale maxabs", "--scale cannot"),
     ("train a.txt --model m --tf-idf --format svmlight", "lines, and a.txt is svmlight; add --text, or"),
     ("train a.txt --model m --keep-words 3 --format svmlight", "--keep-words is for lines"),
+    ("train a.txt --model m --text --ngrams 1 x", "must be a whole number from 1 to 100, got 'x'"),
     ("train a.txt --model m --text --ngrams 2 1", "--ngrams must be two whole numbers"),
     ("train a.txt --model m --text --stop-words english --analyzer char", "--stop-words are left out"),
     ("train a.txt --model m --text --norm l3", "must be l1, l2 or none"),

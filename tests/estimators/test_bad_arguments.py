@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from perceptron_rs import AveragedPerceptron, Perceptron
+from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron
+from perceptron_rs.registry import LEARNERS
 
 METHODS = ("cold fit", "fit", "warm fit", "partial_fit", "first partial_fit")
 N, D = 12, 4
@@ -146,6 +147,19 @@ def test_bad_parameters(attempt, case, method):
     parameters = BAD_PARAMETERS[case]
     (name,) = parameters
     attempt(Perceptron, "rust", method, ValueError, "", name, parameters=parameters)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("number", [2**64, 10**400])
+@pytest.mark.parametrize("learner", [learner.kind for learner in LEARNERS.values()])
+def test_whole_numbers_beyond_the_machine_are_accepted_or_named(learner, number):
+    X, y = [[[["a"], ["b"]]], [["x", "y"]]] if learner is SequencePerceptron else [np.eye(2), [0, 1]]
+    for name, default in learner().get_params().items():
+        if isinstance(default, int | float) or name in ("max_vectors", "n_jobs", "gamma", "batch_size"):
+            try:
+                learner(**{name: number}).fit(X, y)
+            except ValueError as error:
+                assert name in str(error)  # noqa: PT017  not all are refused
 
 
 @pytest.mark.parametrize("method", ["cold fit", "fit", "warm fit"])

@@ -132,12 +132,14 @@ def test_one_class():
 def test_refusals():
     with pytest.raises(ValueError, match="kernel must be one of"):
         max_margin(CORNERS, DIFFER, kernel="sigmoid")
-    with pytest.raises(ValueError, match="gamma must be"):
-        max_margin(CORNERS, DIFFER, kernel="rbf", gamma=0)
+    for gamma in (0, 10**400):
+        with pytest.raises(ValueError, match="gamma must be"):
+            max_margin(CORNERS, DIFFER, kernel="rbf", gamma=gamma)
     with pytest.raises(ValueError, match="degree must be"):
         max_margin(CORNERS, DIFFER, kernel="poly", degree=1.5)
-    with pytest.raises(ValueError, match="coef0 must be"):
-        max_margin(CORNERS, DIFFER, kernel="poly", coef0=-1)
+    for coef0 in (-1, 10**400):
+        with pytest.raises(ValueError, match="coef0 must be"):
+            max_margin(CORNERS, DIFFER, kernel="poly", coef0=coef0)
     with pytest.raises(ValueError, match="X must be a square matrix"):
         max_margin(CORNERS, DIFFER, kernel="precomputed")
     with pytest.raises(ValueError, match="X must be symmetric"):

@@ -250,7 +250,7 @@ def test_bad_input(function, changes, error, text):
         function(**GOOD | changes)
 
 
-@pytest.mark.parametrize("tol", [0, -1e-3, math.inf, math.nan])
+@pytest.mark.parametrize("tol", [0, -1e-3, math.inf, math.nan, 10**400])
 def test_bad_tol(tol):
     with pytest.raises(ValueError, match="tol must be a finite number above 0, got "):
         max_margin(**GOOD, tol=tol)

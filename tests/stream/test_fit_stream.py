@@ -222,6 +222,7 @@ def test_what_needs_all_examples_is_refused(parameters, text):
         ({"block_size": 0}, ValueError, "block_size must be a whole number"),
         ({"block_size": True}, ValueError, "block_size must be a whole number"),
         ({"checkpoint_every": -1}, ValueError, "checkpoint_every must be"),
+        ({"checkpoint_every": -(10**400)}, ValueError, "checkpoint_every must be"),
         ({"resume": True}, ValueError, "resume=True needs checkpoint,"),
         ({"classes": [0]}, ValueError, "greater than one"),
         ({"classes": [0, 2]}, ValueError, "not in classes_"),

@@ -49,6 +49,22 @@ MIXED = st.lists(
 )
 
 
+@pytest.mark.parametrize(
+    ("min_count", "text"), [(3, "min_count=3 leaves no attribute; lower it"), (1, "at least one")]
+)
+def test_tokens_without_an_attribute_are_refused(min_count, text):
+    tokens = [["a"], ["a"]] if min_count > 1 else [[], []]
+    model, encoder = SequencePerceptron(min_count=min_count), AttributeEncoder(min_count)
+    for learn in (
+        lambda: model.fit([tokens], [["x", "y"]]),
+        lambda: model.partial_fit([tokens], [["x", "y"]], classes=["x", "y"]),
+        lambda: model.fit_stream(([tokens], [["x", "y"]])),
+        lambda: model.fit_encoded(encoder, encoder.fit_transform(tokens), ["x", "y"], lengths=[2]),
+    ):
+        with pytest.raises(ValueError, match=text):
+            learn()
+
+
 @pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
 def test_strings_in_any_collection_are_small_numbers(kind):
     X = AttributeEncoder().fit_transform([kind(["a", "b"]), kind(["b"])])

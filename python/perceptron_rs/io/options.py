@@ -14,7 +14,7 @@ from perceptron_rs.choices import Analyzer, Norm, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import add_options, allowed, options
 from perceptron_rs.common.options.kinds import FORMATS, parsed
-from perceptron_rs.common.options.ranges import Choice, Other
+from perceptron_rs.common.options.ranges import Choice, Other, Range
 
 __all__ = ["FileOptions", "add_examples", "add_max_ratio"]
 
@@ -129,7 +129,7 @@ class FileOptions:
     ngrams: tuple[int, int] = field(
         default=(1, 1),
         metadata=allowed(
-            Other(list, {"type": int, "nargs": 2, "metavar": ("N", "M")}),
+            Other(list, {"type": Range(1, 100, whole=True), "nargs": 2, "metavar": ("N", "M")}),
             "of text, hash n-grams of N to M words or characters",
             default="1 1",
             of_model=False,

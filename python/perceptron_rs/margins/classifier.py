@@ -15,6 +15,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import begin_record, recorded
 from perceptron_rs.common.fixed_parameters import fixed_parameters
 from perceptron_rs.common.owner import Fitted
+from perceptron_rs.common.parameters import check_values
 from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.selection import matrix_of, select_rows
@@ -275,6 +276,7 @@ class MaxMarginClassifier(
             self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
 
     def _check_parameters(self) -> None:
+        check_values(self)
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:

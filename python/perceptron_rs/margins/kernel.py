@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import MatrixLike, shape_of
+from perceptron_rs.array_likes import MatrixLike, nearest_float, shape_of
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.common.kernel_spec import check_square, settled_kernel
 from perceptron_rs.common.rows.selection import matrix_of
@@ -55,12 +55,14 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     """Raise unless these are parameters of a kernel."""
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {KERNELS}, got {kernel!r:.80}")
-    is_number = isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < math.inf
+    is_number = (
+        isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < nearest_float(gamma) < math.inf
+    )
     if not is_number and not (isinstance(gamma, str) and gamma in ("scale", "auto")):
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {gamma!r:.80}")
     if isinstance(degree, bool) or not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
         raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
-    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not 0 <= float(coef0) < math.inf:
+    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not 0 <= nearest_float(coef0) < math.inf:
         raise ValueError(
             f"coef0 must be a finite number of at least 0, got {coef0!r:.80}; below 0 the kernel need not "
             "be an inner product"

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, nearest_float
 from perceptron_rs.choices import Bias, Solver
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.targets.labels import encode_new, label_array
@@ -121,7 +121,7 @@ def check_options(bias: object, tol: object, max_steps: object, solver: object) 
     """Return the options of a search as an engine takes them."""
     if isinstance(tol, bool) or not isinstance(tol, Real):
         raise TypeError(f"tol must be a real number, got {tol!r:.80}")
-    if not 0 < float(tol) < math.inf:
+    if not 0 < nearest_float(tol) < math.inf:
         raise ValueError(f"tol must be a finite number above 0, got {tol!s:.80}; 1e-8 is the default")
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral):
         raise TypeError(f"max_steps must be a whole number, got {max_steps!r:.80}")

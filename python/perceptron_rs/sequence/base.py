@@ -25,6 +25,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source
 from perceptron_rs.models.saving import Saved
+from perceptron_rs.sequence.input import assert_columns
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
@@ -69,7 +70,9 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     def _fit_encoder(self, tokens: list[Any]) -> Any:
         """Return attributes as a matrix of columns, which they say."""
         self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
-        return self.encoder_.fit_transform(tokens)
+        matrix = self.encoder_.fit_transform(tokens)
+        assert_columns(self.encoder_)
+        return matrix
 
     def _encoded(self, tokens: list[Any]) -> Any:
         return self.encoder_.transform(tokens)

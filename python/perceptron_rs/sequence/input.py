@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,16 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike, dtype_kind, has_len
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.engines import get_engine
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.fitted import check_is_fitted
+
+if TYPE_CHECKING:
+    from perceptron_rs.features import AttributeEncoder
 
 __all__ = [
     "AnswerList",
     "as_token_lists",
+    "assert_columns",
     "check_encoder",
     "flat_labels",
     "is_nested",
@@ -73,6 +78,18 @@ def check_encoder(model: Any, encoder: Any) -> None:
             f"min_count and hash_columns must be those of the encoder, {encoder.min_count} and "
             f"{encoder.n_columns}, got {model.min_count} and {model.hash_columns}"
         )
+    assert_columns(encoder)
+
+
+def assert_columns(encoder: AttributeEncoder) -> None:
+    """Raise ValueError if no attribute has become a column."""
+    if encoder.n_columns_:
+        return
+    if encoder.min_count == 1:
+        raise ValueError("X must hold at least one attribute, but no token has one")
+    raise ArgumentError(
+        "{min_count} leaves no attribute", "lower it", values={"min_count": int(encoder.min_count)}
+    )
 
 
 def as_token_lists(X: MatrixLike) -> Any:

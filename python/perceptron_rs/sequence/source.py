@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
-from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
+from perceptron_rs.sequence.input import as_token_lists, assert_columns, flat_labels, flat_tokens, is_nested
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -47,6 +47,7 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
             )
         tokens = (token for batch in source.batches() for token in flat_tokens(as_token_lists(batch[0]))[0])
         model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
+        assert_columns(encoder)
     encoder = model.encoder_
 
     def change(batch: Batch) -> Batch:

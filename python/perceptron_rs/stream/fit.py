@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.array_likes import ArrayLike, nearest_float
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.common.rows.examples import assert_width, read
 from perceptron_rs.common.targets.labels import classes_like, encode_new, label_array, refuse_other_order
@@ -69,7 +69,7 @@ class Options:
         if size is not None and (not isinstance(size, Integral) or isinstance(size, bool) or size < 1):
             raise ValueError(f"block_size must be a whole number of at least 1 or None, got {size!r:.80}")
         every = self.checkpoint_every
-        if not isinstance(every, Real) or not float(every) >= 0:
+        if not isinstance(every, Real) or not nearest_float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
         check_resume(self.checkpoint, resume=self.resume)
         files = [file for file in (self.cache, self.checkpoint) if isinstance(file, str | os.PathLike)]
@@ -284,7 +284,7 @@ class Blocks(Feeder):
             identity = self._identity(state, settings, schedule)
             checkpoint = Checkpoint(
                 options.checkpoint,
-                float(options.checkpoint_every),
+                nearest_float(options.checkpoint_every),
                 identity,
                 stream.sums,
                 resume=options.resume,

@@ -43,7 +43,10 @@ def problem(arguments: Namespace) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     if arguments.positive is not None:
         chosen = [label for label in classes if label_text(label) == arguments.positive]
         if not chosen:
-            raise CommandError(f"{files.name}: --positive {arguments.positive}: no example has this label")
+            raise CommandError(
+                f"{files.name}: --positive {arguments.positive}: no example has this label, but "
+                f"{several(classes)}"
+            )
         return data.X, np.isin(data.labels, chosen), options
     if len(classes) > 2:
         raise CommandError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli import training
-from perceptron_rs.cli.status import CommandError, UsageError
+from perceptron_rs.cli.status import UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.text.lines import is_read_once
@@ -65,8 +65,6 @@ class SentenceTraining(training.Training):
         else:
             encoder = model.encoder_
             X, y, lengths = self.data.encoded(sentences, encoder.transform)
-        if X.shape[1] == 0:
-            raise CommandError(f"--min-count {model.min_count} leaves no attribute; lower it")
         return partial(model.fit_encoded, encoder, X, y, lengths=lengths)
 
     def keep(self, model: Any) -> None:

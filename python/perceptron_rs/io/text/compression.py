@@ -16,6 +16,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
+from perceptron_rs.array_likes import nearest_float
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
@@ -60,7 +61,7 @@ def check_ratio(max_ratio: object) -> float:
     """Return the bound; ValueError for what is none."""
     if not isinstance(max_ratio, (int, float)) or not max_ratio > 1:
         raise ValueError(f"max_ratio must be a number above 1, got {max_ratio!r:.80}")
-    return float(max_ratio)
+    return nearest_float(max_ratio)
 
 
 def packing_of(begin: bytes) -> Packing | None:
