@@ -132,6 +132,9 @@ def test_hashing():
     [
         (["word"], {}, "token 0 must be a list of strings or a dict, got 'word'"),
         ([[1]], {}, "attributes must be strings, got 1"),
+        ([["a"], {1: "a"}], {}, "attributes must be strings, got 1 at token 1"),
+        ([{"a": None}], {}, "attribute 'a' of token 0 must be a string, a number or a boolean, got None"),
+        ([{"a": np.inf}], {}, "attribute 'a' of token 0 must be finite, got inf"),
         ([["a"]], {"min_count": 0}, "min_count must be a whole number of at least 1"),
         ([["a"]], {"n_columns": 0}, "n_columns must be a whole number of at least 1 or None"),
         ([["a"]], {"n_columns": 4, "min_count": 2}, "min_count must be 1 with n_columns"),

@@ -44,7 +44,8 @@ def murmur3_of_parts(
     A. Appleby, "MurmurHash3", 2011. All are hashed side by side, one word of four bytes of each at a time;
     where few are as long, they end one by one.
     """
-    padded = np.append(text, np.zeros(4, dtype=np.uint8)).astype(np.uint32)
+    padded = np.zeros(len(text) + 4, dtype=np.uint32)
+    padded[: len(text)] = text
     at: NDArray[Any] = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
     order = np.argsort(-np.minimum(lengths >> 2, _LONG).astype(np.int16), kind="stable")
     starts, lengths = starts[order], lengths[order]
