@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import pickle
 import struct
@@ -291,6 +292,7 @@ def test_a_key_goes_nowhere(tmp_path):
     (tmp_path / "key").write_bytes(KEY)
     assert KEY not in pickle.dumps(clone(model).set_params(audit_key=tmp_path / "key").fit(X, LABELS))
     assert clone(model).audit_key is model.audit_key
+    assert "audit_key" in dict(inspect.getmembers(Perceptron))  # as pages are made of a class
     model.set_params(audit_key=None)
     assert KEY not in pickle.dumps(model)
 
@@ -311,6 +313,8 @@ def test_what_is_no_key_is_refused(tmp_path):
     with pytest.raises(ValueError, match="audit_key has no effect without audit=True"):
         fit(audit=False, audit_key=KEY)
     model = fit(audit_key=KEY)
+    with pytest.raises(TypeError, match="audit_key must be the name of a file, 32 bytes or None, got int"):
+        reproduce(model, X, LABELS, audit_key=32)
     with pytest.raises(ValueError, match="have a key; give that one, or set audit=False"):
         model.set_params(audit_key=None).partial_fit(X, LABELS)
     assert reproduce(

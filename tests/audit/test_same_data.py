@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,6 +17,7 @@ from perceptron_rs import (
     digest,
     reproduce,
 )
+from perceptron_rs.audit import record
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
@@ -118,10 +122,16 @@ def test_the_other_engine_is_a_witness(engine, monkeypatch):
         asked.clear()
 
 
-def test_large_data_is_digested_beside_the_training():
+def test_large_data_is_digested_beside_the_training(monkeypatch):
     wide = rng.normal(size=(3000, 100))
     y = (wide[:, 0] > 0).astype(int)
-    model = fitted(Perceptron(**SHORT), wide, y)
+    with monkeypatch.context() as patch:
+        threads = Mock(wraps=ThreadPoolExecutor)
+        patch.setattr(record, "ThreadPoolExecutor", threads)
+        fitted(Perceptron(**SHORT), wide[:30], y[:30])
+        assert not threads.called
+        model = fitted(Perceptron(**SHORT), wide, y)
+        assert threads.call_count == 1
     assert reproduce(model, sp.csr_matrix(wide), y)
     assert model._calls[0].digests == fitted(Perceptron(**SHORT), sp.csr_matrix(wide), y)._calls[0].digests
     wide[2999, 99] = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,8 @@ def fixture_keys(tmp_path):
 def test_what_evidence_says(call, trained, data):
     model = trained()
     found, description, own = call("evidence", model, data).json, describe(model), digest(load(model))
+    assert set(found) == {"evidence_version", "verdict", "model", "data", "digests", "run", "time"}
+    assert found["evidence_version"] == 1
     assert found["verdict"] == {"equal": True, "reason": None, "message": "equal to the last bit"}
     names = ("format_version", "written_by", "arithmetic_version", "calls")
     assert found["model"] == {name: description[name] for name in names} | {
@@ -67,9 +70,11 @@ def test_what_evidence_says(call, trained, data):
     assert (run["arithmetic_version"], run["engine"]) == (ARITHMETIC_VERSION, "rust")
     assert run["instruction_set"] in _core._instruction_sets()
     assert (run["perceptron_rs"], run["libraries"]["numpy"]) == (__version__, np.__version__)
-    assert len(run["compiled_module"]["sha256"]) == 64
+    assert set(run["libraries"]) == {"numpy", "scipy", "scikit-learn", "safetensors", "pyarrow"}
+    assert run["compiled_module"]["sha256"] == sha256(Path(_core.__file__))
     assert all(run[name] for name in ("python", "processor", "machine", "system"))
     assert found["time"]["begun"].endswith("+00:00")
+    assert found["time"]["seconds"] >= 0
 
 
 def test_what_reproduce_says(call, trained, data, tmp_path):

@@ -329,7 +329,7 @@ def _start_weights(state: Any) -> Start:
         return {}
     if not isinstance(state, dict) and state.is_zero:  # a model, whose zeros need not be looked at
         return {}
-    given = {name: state[name] for name in ("coef", "intercept") if name in state}
+    given = {name: state[name] for name in ("coef", "intercept")}
     if all(are_zeros(array) or not array.any() for array in given.values()):
         return {}
     return {name: array.copy() for name, array in given.items()}

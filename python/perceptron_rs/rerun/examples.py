@@ -194,7 +194,7 @@ class _OfArrays(CallExamples):
         if (self.sample_weight is not None) != any(call.weighted for call in self.calls):
             had = "without" if self.sample_weight is not None else "with"
             return f"the model was trained {had} sample_weight"
-        labels = encode(y, model.classes_, least=1)
+        labels = encode(y, model.classes_)
         weights = sample_weights(self.sample_weight, labels)
         columns = self.calls[0].columns
         for call, begin in zip(self.calls, self.begins, strict=True):
@@ -205,7 +205,7 @@ class _OfArrays(CallExamples):
 
     def learn(self, again: Fitted, call: Call, begin: int) -> None:
         classes = self.model.classes_
-        labels = encode(target_of(self.model, self.y, None), classes, least=1)
+        labels = encode(target_of(self.model, self.y, None), classes)
         matrix = label_matrix(self.model)
         y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
