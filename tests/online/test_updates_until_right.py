@@ -92,6 +92,7 @@ BAD = [
     ({"x": [1j]}, TypeError, "x "),
     ({"w": [math.inf]}, ValueError, "w "),
     ({"w": 1.0}, ValueError, "w "),
+    ({"x": [1.0, 2.0]}, ValueError, "x and w must be vectors of equal length"),
     ({"y": 0}, ValueError, "y "),
     ({"y": 2}, ValueError, "y "),
     ({"y": "1"}, ValueError, "y "),

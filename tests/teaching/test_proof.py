@@ -59,6 +59,8 @@ def test_refusals():
         proof(trace(Perceptron(max_iter=3, tol=None), [[0], [1], [2]], [0, 1, 0]))
     with pytest.raises(ValueError, match=r"updates of one length, got steps from 1 to 2"):
         proof(trace(Perceptron(class_weight={0: 1, 1: 2}, tol=None), X, y))
+    with pytest.raises(ValueError, match="steps of one length, got step='pa1'"):
+        proof(trace(Perceptron(step="pa1", tol=None), [[1], [-1]], [1, 0]))
     with pytest.raises(ValueError, match="plain updates"):
         proof(trace(Perceptron(penalty="l2", max_iter=3, tol=None), X, y))
     with pytest.raises(ValueError, match="trace must start from zero"):

@@ -140,10 +140,10 @@ class Stream:
 
     def _in_turn(self) -> Iterator[Batch]:
         source, n_rows, is_first = self.source, 0, self.facts.n_rows is None
-        if source.between is not None and source.n_rows is not None:
+        if source.between is not None and source.n_rows is not None:  # of which a run asks for single blocks
             for ends in borders(source.n_rows, self.size):
                 batch = array_batch(source.between(*ends))
-                if self.is_summed and is_first:
+                if self.is_summed:
                     self.sums.append(checksum(batch))
                 yield batch
                 if source.advise is not None:

@@ -80,8 +80,6 @@ def updates_until_right(
     0
     """
     x, w = _vector("x", x), _vector("w", w)
-    if x.shape != w.shape:
-        raise ValueError(f"x and w must have equal lengths, got {len(x)} and {len(w)}")
     if not isinstance(y, Integral | np.floating | float) or y not in (-1, 1):
         raise ValueError(f"y must be -1 or 1, got {y!r}")
     if b is not None:
