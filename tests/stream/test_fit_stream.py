@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, digest
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Source, open_arrays
+from perceptron_rs.io.source import Batch
 from perceptron_rs.reference.order import below
+from perceptron_rs.stream.blocks import checksum
 
 rng = np.random.default_rng(3)
 N = 60
@@ -241,7 +245,8 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO[:5])], ValueError, "X has 60 rows, but y has 5"),
         ([(REAL, TWO), (REAL[:, :2], TWO)], ValueError, r"as many columns in each batch, got \[2, 5\]"),
         ([(REAL, TWO), (sp.csr_matrix(REAL), TWO)], ValueError, "dense in all batches"),
-        ([(REAL, TWO, WEIGHT - 1)], ValueError, "finite and >= 0"),
+        ([(REAL, TWO, WEIGHT - 1)], ValueError, "finite and >= 0, got -1"),
+        ([(REAL, TWO, np.where(TWO, np.inf, 1.0))], ValueError, "finite and >= 0, got inf"),
         ([(REAL, TWO, 0 * WEIGHT)], ValueError, "nothing to learn"),
         ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),
         ([REAL], TypeError, "must be a tuple"),
@@ -355,25 +360,38 @@ def test_an_iterator_is_read_once():
         Perceptron(max_iter=2).fit_stream(once, classes=[0, 1])
 
 
-def test_passes_that_differ_are_refused():
+@pytest.mark.parametrize("what", ["X", "y", "sample_weight"])
+def test_passes_that_differ_are_refused(what):
     passes = []
 
-    def rows(change):
-        def batches():
-            passes.append(1)
-            yield change(REAL.copy(), TWO, len(passes))
-
-        return Source(batches=batches)
-
-    def other_value(X, y, number):
-        X[17, 2] += number == 3
-        return X, y
+    def batches():
+        passes.append(1)
+        batch = {"X": REAL.copy(), "y": TWO.copy(), "sample_weight": np.ones(N)}
+        if len(passes) == 3:
+            batch[what][17] = 1 - batch[what][17]
+        yield tuple(batch.values())
 
     with pytest.raises(ValueError, match=r"other examples in block 1 \(from 10 on\), in pass 3"):
-        Perceptron(max_iter=5).fit_stream(rows(other_value), block_size=10)
-    passes.clear()
+        Perceptron(max_iter=5).fit_stream(Source(batches=batches), block_size=10)
+
+
+def test_passes_of_other_lengths_are_refused():
+    passes = []
+
+    def batches():
+        passes.append(1)
+        yield REAL[: N - len(passes)], TWO[: N - len(passes)]
+
     with pytest.raises(ValueError, match="gave"):
-        Perceptron(max_iter=5).fit_stream(rows(lambda X, y, number: (X[number:], y[number:])), block_size=10)
+        Perceptron(max_iter=5).fit_stream(Source(batches=batches), block_size=10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_checksum_is_of_all_that_a_batch_holds(form):
+    X, y, weights, lengths = form(REAL[:9]), TWO[:9], WEIGHT[:9], np.array([4, 5])
+    arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    expected = zlib.crc32(b"".join(array.tobytes() for array in (*arrays, y, weights, lengths)))
+    assert checksum(Batch(X, y, weights, lengths)) == expected
 
 
 NAMES = ["a", "b", "c", "d", "e"]

@@ -133,6 +133,8 @@ def test_what_is_refused():
         SequencePerceptron(early_stopping=True).fit_stream((X, Y, None, LENGTHS))
     with pytest.raises(ValueError, match=r"must be .X, y, None, lengths."):
         SequencePerceptron().fit_stream((X, Y))
+    with pytest.raises(ValueError, match=r"must be .X, y, None, lengths."):
+        SequencePerceptron().fit_stream((X, Y, np.ones(len(Y)), LENGTHS))
     with pytest.raises(ValueError, match="lengths must add up"):
         SequencePerceptron().fit_stream((X, Y, None, LENGTHS[1:]))
     with pytest.raises(ValueError, match="lengths must be whole numbers"):

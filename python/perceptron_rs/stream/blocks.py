@@ -212,7 +212,7 @@ def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
         while (future := asked.get()) is not None:
             try:
                 with standard():
-                    found = end if is_over else next(items, end)
+                    found = next(items, end)
             except BaseException as error:
                 future.set_exception(error)
             else:
@@ -232,7 +232,7 @@ def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
             yield item
             del item  # or it would be there beside the next one
 
-    waits, is_over = True, False
+    waits = True
     thread = Thread(target=within_turns(work), name="perceptrons-reader", daemon=True)
     thread.start()
     try:
@@ -241,7 +241,6 @@ def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
         waits = isinstance(error, Exception)
         raise
     finally:
-        is_over = True
         asked.put(None)
         if waits:
             thread.join()
