@@ -82,6 +82,13 @@ def test_only_a_large_cache_leaves_memory_after_each_block(stored, monkeypatch):
     assert set(told) == ({True, False} if hasattr(mmap, "MADV_DONTNEED") else set())
 
 
+def test_parts_of_a_cache_are_of_some_megabytes(tmp_path):
+    wide = rng.normal(size=(1100, 1024))
+    Perceptron(**SHORT).fit_stream((wide, np.arange(1100) % 2), cache=tmp_path / "cache")
+    parts = caches._checked_index(tmp_path / "cache")["batches"]
+    assert [part["n"] for part in parts] == [1024, 76]
+
+
 def test_an_iterator_needs_a_cache(tmp_path):
     found = Perceptron(**SHORT).fit_stream(source().batches(), cache=tmp_path / "cache")
     assert digest(found) == digest(Perceptron(**SHORT).fit(X, Y, sample_weight=WEIGHT))

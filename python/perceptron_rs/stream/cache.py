@@ -156,8 +156,12 @@ def _checked_index(path: Path) -> dict[str, Any]:
 
 
 def _is_within(place: list[Any], size: int) -> bool:
-    kind, shape, at = place
-    return bool(at >= 0 and at + type_of(kind).itemsize * math.prod(shape) <= size)
+    return bool(place[-1] >= 0 and _end_of(*place) <= size)
+
+
+def _end_of(kind: str, shape: list[int], at: int) -> int:
+    """Return where an array ends that begins at a place."""
+    return at + type_of(kind).itemsize * math.prod(shape)
 
 
 class _Mapped:
@@ -230,6 +234,6 @@ class _Mapped:
         begin, end = bisect_right(self.ends, first) - 1, bisect_right(self.ends, last - 1)
         places = [place for batch in self.index["batches"][begin:end] for place in batch["arrays"].values()]
         start = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE
-        stop = max(at + type_of(kind).itemsize * math.prod(shape) for kind, shape, at in places)
+        stop = max(_end_of(*place) for place in places)
         with suppress(OSError):  # an older Linux maps each page when it is read
             self.memory.madvise(_POPULATE if needed else mmap.MADV_DONTNEED, start, stop - start)

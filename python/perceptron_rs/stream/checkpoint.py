@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
-from perceptron_rs.common.schema import SchemaMixin, name_of
+from perceptron_rs.common.schema import SchemaMixin
 from perceptron_rs.common.training.driver import Schedule, Watch
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, located
@@ -139,8 +139,7 @@ class Checkpoint:
         arrays = packed(arrays_of(place.state))
         tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
         for name, kind in (("mistakes", np.int64), ("losses", np.float64), ("objectives", np.float64)):
-            epochs = [getattr(epoch, name) for epoch in place.done]
-            tensors[name] = np.array(epochs, dtype=kind).reshape(len(epochs), -1 if epochs else 0)
+            tensors[name] = np.array([getattr(epoch, name) for epoch in place.done], dtype=kind)
         if place.so_far is not None:
             tensors["so_far"] = place.so_far
         found = {
@@ -191,7 +190,7 @@ def identity_of(
     ``examples`` is what there is to say of these. Errors name the first that differs.
     """
     of = {
-        "learner": name_of(model) or type(model).__name__,
+        "learner": type(model).__name__,
         "parameters": values_to_json({k: v for k, v in parameters.items() if k not in _NOT_OF_RUN}),
         "arithmetic_version": ARITHMETIC_VERSION,
         **examples,
