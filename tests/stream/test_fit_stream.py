@@ -434,3 +434,16 @@ def test_balanced_weights_count_what_weighs_something(learner, engine_name):
         for given in ("balanced", by_hand)
     ]
     assert found[0].coef_.tobytes() == found[1].coef_.tobytes()
+
+
+def test_names_of_columns_are_those_of_fit_and_a_fit_that_goes_on_has_the_same():
+    frame, learner = pd.DataFrame(REAL, columns=NAMES), AveragedPerceptron(**SHORT, warm_start=True)
+    model = clone(learner).fit_stream((frame, TWO))
+    expected = clone(learner).fit(frame, TWO).feature_names_in_
+    assert (model.feature_names_in_.dtype, model.feature_names_in_.tolist()) == (expected.dtype, NAMES)
+    model.fit_stream((frame, TWO)).fit_stream((REAL, TWO))
+    text = r"goes on from, in their order, but the names are \['b', 'a', .*, and not \['a', 'b', .*warm_start"
+    with pytest.raises(ValueError, match=text):
+        model.fit_stream((frame[SWAPPED], TWO))
+    assert model.feature_names_in_.tolist() == NAMES
+    clone(learner).fit(REAL, TWO).fit_stream((frame[SWAPPED], TWO))
