@@ -6,13 +6,13 @@ Nothing may be imported here that takes time, so that ``--help`` is quick.
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from perceptron_rs.choices import Analyzer, Norm, words
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import add_options, allowed, options
+from perceptron_rs.common.options.groups import add_options, options, parameter
 from perceptron_rs.common.options.kinds import FORMATS, parsed
 from perceptron_rs.common.options.ranges import Choice, Other, Range
 
@@ -42,161 +42,125 @@ _AS_TRAINED = "as in the training"
 class FileOptions:
     """What may be said of files of examples: parameters of `open_examples`, and options of commands."""
 
-    format: str | None = field(
-        default=None, metadata=allowed(Choice(FORMATS), "format of DATA", default="by its suffix")
-    )
+    format: str | None = parameter(None, Choice(FORMATS), "format of DATA", default="by its suffix")
     #: A file of their own.
-    labels: Path | None = field(
-        default=None,
-        metadata=allowed(parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""),
+    labels: Path | None = parameter(
+        None, parsed(Path, "FILE.npy"), "labels, one for each row of DATA", default=""
     )
-    target: str | None = field(
-        default=None,
-        metadata=allowed(
-            parsed(str, "NAME"),
-            "column that holds the labels in CSV and Parquet, their key in JSON lines, or their tensor",
-            default="the last column; in JSON lines, as vw or river write them",
-            of_model=_AS_TRAINED,
-        ),
+    target: str | None = parameter(
+        None,
+        parsed(str, "NAME"),
+        "column that holds the labels in CSV and Parquet, their key in JSON lines, or their tensor",
+        default="the last column; in JSON lines, as vw or river write them",
+        of_model=_AS_TRAINED,
     )
-    sample_weight: str | None = field(
-        default=None,
-        metadata=allowed(
-            parsed(str, "NAME"),
-            "column of a table, key of JSON lines, or tensor that holds the weights of the examples",
-            default="none",
-        ),
+    sample_weight: str | None = parameter(
+        None,
+        parsed(str, "NAME"),
+        "column of a table, key of JSON lines, or tensor that holds the weights of the examples",
+        default="none",
     )
     #: None: all but the target.
-    columns: tuple[str, ...] | None = field(
-        default=None,
-        metadata=allowed(
-            parsed(kinds.names, "NAME,..."),
-            "columns of a table that are features, or the tensor of them",
-            default="all; the only tensor of two dimensions",
-            of_model="those of the training",
-        ),
+    columns: tuple[str, ...] | None = parameter(
+        None,
+        parsed(kinds.names, "NAME,..."),
+        "columns of a table that are features, or the tensor of them",
+        default="all; the only tensor of two dimensions",
+        of_model="those of the training",
     )
-    drop: tuple[str, ...] = field(
-        default=(),
-        metadata=allowed(
-            parsed(kinds.names, "NAME,..."),
-            "columns of a table, or keys of JSON lines, that are no features",
-            default="none",
-            of_model=_AS_TRAINED,
-        ),
+    drop: tuple[str, ...] = parameter(
+        (),
+        parsed(kinds.names, "NAME,..."),
+        "columns of a table, or keys of JSON lines, that are no features",
+        default="none",
+        of_model=_AS_TRAINED,
     )
     #: None: by the format.
-    delimiter: str | None = field(
-        default=None,
-        metadata=allowed(
-            parsed(kinds.character, "C"),
-            "what separates the columns of CSV",
-            default="a comma",
-            of_model=_AS_TRAINED,
-        ),
+    delimiter: str | None = parameter(
+        None,
+        parsed(kinds.character, "C"),
+        "what separates the columns of CSV",
+        default="a comma",
+        of_model=_AS_TRAINED,
     )
     #: None: it must, and what looks like an example is refused.
-    header: bool | None = field(
-        default=None,
-        metadata=allowed(
-            kinds.SWITCH,
-            "the first line of a CSV file holds the names of the columns",
-            default="it does, and one that looks like an example is refused",
-            of_model=_AS_TRAINED,
-        ),
+    header: bool | None = parameter(
+        None,
+        kinds.SWITCH,
+        "the first line of a CSV file holds the names of the columns",
+        default="it does, and one that looks like an example is refused",
+        of_model=_AS_TRAINED,
     )
-    missing: tuple[str, ...] = field(
-        default=(),
-        metadata=allowed(
-            parsed(kinds.names, "WORD,..."),
-            "cells of CSV that stand for a missing value, such as NA",
-            default="empty cells always do",
-            of_model=_AS_TRAINED,
-        ),
+    missing: tuple[str, ...] = parameter(
+        (),
+        parsed(kinds.names, "WORD,..."),
+        "cells of CSV that stand for a missing value, such as NA",
+        default="empty cells always do",
+        of_model=_AS_TRAINED,
     )
     #: None: columns are taken as they are.
-    hash_bits: int | None = field(
-        default=None,
-        metadata=allowed(
-            parsed(kinds.BITS, "B"),
-            "hash n-grams, or names and values, to 2^B columns, as scikit-learn does",
-            default="18 with --text and JSON lines",
-            of_model=False,
-        ),
+    hash_bits: int | None = parameter(
+        None,
+        parsed(kinds.BITS, "B"),
+        "hash n-grams, or names and values, to 2^B columns, as scikit-learn does",
+        default="18 with --text and JSON lines",
+        of_model=False,
     )
     #: Of text; these are the options of ``HashingVectorizer``.
-    ngrams: tuple[int, int] = field(
-        default=(1, 1),
-        metadata=allowed(
-            Other(list, {"type": Range(1, 100, whole=True), "nargs": 2, "metavar": ("N", "M")}),
-            "of text, hash n-grams of N to M words or characters",
-            default="1 1",
-            of_model=False,
-        ),
+    ngrams: tuple[int, int] = parameter(
+        (1, 1),
+        Other(list, {"type": Range(1, 100, whole=True), "nargs": 2, "metavar": ("N", "M")}),
+        "of text, hash n-grams of N to M words or characters",
+        default="1 1",
+        of_model=False,
     )
-    lowercase: bool = field(
-        default=True,
-        metadata=allowed(kinds.SWITCH, "turn text into lower case", default="yes", of_model=False),
+    lowercase: bool = parameter(
+        True, kinds.SWITCH, "turn text into lower case", default="yes", of_model=False
     )
-    analyzer: Analyzer = field(
-        default="word",
-        metadata=allowed(
-            Choice(words(Analyzer)),
-            "take n-grams of words, of characters, or of the characters of each word by itself",
-            of_model=False,
-        ),
+    analyzer: Analyzer = parameter(
+        "word",
+        Choice(words(Analyzer)),
+        "take n-grams of words, of characters, or of the characters of each word by itself",
+        of_model=False,
     )
-    stop_words: str | None = field(
-        default=None,
-        metadata=allowed(
-            Choice(("english",)), "leave out scikit-learn's stop words", default="none", of_model=False
-        ),
+    stop_words: str | None = parameter(
+        None, Choice(("english",)), "leave out scikit-learn's stop words", default="none", of_model=False
     )
-    binary: bool = field(
-        default=False,
-        metadata=allowed(kinds.SWITCH, "count each n-gram of a text only once", of_model=False),
-    )
-    norm: Norm = field(
+    binary: bool = parameter(False, kinds.SWITCH, "count each n-gram of a text only once", of_model=False)
+    norm: Norm = parameter(
+        "l2",
+        parsed(_norm, "{l1,l2,none}"),
+        "scale the row of each text to this norm",
         default="l2",
-        metadata=allowed(
-            parsed(_norm, "{l1,l2,none}"),
-            "scale the row of each text to this norm",
-            default="l2",
-            of_model=False,
-        ),
+        of_model=False,
     )
-    n_features: int | None = field(
-        default=None,
-        metadata=allowed(
-            kinds.POSITIVE, "number of features", default="as found in DATA", name="features", of_model=False
-        ),
+    n_features: int | None = parameter(
+        None,
+        kinds.POSITIVE,
+        "number of features",
+        default="as found in DATA",
+        name="features",
+        of_model=False,
     )
-    zero_based: bool | Literal["auto"] = field(
-        default="auto",
-        metadata=allowed(
-            parsed(_base, "{auto,yes,no}"),
-            "whether svmlight columns count from 0; auto: yes if the file has a column 0",
-            of_model="as in the file of the training, else auto",
-        ),
+    zero_based: bool | Literal["auto"] = parameter(
+        "auto",
+        parsed(_base, "{auto,yes,no}"),
+        "whether svmlight columns count from 0; auto: yes if the file has a column 0",
+        of_model="as in the file of the training, else auto",
     )
-    multilabel: bool = field(
-        default=False,
-        metadata=allowed(
-            kinds.SWITCH,
-            "lines of svmlight text begin with a list of labels, such as 1,3, which may be missing",
-            default="one label",
-            of_model=_AS_TRAINED,
-        ),
+    multilabel: bool = parameter(
+        False,
+        kinds.SWITCH,
+        "lines of svmlight text begin with a list of labels, such as 1,3, which may be missing",
+        default="one label",
+        of_model=_AS_TRAINED,
     )
     #: How many times its size a packed file may unpack to.
-    max_ratio: float | None = field(
-        default=None,
-        metadata=allowed(
-            kinds.RATIO,
-            "refuse compressed data that unpacks to more than X times its size; inf for no limit",
-            default="250",
-        ),
+    max_ratio: float | None = parameter(
+        None,
+        kinds.RATIO,
+        "refuse compressed data that unpacks to more than X times its size; inf for no limit",
+        default="250",
     )
 
 

@@ -16,6 +16,7 @@ from perceptron_rs.common.options.groups import (
     MistakeParameters,
     NoiseParameters,
     allowed,
+    parameter,
 )
 from perceptron_rs.common.options.kinds import SWITCH
 from perceptron_rs.common.options.ranges import Choice, Other, Range
@@ -38,25 +39,20 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
         metadata=allowed(Choice(words(KernelName), also=(callable,)), "kernel function"),
         kw_only=False,
     )
-    degree: int = field(
-        default=3,
-        metadata=allowed(
-            Other(_degree, kinds.POSITIVE.option()),
-            "degree of the polynomial kernel",
-            needs={"kernel": ("poly",)},
-        ),
+    degree: int = parameter(
+        3,
+        Other(_degree, kinds.POSITIVE.option()),
+        "degree of the polynomial kernel",
+        needs={"kernel": ("poly",)},
     )
-    gamma: Gamma = field(
-        default="scale",
-        metadata=allowed(
-            Range(0, closed="neither", words=("scale", "auto")),
-            "kernel coefficient: a number, scale or auto",
-            needs={"kernel": ("rbf", "poly", "sigmoid")},
-        ),
+    gamma: Gamma = parameter(
+        "scale",
+        Range(0, closed="neither", words=("scale", "auto")),
+        "kernel coefficient: a number, scale or auto",
+        needs={"kernel": ("rbf", "poly", "sigmoid")},
     )
-    coef0: float = field(
-        default=0.0,
-        metadata=allowed(kinds.FINITE, "constant term of the kernel", needs={"kernel": ("poly", "sigmoid")}),
+    coef0: float = parameter(
+        0.0, kinds.FINITE, "constant term of the kernel", needs={"kernel": ("poly", "sigmoid")}
     )
     max_iter: int = field(default=10, metadata=MAX_ITER)
     tol: float | None = field(default=None, metadata=TOL)
@@ -66,14 +62,12 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
 class KernelPerceptronParameters(AddedFeatureParameters, KernelLearnerParameters):
     """Of `KernelPerceptron`."""
 
-    prediction: Prediction = field(
-        default="vote", metadata=allowed(Choice(words(Prediction)), "how the weight vectors of a run predict")
+    prediction: Prediction = parameter(
+        "vote", Choice(words(Prediction)), "how the weight vectors of a run predict"
     )
-    normalize: bool = field(
-        default=False, metadata=allowed(SWITCH, "divide each score by the norm of its weight vector")
-    )
+    normalize: bool = parameter(False, SWITCH, "divide each score by the norm of its weight vector")
     fit_intercept: bool = field(default=False, metadata=FIT_INTERCEPT)
-    cache_size: float = field(default=200, metadata=allowed(kinds.RATE, "size of the kernel cache in MB"))
+    cache_size: float = parameter(200, kinds.RATE, "size of the kernel cache in MB")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -83,16 +77,13 @@ class BudgetedKernelPerceptronParameters(NoiseParameters, KernelLearnerParameter
     kernel: KernelName = field(
         default="rbf", metadata=allowed(Choice(words(KernelName)), "kernel function"), kw_only=False
     )
-    budget: int = field(default=100, metadata=allowed(kinds.POSITIVE, "maximum number of mistakes to keep"))
-    budget_policy: BudgetPolicy = field(
-        default="oldest",
-        metadata=allowed(Choice(words(BudgetPolicy)), "which example to discard when the budget is full"),
+    budget: int = parameter(100, kinds.POSITIVE, "maximum number of mistakes to keep")
+    budget_policy: BudgetPolicy = parameter(
+        "oldest", Choice(words(BudgetPolicy)), "which example to discard when the budget is full"
     )
-    projection_distance: float = field(
-        default=0.0,
-        metadata=allowed(
-            kinds.AMOUNT,
-            "project an example onto the kept ones if it is this close to their span",
-            needs={"budget_policy": ("projectron",)},
-        ),
+    projection_distance: float = parameter(
+        0.0,
+        kinds.AMOUNT,
+        "project an example onto the kept ones if it is this close to their span",
+        needs={"budget_policy": ("projectron",)},
     )

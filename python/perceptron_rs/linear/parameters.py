@@ -12,7 +12,7 @@ from perceptron_rs.common.options.groups import (
     MistakeParameters,
     PartitionParameters,
     StepParameters,
-    allowed,
+    parameter,
 )
 from perceptron_rs.common.options.kinds import SWITCH
 from perceptron_rs.common.options.ranges import Choice, Range
@@ -39,20 +39,14 @@ class PerceptronParameters(
 ):
     """Of `Perceptron`."""
 
-    penalty: Penalty | None = field(
-        default=None, metadata=allowed(Choice(words(Penalty), none=True), "regularization of the weights")
+    penalty: Penalty | None = parameter(
+        None, Choice(words(Penalty), none=True), "regularization of the weights"
     )
-    alpha: float = field(
-        default=0.0001,
-        metadata=allowed(
-            kinds.AMOUNT, "strength of the regularization", needs={"penalty": ("l2", "l1", "elasticnet")}
-        ),
+    alpha: float = parameter(
+        0.0001, kinds.AMOUNT, "strength of the regularization", needs={"penalty": ("l2", "l1", "elasticnet")}
     )
-    l1_ratio: float = field(
-        default=0.15,
-        metadata=allowed(
-            kinds.SHARE, "share of l1 in elasticnet, from 0 to 1", needs={"penalty": ("elasticnet",)}
-        ),
+    l1_ratio: float = parameter(
+        0.15, kinds.SHARE, "share of l1 in elasticnet, from 0 to 1", needs={"penalty": ("elasticnet",)}
     )
 
 
@@ -67,13 +61,11 @@ class AveragedPerceptronParameters(
 class PocketPerceptronParameters(LinearParameters):
     """Of `PocketPerceptron`."""
 
-    check: PocketCheck = field(
-        default="auto",
-        metadata=allowed(Choice(words(PocketCheck)), "when the pocket counts training errors"),
+    check: PocketCheck = parameter(
+        "auto", Choice(words(PocketCheck)), "when the pocket counts training errors"
     )
-    average: bool = field(
-        default=True,
-        metadata=allowed(SWITCH, "also try the average of the weights for the pocket, after each epoch"),
+    average: bool = parameter(
+        True, SWITCH, "also try the average of the weights for the pocket, after each epoch"
     )
     n_iter_no_change: int = field(default=100, metadata=N_ITER_NO_CHANGE)
 
@@ -82,13 +74,9 @@ class PocketPerceptronParameters(LinearParameters):
 class VotedPerceptronParameters(AddedFeatureParameters, LinearParameters):
     """Of `VotedPerceptron`."""
 
-    prediction: LinearPrediction = field(
-        default="vote",
-        metadata=allowed(Choice(words(LinearPrediction)), "how the weight vectors of a run predict"),
+    prediction: LinearPrediction = parameter(
+        "vote", Choice(words(LinearPrediction)), "how the weight vectors of a run predict"
     )
-    max_vectors: int | None = field(
-        default=None,
-        metadata=allowed(
-            Range(1, whole=True, none=True), "maximum number of vectors that a voted perceptron keeps"
-        ),
+    max_vectors: int | None = parameter(
+        None, Range(1, whole=True, none=True), "maximum number of vectors that a voted perceptron keeps"
     )

@@ -12,6 +12,7 @@ from perceptron_rs.common.options.groups import (
     TOL,
     EpochParameters,
     allowed,
+    parameter,
 )
 from perceptron_rs.common.options.ranges import Choice, Other
 
@@ -34,13 +35,12 @@ class MultilayerPerceptronParameters(EpochParameters):
         ),
         kw_only=False,
     )
-    activation: Activation = field(
-        default="relu",
-        metadata=allowed(Choice(words(Activation)), "activation function of the hidden layers"),
+    activation: Activation = parameter(
+        "relu", Choice(words(Activation)), "activation function of the hidden layers"
     )
-    alpha: float = field(default=0.0001, metadata=allowed(kinds.AMOUNT, "strength of the L2 penalty"))
-    batch_size: int = field(default=1, metadata=allowed(kinds.POSITIVE, "examples per gradient step"))
-    learning_rate_init: float = field(default=0.01, metadata=allowed(kinds.RATE, "learning rate"))
+    alpha: float = parameter(0.0001, kinds.AMOUNT, "strength of the L2 penalty")
+    batch_size: int = parameter(1, kinds.POSITIVE, "examples per gradient step")
+    learning_rate_init: float = parameter(0.01, kinds.RATE, "learning rate")
     class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
     max_iter: int = field(default=200, metadata=MAX_ITER)
     tol: float | None = field(default=1e-4, metadata=TOL)

@@ -19,6 +19,7 @@ from perceptron_rs.common.options.groups import (
     PartitionParameters,
     StepParameters,
     allowed,
+    parameter,
 )
 from perceptron_rs.common.options.kinds import SWITCH
 from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range
@@ -44,44 +45,35 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
     """Of `SequencePerceptron`."""
 
     max_iter: int = field(default=10, metadata=MAX_ITER)
-    averaged: bool = field(
-        default=True,
-        metadata=allowed(SWITCH, "predict with averaged weights, or with the last ones", name="average"),
+    averaged: bool = parameter(
+        True, SWITCH, "predict with averaged weights, or with the last ones", name="average"
     )
-    transition_features: bool = field(
-        default=False, metadata=allowed(SWITCH, "also learn weights of features for pairs of tags")
-    )
+    transition_features: bool = parameter(False, SWITCH, "also learn weights of features for pairs of tags")
     eta0: float = field(default=1.0, metadata=ETA0)
-    shuffle: bool = field(default=True, metadata=allowed(SWITCH, "shuffle the sentences in each epoch"))
-    decode: Decoding = field(default="viterbi", metadata=allowed(Choice(words(Decoding))))
-    beam_width: int = field(
-        default=8,
-        metadata=allowed(
-            kinds.POSITIVE,
-            "beam width: keep the N best tags of each token",
-            default="all",
-            name="beam",
-            sets={"decode": "beam"},
-        ),
+    shuffle: bool = parameter(True, SWITCH, "shuffle the sentences in each epoch")
+    decode: Decoding = parameter("viterbi", Choice(words(Decoding)))
+    beam_width: int = parameter(
+        8,
+        kinds.POSITIVE,
+        "beam width: keep the N best tags of each token",
+        default="all",
+        name="beam",
+        sets={"decode": "beam"},
     )
-    update: SequenceUpdate = field(
-        default="full",
-        metadata=allowed(
-            Choice(words(SequenceUpdate)),
-            "with --beam: which part of a wrong sentence to update on",
-            needs={"beam_width": ()},
-        ),
+    update: SequenceUpdate = parameter(
+        "full",
+        Choice(words(SequenceUpdate)),
+        "with --beam: which part of a wrong sentence to update on",
+        needs={"beam_width": ()},
     )
-    early_stopping: bool = field(default=False, metadata=allowed(SWITCH))
-    validation_fraction: float = field(
-        default=0.1,
-        metadata=allowed(
-            kinds.FRACTION,
-            "hold out this share of the sentences, and keep the epoch that tags them best",
-            default="",
-            name="held_out",
-            sets={"early_stopping": True},
-        ),
+    early_stopping: bool = parameter(False, SWITCH)
+    validation_fraction: float = parameter(
+        0.1,
+        kinds.FRACTION,
+        "hold out this share of the sentences, and keep the epoch that tags them best",
+        default="",
+        name="held_out",
+        sets={"early_stopping": True},
     )
     n_iter_no_change: int = field(
         default=2,
@@ -91,17 +83,13 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
             "needs": {"validation_fraction": ()},
         },
     )
-    min_count: int = field(
-        default=1, metadata=allowed(Range(1, whole=True), "ignore features of fewer than N tokens")
-    )
-    hash_columns: int | None = field(
-        default=None,
-        metadata=allowed(
-            Range(1, LARGEST, whole=True, none=True),
-            "hash features to N columns instead of keeping a vocabulary",
-            excludes={"min_count": 1},
-            because="which keeps no counts",
-        ),
+    min_count: int = parameter(1, Range(1, whole=True), "ignore features of fewer than N tokens")
+    hash_columns: int | None = parameter(
+        None,
+        Range(1, LARGEST, whole=True, none=True),
+        "hash features to N columns instead of keeping a vocabulary",
+        excludes={"min_count": 1},
+        because="which keeps no counts",
     )
     verbose: int = field(default=0, metadata=VERBOSE)
     callback: Callback | None = field(default=None, metadata=CALLBACK)
@@ -118,10 +106,10 @@ class StructuredPerceptronParameters(Parameters):
         metadata=allowed(Other(lambda: [callable])), kw_only=False
     )
     loss: Callable[[Any, Any], float] | None = field(default=None, metadata=CALLBACK)
-    n_features: int | None = field(default=None, metadata=allowed(Range(1, LARGEST, whole=True, none=True)))
+    n_features: int | None = parameter(None, Range(1, LARGEST, whole=True, none=True))
     max_iter: int = field(default=10, metadata=MAX_ITER)
-    averaged: bool = field(default=True, metadata=allowed(SWITCH))
+    averaged: bool = parameter(True, SWITCH)
     eta0: float = field(default=1.0, metadata=ETA0)
-    shuffle: bool = field(default=True, metadata=allowed(SWITCH))
+    shuffle: bool = parameter(True, SWITCH)
     random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
     engine: EngineName = field(default="rust", metadata=ENGINE)

@@ -8,7 +8,7 @@ may be imported here, so that ``--help`` is quick.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
@@ -48,7 +48,10 @@ __all__ = [
     "constraints",
     "group_of",
     "options",
+    "parameter",
 ]
+
+T = TypeVar("T")
 
 
 class _NoDataclass:
@@ -130,6 +133,12 @@ def allowed(
     }
 
 
+def parameter(default: T, values: Values, text: str | None = None, /, **facts: Any) -> T:
+    """Declare a parameter with its default; the others are those of `allowed`."""
+    found: T = field(default=default, metadata=allowed(values, text, **facts))
+    return found
+
+
 def group_of(kind: type) -> type:
     """Return the dataclass that declares the parameters of an estimator; a subclass may be one of others."""
     groups = (base for base in kind.__mro__ if isinstance(vars(base).get("__dataclass_fields__"), dict))
@@ -206,10 +215,10 @@ VERBOSE = allowed(Other(lambda: ["verbose"]))
 class RunParameters(Parameters):
     """Parameters of how a fit is computed and recorded."""
 
-    n_jobs: int | None = field(default=None, metadata=allowed(Other(_integer)))
+    n_jobs: int | None = parameter(None, Other(_integer))
     engine: EngineName = field(default="rust", metadata=ENGINE)
-    audit: bool = field(default=False, metadata=allowed(SWITCH))
-    audit_key: KeyGiven = field(default=None, metadata=allowed(Other(lambda: KEY_CONSTRAINT)))
+    audit: bool = parameter(False, SWITCH)
+    audit_key: KeyGiven = parameter(None, Other(lambda: KEY_CONSTRAINT))
 
 
 RunParameters.audit_key = KeyParameter()  # type: ignore[assignment]
@@ -221,24 +230,16 @@ class EpochParameters(RunParameters):
 
     max_iter: int = field(default=1000, metadata=MAX_ITER)
     n_iter_no_change: int = field(default=5, metadata=N_ITER_NO_CHANGE)
-    shuffle: bool = field(default=True, metadata=allowed(SWITCH, "shuffle the examples in each epoch"))
+    shuffle: bool = parameter(True, SWITCH, "shuffle the examples in each epoch")
     random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
-    early_stopping: bool = field(
-        default=False,
-        metadata=allowed(
-            SWITCH, "hold examples out: stop when their score stops improving, and keep the best epoch"
-        ),
+    early_stopping: bool = parameter(
+        False, SWITCH, "hold examples out: stop when their score stops improving, and keep the best epoch"
     )
-    validation_fraction: float = field(
-        default=0.1,
-        metadata=allowed(
-            kinds.FRACTION,
-            "share of the examples in the validation set",
-            needs={"early_stopping": (True,)},
-        ),
+    validation_fraction: float = parameter(
+        0.1, kinds.FRACTION, "share of the examples in the validation set", needs={"early_stopping": (True,)}
     )
-    warm_start: bool = field(default=False, metadata=allowed(SWITCH))
-    keep_on_interrupt: bool = field(default=False, metadata=allowed(SWITCH))
+    warm_start: bool = parameter(False, SWITCH)
+    keep_on_interrupt: bool = parameter(False, SWITCH)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -247,11 +248,9 @@ class MistakeParameters(EpochParameters):
 
     tol: float | None = field(default=1e-3, metadata=TOL)
     eta0: float = field(default=1.0, metadata=ETA0)
-    tie: Tie = field(
-        default="mistake", metadata=allowed(Choice(words(Tie)), "how to treat an activation of exactly 0")
-    )
+    tie: Tie = parameter("mistake", Choice(words(Tie)), "how to treat an activation of exactly 0")
     class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
-    track_mistakes: bool = field(default=False, metadata=allowed(SWITCH))
+    track_mistakes: bool = parameter(False, SWITCH)
     verbose: int = field(default=0, metadata=VERBOSE)
     callback: Callback | None = field(default=None, metadata=CALLBACK)
 
@@ -262,21 +261,17 @@ class JointParameters(Parameters):
 
     _fixed: ClassVar[tuple[str, ...]] = ("multi_class",)
 
-    multi_class: MultiClass = field(
-        default="ovr",
-        metadata=allowed(
-            Choice(words(MultiClass)),
-            "one class against the rest, or all classes jointly",
-            excludes={"tie": "mistake", "margin_threshold": 0, "added_feature": 0},
-        ),
+    multi_class: MultiClass = parameter(
+        "ovr",
+        Choice(words(MultiClass)),
+        "one class against the rest, or all classes jointly",
+        excludes={"tie": "mistake", "margin_threshold": 0, "added_feature": 0},
     )
-    joint_update: JointUpdate = field(
-        default="max",
-        metadata=allowed(
-            Choice(words(JointUpdate)),
-            "which classes a joint update demotes",
-            needs={"multi_class": ("joint",)},
-        ),
+    joint_update: JointUpdate = parameter(
+        "max",
+        Choice(words(JointUpdate)),
+        "which classes a joint update demotes",
+        needs={"multi_class": ("joint",)},
     )
 
 
@@ -284,16 +279,13 @@ class JointParameters(Parameters):
 class NoiseParameters(Parameters):
     """Of all that tolerates noise."""
 
-    margin_threshold: float = field(
-        default=0.0,
-        metadata=allowed(kinds.AMOUNT, "margin that an example must exceed to count as correct"),
+    margin_threshold: float = parameter(
+        0.0, kinds.AMOUNT, "margin that an example must exceed to count as correct"
     )
-    max_mistakes_per_example: int | None = field(
-        default=None,
-        metadata=allowed(
-            Range(1, LARGEST, whole=True, none=True),
-            "tolerate noise: maximum number of updates that one example may cause",
-        ),
+    max_mistakes_per_example: int | None = parameter(
+        None,
+        Range(1, LARGEST, whole=True, none=True),
+        "tolerate noise: maximum number of updates that one example may cause",
     )
 
 
@@ -301,9 +293,8 @@ class NoiseParameters(Parameters):
 class AddedFeatureParameters(NoiseParameters):
     """Of all that tolerates noise, and can make every data set separable."""
 
-    added_feature: float = field(
-        default=0.0,
-        metadata=allowed(kinds.AMOUNT, "tolerate noise: value of an extra feature per example"),
+    added_feature: float = parameter(
+        0.0, kinds.AMOUNT, "tolerate noise: value of an extra feature per example"
     )
 
 
@@ -311,28 +302,24 @@ class AddedFeatureParameters(NoiseParameters):
 class StepParameters(Parameters):
     """Of all that can make passive-aggressive steps."""
 
-    step: Step = field(
-        default="constant",
-        metadata=allowed(
-            Choice(words(Step)),
-            "length of an update: the learning rate, or passive-aggressive",
-            # They choose their length and their margin.
-            excludes={
-                "eta0": 1,
-                "penalty": None,
-                "margin_threshold": 0,
-                "added_feature": 0,
-                "joint_update": "max",
-            },
-        ),
+    step: Step = parameter(
+        "constant",
+        Choice(words(Step)),
+        "length of an update: the learning rate, or passive-aggressive",
+        # They choose their length and their margin.
+        excludes={
+            "eta0": 1,
+            "penalty": None,
+            "margin_threshold": 0,
+            "added_feature": 0,
+            "joint_update": "max",
+        },
     )
-    C: float = field(
-        default=1.0,
-        metadata=allowed(
-            kinds.RATE,
-            "limit of the steps of pa1 and pa2: the smaller, the shorter they are",
-            needs={"step": ("pa1", "pa2")},
-        ),
+    C: float = parameter(
+        1.0,
+        kinds.RATE,
+        "limit of the steps of pa1 and pa2: the smaller, the shorter they are",
+        needs={"step": ("pa1", "pa2")},
     )
 
 
@@ -340,18 +327,16 @@ class StepParameters(Parameters):
 class PartitionParameters(Parameters):
     """Of all that can learn from partitions."""
 
-    n_partitions: int | Sequence[int] = field(
-        default=1,
-        metadata=allowed(
-            Range(1, LARGEST, whole=True, also=("array-like",)),
-            "number of parts of the data to learn from side by side",
-            excludes={"added_feature": 0, "max_mistakes_per_example": None},
-            because="because each pass starts from the mixed weights alone",
-        ),
+    n_partitions: int | Sequence[int] = parameter(
+        1,
+        Range(1, LARGEST, whole=True, also=("array-like",)),
+        "number of parts of the data to learn from side by side",
+        excludes={"added_feature": 0, "max_mistakes_per_example": None},
+        because="because each pass starts from the mixed weights alone",
     )
-    mixing: Mixing = field(
-        default="uniform",
-        metadata=allowed(
-            Choice(words(Mixing)), "how to mix what was learnt from the parts", needs={"n_partitions": ()}
-        ),
+    mixing: Mixing = parameter(
+        "uniform",
+        Choice(words(Mixing)),
+        "how to mix what was learnt from the parts",
+        needs={"n_partitions": ()},
     )
