@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.options.groups import MistakeParameters
-from perceptron_rs.common.parameters import are_valid, check_parameters, validated
+from perceptron_rs.common.parameters import are_valid, validated
 from perceptron_rs.common.prediction.predictor import MistakeClassifier
 from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.training.feeders import InMemory
@@ -111,7 +111,3 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier)
         # Called by scikit-learn before each ``fit``: a third of the time of a fit to few examples.
         if not are_valid(self):
             super()._validate_params()
-
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        """Raise ValueError for what scikit-learn's look at single parameters lets through."""
-        check_parameters(self, for_partial_fit=for_partial_fit)

@@ -32,9 +32,7 @@ __all__ = [
     "check_values",
     "draw_seed",
     "is_aggressive",
-    "refuse_balanced",
-    "refuse_early_stopping",
-    "refuse_partitions",
+    "parameters_in_memory",
     "shared_settings",
     "validated",
 ]
@@ -60,16 +58,34 @@ def check_parameters(estimator: Trainable, *, for_partial_fit: bool = False) -> 
     """Refuse values that are not allowed, and combinations that have no meaning."""
     check_values(estimator)
     if for_partial_fit:
-        refuse_early_stopping(estimator.early_stopping)
-        if isinstance(estimator, PartitionParameters):
-            refuse_partitions(estimator.n_partitions)
+        _check_pass(estimator)
     check_exclusions(estimator)
-    if for_partial_fit:
-        refuse_balanced(estimator.class_weight)
 
 
-def refuse_balanced(class_weight: object) -> None:
-    """Raise ValueError for weights that all examples would have to be known for."""
+def parameters_in_memory(kind: type) -> list[Field[Any]]:
+    """Return the parameters of a learner that take all examples in memory, as their declarations say."""
+    return [parameter for parameter in fields(group_of(kind)) if parameter.metadata["in_memory"]]
+
+
+def _check_pass(estimator: Trainable) -> None:
+    """Raise ValueError for what a single pass over the examples does not have."""
+    if estimator.early_stopping:
+        raise ArgumentError(
+            "{early_stopping} is not available with {partial_fit}, which is a single pass",
+            "set {early_stopping}",
+            cause="single pass",
+            values={"early_stopping": True},
+            settings={"early_stopping": False},
+        )
+    if isinstance(estimator, PartitionParameters) and not is_whole(estimator.n_partitions):
+        raise ArgumentError(
+            "{n_partitions} is not available with {partial_fit}, which is a single pass over all examples",
+            "set {n_partitions}",
+            cause="single pass",
+            values={"n_partitions": estimator.n_partitions},
+            settings={"n_partitions": 1},
+        )
+    class_weight = vars(estimator).get("class_weight")
     if isinstance(class_weight, str):
         raise ArgumentError(
             "{class_weight} is not supported for {partial_fit}",
@@ -135,30 +151,6 @@ def _exclusions(kind: type) -> list[tuple[Field[Any], list[tuple[Field[Any], Any
         if (excludes := parameter.metadata["excludes"])
     )
     return [(parameter, others) for parameter, others in pairs if others]
-
-
-def refuse_early_stopping(early_stopping: object) -> None:
-    """Raise ValueError for a pass that would have to hold examples out."""
-    if early_stopping:
-        raise ArgumentError(
-            "{early_stopping} is not available with {partial_fit}, which is a single pass",
-            "set {early_stopping}",
-            cause="single pass",
-            values={"early_stopping": True},
-            settings={"early_stopping": False},
-        )
-
-
-def refuse_partitions(n_partitions: object) -> None:
-    """Raise ValueError for partitions of one pass in the given order."""
-    if not is_whole(n_partitions):
-        raise ArgumentError(
-            "{n_partitions} is not available with {partial_fit}, which is a single pass over all examples",
-            "set {n_partitions}",
-            cause="single pass",
-            values={"n_partitions": n_partitions},
-            settings={"n_partitions": 1},
-        )
 
 
 def draw_seed(random_state: object) -> int:

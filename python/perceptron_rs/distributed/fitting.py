@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit import RECORD
 from perceptron_rs.common.mixing import Mixed
+from perceptron_rs.common.options.groups import group_of
+from perceptron_rs.common.parameters import parameters_in_memory
 from perceptron_rs.common.targets.label_sets import assert_columns, warn_of_constant
 from perceptron_rs.common.targets.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.common.targets.weights import CallWeights
@@ -103,8 +105,8 @@ class Partitions(Feeder):
     """
 
     model: ClusterLearner
-    #: Parameters that a fit on a cluster does not have, and what they are then.
-    refused: ClassVar[tuple[tuple[str, Any], ...]]
+    #: Parameters that a fit on a cluster does not have, beside those that take all examples in memory.
+    refused: ClassVar[tuple[str, ...]] = ("audit", "audit_key")
     #: How many classes there must be.
     least: ClassVar[int] = 2
 
@@ -129,8 +131,10 @@ class Partitions(Feeder):
     def open(self) -> None:
         """Have the partitions read; find the classes and columns of all."""
         model = self.model
-        for name, without in self.refused:
-            value = getattr(model, name)
+        kind = type(model)._local
+        declared = {parameter.name: parameter for parameter in fields(group_of(kind))}
+        for name in (*(parameter.name for parameter in parameters_in_memory(kind)), *self.refused):
+            value, without = getattr(model, name), declared[name].default
             if value is not without and value != without:
                 raise ValueError(
                     f"{name}={value!r:.80} is not available on a cluster, whose partitions are the blocks of "

@@ -51,16 +51,6 @@ def parse(batch: Batch) -> Parsed:
 class LinearPartitions(Partitions):
     """Examples of a linear learner."""
 
-    refused = (
-        ("n_partitions", 1),
-        ("early_stopping", False),
-        ("track_mistakes", False),
-        ("audit", False),
-        ("audit_key", None),
-        ("added_feature", 0),
-        ("max_mistakes_per_example", None),
-    )
-
     def parse(self) -> Parse:
         """Return what reads a partition."""
         return parse

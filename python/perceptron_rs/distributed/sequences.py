@@ -56,13 +56,7 @@ class SequencePartitions(Partitions):
     """Sequences, whose attributes may need one vocabulary for all partitions."""
 
     model: Any  # a sequence learner on a cluster
-    refused = (
-        ("n_partitions", 1),
-        ("early_stopping", False),
-        ("warm_start", False),
-        ("audit", False),
-        ("audit_key", None),
-    )
+    refused = (*Partitions.refused, "warm_start")
     least = 1
 
     def parse(self) -> Parse:

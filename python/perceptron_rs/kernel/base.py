@@ -233,10 +233,3 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         planes = plane_of_entries(log)
         np.add.at(found, (planes, log["log_row"]), values)
         return found
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

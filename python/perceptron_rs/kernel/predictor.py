@@ -17,12 +17,11 @@ from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import matrix_of, select_columns
 from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import check_classes, is_joint
+from perceptron_rs.common.targets.planes import is_joint
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, State, get_engine, rows_of
+from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.float_mode import standard
 from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_log, check_members
 from perceptron_rs.kernel.values import callable_values
 from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of
@@ -91,18 +90,16 @@ class KernelLearnerPredictor(MistakeClassifier):
         ValueError
             If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
         """
-        with standard():
-            self._assert_ready()
-            engine = get_engine(self.engine)
-            data = self._examples(engine, X)
-            data.assert_finite(self)
-            answer = self._answer()
-            scores = self._answers(engine, data, answer)
-            if answer in ("vote", "joint vote"):
-                number = np.array([count.sum() for count in survival_counts(self._vectors, self.n_seen_)])
-                scores = scores / np.maximum(number, 1)
-            check_classes(self.classes_, scores.shape[1])
-            return self._scores(scores)
+        return self._scores(self._judged(X))
+
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
+        data.assert_finite(self)
+        answer = self._answer()
+        scores = self._answers(engine, data, answer)
+        if answer in ("vote", "joint vote"):
+            number = np.array([count.sum() for count in survival_counts(self._vectors, self.n_seen_)])
+            scores = scores / np.maximum(number, 1)
+        return scores
 
     def _answers(self, engine: Engine, data: ValidatedRows, answer: str) -> NDArray[np.float64]:
         """Return one kind of answer (n, K).

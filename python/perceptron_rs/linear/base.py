@@ -304,9 +304,3 @@ class LinearLearner(
         from perceptron_rs.linear.exports import to_sklearn
 
         return to_sklearn(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags

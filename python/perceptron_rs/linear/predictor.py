@@ -15,12 +15,11 @@ from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.targets.planes import assert_finite_weights, check_classes
+from perceptron_rs.common.targets.planes import assert_finite_weights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, Rows, State, get_engine
-from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.float_mode import standard
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed import PackedModel
 from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
 
@@ -78,23 +77,12 @@ class LinearPredictor(MistakeClassifier):
         ValueError
             If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
-        with standard():
-            self._assert_ready()
-            engine = get_engine(self.engine)
-            data = self._examples(engine, X)
-            try:
-                scores = self._judge(engine, data)
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise overflow(error) from None
-            if not np.isfinite(scores).all():
-                data.assert_finite(self)
-                assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
-        check_classes(self.classes_, scores.shape[1])
-        return self._scores(scores)
+        return self._scores(self._judged(X))
+
+    def _assert_finite_weights(self) -> None:
+        assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
 
     def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
-        """Return what every example gets, (n, K)."""
         model, (n, columns) = self._model, data.rows.shape
         if columns != model.shape[1]:
             raise ValueError(f"coef_ must have the shape (n_planes, {columns}), got {model.shape}; fit again")

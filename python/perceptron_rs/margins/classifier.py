@@ -362,12 +362,6 @@ class MaxMarginClassifier(
 
         return to_sklearn(self)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
 
 def _scaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64], float, float]:
     """Return weights and intercept with which the nearest rows score 1, and a lower end of their margin.

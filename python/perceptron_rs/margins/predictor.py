@@ -15,11 +15,11 @@ from perceptron_rs.common.prediction.predictor import Classifier
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import select_columns, slice_rows
 from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import assert_finite_weights, check_classes
+from perceptron_rs.common.targets.planes import assert_finite_weights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, Rows, State, get_engine, rows_of
-from perceptron_rs.float_mode import standard
+from perceptron_rs.engines import Engine, Rows, State, rows_of
+from perceptron_rs.fitted import attributes
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
 from perceptron_rs.settings import KernelSpec
 
@@ -86,27 +86,19 @@ class MaxMarginClassifierPredictor(Classifier):
         ValueError
             If X has a wrong shape or contains NaN or infinity.
         """
-        with standard():
-            self._assert_ready()
-            engine = get_engine(self.engine)
-            data = self._examples(engine, X)
-            name = "coef_" if self._spec is None else "dual_coef_"
-            weights = getattr(self, name)
-            try:
-                scores = np.concatenate(
-                    [
-                        engine.scores(rows, weights, self.intercept_, threads=n_threads(self))
-                        for rows in self._features(engine, data)
-                    ]
-                )
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
-            if not np.isfinite(scores).all():
-                data.assert_finite(self)
-                assert_finite_weights(**{name: weights, "intercept_": self.intercept_})
-        check_classes(self.classes_, scores.shape[1])
-        return scores.reshape(-1) if scores.shape[1] == 1 else scores
+        return self._scores(self._judged(X))
+
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
+        weights = self.coef_ if self._spec is None else self.dual_coef_
+        parts = (
+            engine.scores(rows, weights, self.intercept_, threads=n_threads(self))
+            for rows in self._features(engine, data)
+        )
+        return np.concatenate(list(parts))
+
+    def _assert_finite_weights(self) -> None:
+        name = "coef_" if self._spec is None else "dual_coef_"
+        assert_finite_weights(**attributes(self, (name, "intercept_")))
 
     def _check_arrays(self, arrays: State, history: History) -> None:
         check_planes(self, arrays, history["n_features"])

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.parameters import (
-    check_values,
-    refuse_balanced,
-    refuse_early_stopping,
-    shared_settings,
-    validated,
-)
+from perceptron_rs.common.parameters import shared_settings, validated
 from perceptron_rs.common.prediction.scoring import Scoring
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import Schema
@@ -361,13 +355,7 @@ class MultilayerPerceptron(
         return replace(weighed, sample=together)
 
     def _activations(self, feeder: Feeder, state: Any, examples: ValidatedRows) -> NDArray[np.float64]:
-        return feeder.engine.mlp_scores(
-            examples.rows,
-            state.state(),
-            activation=str(self.activation),
-            probabilities=False,
-            threads=n_threads(self),
-        )
+        return self._outputs(feeder.engine, examples.rows, state.state(), n_threads(self))
 
     def _observer(self, feeder: Feeder, task: FitTask | None) -> None:
         """Return nothing: it has no callback."""
@@ -383,12 +371,6 @@ class MultilayerPerceptron(
         self.n_mistakes_ = int(report.mistakes.sum())
         self.converged_ = report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0)
 
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        if for_partial_fit:
-            refuse_balanced(self.class_weight)
-            refuse_early_stopping(self.early_stopping)
-        check_values(self)
-
     def _network(self) -> ExportedNetwork:
         from perceptron_rs.multilayer.exports import network
 
@@ -398,8 +380,3 @@ class MultilayerPerceptron(
         from perceptron_rs.multilayer.exports import to_sklearn
 
         return to_sklearn(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

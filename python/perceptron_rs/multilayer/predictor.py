@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Activation
 from perceptron_rs.common.prediction.predictor import Classifier
+from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import check_classes
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import State, get_engine
-from perceptron_rs.float_mode import standard
+from perceptron_rs.engines import Engine, Rows, State
 from perceptron_rs.multilayer.schema import MULTILAYER
 
 __all__ = ["MultilayerPerceptronPredictor"]
@@ -41,8 +41,7 @@ class MultilayerPerceptronPredictor(Classifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
         """
-        z = self._outputs(X, probabilities=False)
-        return z.reshape(-1) if z.shape[1] == 1 else z
+        return self._scores(self._judged(X))
 
     @consistent
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
@@ -58,28 +57,24 @@ class MultilayerPerceptronPredictor(Classifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each class, in the order of ``classes_``.
         """
-        p = self._outputs(X, probabilities=True)
+        p = self._judged(X, partial(self._judge, probabilities=True))
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
 
-    def _outputs(self, X: MatrixLike, *, probabilities: bool) -> NDArray[np.float64]:
-        with standard():
-            self._assert_ready()
-            engine = get_engine(self.engine)
-            data = self._examples(engine, X)
-            out = engine.mlp_scores(
-                data.rows,
-                self._model.state(),
-                activation=self.activation,
-                probabilities=probabilities,
-                threads=n_threads(self, data.rows.shape[0]),
-            )
-            if not np.isfinite(out).all():
-                data.assert_finite(self)
-                raise ValueError(
-                    "an activation of the network is not finite; scale the features as in the fit"
-                )
-        check_classes(self.classes_, out.shape[1])
-        return out
+    def _judge(
+        self, engine: Engine, data: ValidatedRows, *, probabilities: bool = False
+    ) -> NDArray[np.float64]:
+        threads = n_threads(self, data.rows.shape[0])
+        return self._outputs(engine, data.rows, self._model.state(), threads, probabilities=probabilities)
+
+    def _outputs(
+        self, engine: Engine, rows: Rows, state: State, threads: int, *, probabilities: bool = False
+    ) -> NDArray[np.float64]:
+        """Return what the output neurons give for these layers."""
+        how: dict[str, Any] = {"activation": str(self.activation), "probabilities": probabilities}
+        return engine.mlp_scores(rows, state, **how, threads=threads)
+
+    def _assert_finite_weights(self) -> None:
+        raise ValueError("an activation of the network is not finite; scale the features as in the fit")
 
     @property
     def predictor_(self) -> dict[str, NDArray[np.float64]]:

@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.parameters import (
-    check_exclusions,
-    check_values,
-    refuse_early_stopping,
-    refuse_partitions,
-    shared_settings,
-)
+from perceptron_rs.common.parameters import shared_settings
 from perceptron_rs.common.prediction.predictor import LearntAttribute
 from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
@@ -243,11 +237,6 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             )
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        """Refuse combinations that have no meaning, and what scikit-learn's validation lets through."""
-        if for_partial_fit:
-            refuse_early_stopping(self.early_stopping)
-            refuse_partitions(self.n_partitions)
-        check_values(self)
-        check_exclusions(self)
+        super()._check_parameters(for_partial_fit=for_partial_fit)
         if self.update != "full" and self.decode != "beam":
             raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")

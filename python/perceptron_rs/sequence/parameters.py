@@ -8,6 +8,7 @@ from perceptron_rs.choices import Decoding, EngineName, SequenceUpdate, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.groups import (
     CALLBACK,
+    EARLY_STOPPING,
     ENGINE,
     ETA0,
     MAX_ITER,
@@ -66,7 +67,7 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
         "with --beam: which part of a wrong sentence to update on",
         needs={"beam_width": ()},
     )
-    early_stopping: bool = parameter(False, SWITCH)
+    early_stopping: bool = field(default=False, metadata=EARLY_STOPPING | {"text": None})
     validation_fraction: float = parameter(
         0.1,
         kinds.FRACTION,

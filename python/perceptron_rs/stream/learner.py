@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Self
 
 from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.common.parameters import parameters_in_memory
 from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.source import PathLike
@@ -13,15 +14,6 @@ from perceptron_rs.stream.fit import Blocks, Options
 from perceptron_rs.stream.run import Carrier
 
 __all__ = ["StreamFit"]
-
-#: Parameters that need memory for each example, or examples that are held out: what they must be, and why.
-_NOT_IN_STREAM: tuple[tuple[str, Any, str], ...] = (
-    ("early_stopping", False, "examples that are held out are read in each epoch"),
-    ("track_mistakes", False, "it keeps a count for each example"),
-    ("added_feature", 0, "it keeps a weight for each example"),
-    ("max_mistakes_per_example", None, "it keeps a count for each example"),
-    ("n_partitions", 1, "a stream is read from its first block to its last"),
-)
 
 
 class StreamFit(Trainable):
@@ -128,11 +120,12 @@ class StreamFit(Trainable):
 
     def _check_stream(self) -> None:
         """Raise ValueError for parameters that a fit over a stream does not have."""
-        for name, off, reason in _NOT_IN_STREAM:
-            value = vars(self).get(name, off)
+        for parameter in parameters_in_memory(type(self)):
+            name, off = parameter.name, parameter.default
+            value = vars(self)[name]
             if value != off:
                 raise OptionsError(
-                    f"{{{name}}} is not available with {{fit_stream}}: {reason}",
+                    f"{{{name}}} is not available with {{fit_stream}}: {parameter.metadata['in_memory']}",
                     f"set {{{name}}}",
                     cause="stream",
                     values={name: value},

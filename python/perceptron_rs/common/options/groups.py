@@ -26,6 +26,7 @@ else:  # they take long to import; `typing.get_type_hints` finds these
 __all__ = [
     "CALLBACK",
     "CLASS_WEIGHT",
+    "EARLY_STOPPING",
     "ENGINE",
     "ETA0",
     "FIT_INTERCEPT",
@@ -94,6 +95,7 @@ def allowed(
     sets: Mapping[str, Any] | None = None,
     excludes: Mapping[str, Any] | None = None,
     because: str = "",
+    in_memory: str = "",
     of_model: str | Literal[False] | None = None,
 ) -> dict[str, Any]:
     """Return the metadata of a parameter.
@@ -116,6 +118,8 @@ def allowed(
         Values that other parameters must have, where a learner has them, unless this one is at its default.
     because : str
         The reason.
+    in_memory : str
+        Why it takes all examples in memory, so that no fit over a stream or on a cluster has it.
     of_model : str, False or None
         What the option says of the default in commands that read a model, which may know better; None: the
         same as in others. False: these commands have no such option.
@@ -129,6 +133,7 @@ def allowed(
         "sets": sets or {},
         "excludes": excludes or {},
         "because": because,
+        "in_memory": in_memory,
         "of_model": of_model,
     }
 
@@ -199,6 +204,11 @@ CLASS_WEIGHT = allowed(
     "weight of the examples of a class; repeat for more classes; or: balanced",
     default="",
 )
+EARLY_STOPPING = allowed(
+    SWITCH,
+    "hold examples out: stop when their score stops improving, and keep the best epoch",
+    in_memory="examples that are held out are read in each epoch",
+)
 ENGINE = allowed(Choice(words(EngineName)))
 ETA0 = allowed(kinds.RATE, "learning rate")
 FIT_INTERCEPT = allowed(SWITCH, "fit an intercept", name="intercept")
@@ -232,9 +242,7 @@ class EpochParameters(RunParameters):
     n_iter_no_change: int = field(default=5, metadata=N_ITER_NO_CHANGE)
     shuffle: bool = parameter(True, SWITCH, "shuffle the examples in each epoch")
     random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
-    early_stopping: bool = parameter(
-        False, SWITCH, "hold examples out: stop when their score stops improving, and keep the best epoch"
-    )
+    early_stopping: bool = field(default=False, metadata=EARLY_STOPPING)
     validation_fraction: float = parameter(
         0.1, kinds.FRACTION, "share of the examples in the validation set", needs={"early_stopping": (True,)}
     )
@@ -250,7 +258,7 @@ class MistakeParameters(EpochParameters):
     eta0: float = field(default=1.0, metadata=ETA0)
     tie: Tie = parameter("mistake", Choice(words(Tie)), "how to treat an activation of exactly 0")
     class_weight: ClassWeight | None = field(default=None, metadata=CLASS_WEIGHT)
-    track_mistakes: bool = parameter(False, SWITCH)
+    track_mistakes: bool = parameter(False, SWITCH, in_memory="it keeps a count for each example")
     verbose: int = field(default=0, metadata=VERBOSE)
     callback: Callback | None = field(default=None, metadata=CALLBACK)
 
@@ -286,6 +294,7 @@ class NoiseParameters(Parameters):
         None,
         Range(1, LARGEST, whole=True, none=True),
         "tolerate noise: maximum number of updates that one example may cause",
+        in_memory="it keeps a count for each example",
     )
 
 
@@ -294,7 +303,10 @@ class AddedFeatureParameters(NoiseParameters):
     """Of all that tolerates noise, and can make every data set separable."""
 
     added_feature: float = parameter(
-        0.0, kinds.AMOUNT, "tolerate noise: value of an extra feature per example"
+        0.0,
+        kinds.AMOUNT,
+        "tolerate noise: value of an extra feature per example",
+        in_memory="it keeps a weight for each example",
     )
 
 
@@ -333,6 +345,7 @@ class PartitionParameters(Parameters):
         "number of parts of the data to learn from side by side",
         excludes={"added_feature": 0, "max_mistakes_per_example": None},
         because="because each pass starts from the mixed weights alone",
+        in_memory="a stream is read from its first block to its last",
     )
     mixing: Mixing = parameter(
         "uniform",

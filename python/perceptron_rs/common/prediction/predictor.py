@@ -8,6 +8,7 @@ or SciPy.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 import numpy as np
@@ -19,11 +20,18 @@ from perceptron_rs.common.columns import unpacked
 from perceptron_rs.common.last_call import canonical_strides
 from perceptron_rs.common.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.common.schema import Array, SchemaMixin
-from perceptron_rs.common.targets.planes import is_joint, is_multilabel, is_positive, label_matrix
+from perceptron_rs.common.targets.planes import (
+    check_classes,
+    is_joint,
+    is_multilabel,
+    is_positive,
+    label_matrix,
+)
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, get_engine
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.float_mode import standard
 from perceptron_rs.state import frozen
 
 __all__ = ["Classifier", "LearntAttribute", "MistakeClassifier", "Predictor"]
@@ -146,6 +154,38 @@ class Classifier(Predictor):
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the score of each example."""
 
+    @abstractmethod
+    def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
+        """Return what each example gets, (n, K)."""
+
+    def _judged(
+        self,
+        X: MatrixLike,
+        judge: Callable[[Engine, ValidatedRows], NDArray[np.float64]] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return what each example of X gets, (n, K): finite, and of as many planes as the classes have."""
+        with standard():
+            self._assert_ready()
+            engine = get_engine(self.engine)
+            data = self._examples(engine, X)
+            try:
+                found = (judge or self._judge)(engine, data)
+            except OverflowError as error:
+                data.assert_finite(self)
+                raise overflow(error) from None
+            if not np.isfinite(found).all():
+                data.assert_finite(self)
+                self._assert_finite_weights()
+        check_classes(self.classes_, found.shape[1])
+        return found
+
+    def _assert_finite_weights(self) -> None:
+        """Raise ValueError for weights that lead from finite numbers to others."""
+
+    def _scores(self, judged: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what ``decision_function`` shows of what examples get, (n, K)."""
+        return judged.reshape(-1) if judged.shape[1] == 1 else judged
+
     @consistent
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Predict the class of each example.
@@ -236,10 +276,7 @@ class MistakeClassifier(Classifier):
                 settings={"tie": "mistake"},
             )
 
-    def _scores(self, activations: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what ``decision_function`` shows of the activations (n, K)."""
-        if activations.shape[1] == 1:
-            return activations.reshape(-1)
-        if len(self.classes_) == 2 and not is_multilabel(self):  # a joint decision
-            return activations[:, 1] - activations[:, 0]
-        return activations
+    def _scores(self, judged: NDArray[np.float64]) -> NDArray[np.float64]:
+        if judged.shape[1] == 2 and not is_multilabel(self):  # a joint decision
+            return judged[:, 1] - judged[:, 0]
+        return super()._scores(judged)

@@ -10,14 +10,14 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.targets.label_sets import LabelSets, bits
 from perceptron_rs.common.targets.labels import target_of
-from perceptron_rs.common.targets.planes import is_multilabel
+from perceptron_rs.common.targets.planes import is_multilabel, learns_many
 from perceptron_rs.sklearn_base import ClassifierMixin
 
 __all__ = ["Scoring"]
 
 
 class Scoring(ClassifierMixin):
-    """The method ``score`` of scikit-learn's classifiers, with errors that name their argument."""
+    """The tags of a classifier, and its method ``score`` with errors that name their argument."""
 
     classes_: NDArray[Any]
 
@@ -59,3 +59,10 @@ class Scoring(ClassifierMixin):
             y = bits(y.words_for(self.classes_) if is_multilabel(self) else y.words, len(y.classes))
         with naming("y" if sample_weight is None else "sample_weight"):
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = vars(self).get("kernel") == "precomputed"
+        tags.classifier_tags.multi_label = learns_many(self)
+        return tags

@@ -18,7 +18,7 @@ from perceptron_rs.audit.record import Method, begin_record, note_end
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.owner import Owner
-from perceptron_rs.common.parameters import draw_seed, is_aggressive
+from perceptron_rs.common.parameters import check_parameters, draw_seed, is_aggressive
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.targets.label_sets import LabelSets
 from perceptron_rs.common.targets.planes import (
@@ -267,6 +267,7 @@ class Trainable(Owner):
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         """Raise ValueError for what scikit-learn's look at single parameters lets through."""
+        check_parameters(self, for_partial_fit=for_partial_fit)
 
     def _warn(self, feeder: Feeder) -> None:
         """Warn the caller of a fit that did not end by its stopping rule."""
