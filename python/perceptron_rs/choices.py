@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, get_args
 
 __all__ = [
+    "LARGEST_DEGREE",
     "Activation",
     "Analyzer",
     "Bias",
@@ -52,6 +53,10 @@ SequenceUpdate: TypeAlias = Literal["full", "early", "max_violation"]
 Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
 Step: TypeAlias = Literal["constant", "pa1", "pa2"]
 Tie: TypeAlias = Literal["mistake", "positive"]
+
+
+#: Of a polynomial kernel: a power is made by as many products.
+LARGEST_DEGREE = 100
 
 
 def words(choice: object) -> tuple[str, ...]:

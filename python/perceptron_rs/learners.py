@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral
 from typing import Any
 
 from perceptron_rs.choices import EngineName
 from perceptron_rs.common.prediction.predictor import Predictor
+from perceptron_rs.common.threads import check_n_jobs
 from perceptron_rs.engines import ENGINES
 from perceptron_rs.models.reader import read_estimator, read_predictor
 from perceptron_rs.registry import LEARNERS
@@ -137,10 +137,7 @@ def load_predictor(
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {ENGINES}, got {engine!r:.80}")
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r:.80}")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; give a number of threads, or None")
+    check_n_jobs(n_jobs)
     predictor: Predictor = read_predictor(
         path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)
     )

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import (
+    LARGEST_DEGREE,
     Activation,
     BudgetPolicy,
     JointUpdate,
@@ -330,10 +331,6 @@ class Linear(Stepped):
                 raise ValueError(f"{name} must be finite and at least 0, got {value}")
         if self.learner != "perceptron":
             raise ValueError("penalty must be None for a learner that is a function of the mistakes")
-
-
-#: Of a polynomial kernel: a power is made by as many products.
-LARGEST_DEGREE = 100
 
 
 @dataclass(frozen=True, slots=True)

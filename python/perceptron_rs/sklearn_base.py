@@ -17,6 +17,7 @@ __all__ = [
     "ClassifierMixin",
     "ConvergenceWarning",
     "Interval",
+    "InvalidParameterError",
     "NotFittedError",
     "StrOptions",
     "TransformerMixin",
@@ -36,7 +37,12 @@ if TYPE_CHECKING:
     Request: TypeAlias = bool | str | None
 
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
-    from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+    from sklearn.utils._param_validation import (
+        Interval,
+        InvalidParameterError,
+        StrOptions,
+        validate_parameter_constraints,
+    )
 
     class BaseEstimator:
         _parameter_constraints: ClassVar[dict[str, list[Any]]]
@@ -79,7 +85,12 @@ else:
     from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
-    from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+    from sklearn.utils._param_validation import (
+        Interval,
+        InvalidParameterError,
+        StrOptions,
+        validate_parameter_constraints,
+    )
 
     class BaseEstimator(_BaseEstimator):
         """scikit-learn's; its HTML links to our documentation, if the package says where that is."""

@@ -122,7 +122,7 @@ BAD = [
     ({"gamma": 0}, "gamma"),
     ({"gamma": np.nan}, "gamma"),
     ({"degree": 0}, "degree"),
-    ({"degree": 2.5}, "degree must be a whole number"),
+    ({"degree": 2.5}, "'degree' parameter"),
     ({"coef0": np.inf}, "coef0"),
     ({"kernel": "cubic"}, "kernel"),
     ({"cache_size": 0}, "cache_size"),

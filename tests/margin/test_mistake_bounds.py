@@ -179,7 +179,7 @@ def test_scales(scale):
     ("changes", "text"),
     [
         ({"intercept": 1.0}, "intercept was passed without coef"),
-        ({"bias": "both"}, r"bias must be one of \('augmented', 'free', 'none'\), got 'both'"),
+        ({"bias": "both"}, r"bias must be one of \('free', 'augmented', 'none'\), got 'both'"),
         ({"coef": [0, 0]}, "coef must not be all zeros"),
         ({"coef": [1, np.nan]}, "coef must be finite, got nan"),
         ({"coef": [1]}, r"coef has the shape \(1,\), but X has 2 columns"),

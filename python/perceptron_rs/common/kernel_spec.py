@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from perceptron_rs.choices import LARGEST_DEGREE
 from perceptron_rs.common.schema import Array
 from perceptron_rs.engines import Engine, Rows, State
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.settings import LARGEST_DEGREE, KernelSpec
+from perceptron_rs.settings import KernelSpec
 
 __all__ = ["KERNEL_ARRAY", "check_square", "settled_kernel", "spec_of"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from numbers import Integral
 from typing import Any
 
-__all__ = ["n_threads", "thread_count"]
+__all__ = ["check_n_jobs", "n_threads", "thread_count"]
 
 _MOST_THREADS = 256
 
@@ -15,6 +16,14 @@ def n_threads(estimator: Any, tasks: int | None = None) -> int:
     if tasks == 1 and estimator.n_jobs is None:
         return 1  # joblib is not asked: for a small batch that takes longer than learning
     return thread_count(estimator.n_jobs)
+
+
+def check_n_jobs(n_jobs: object) -> None:
+    """Raise unless this says how many threads to use."""
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r:.80}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; 1 is one thread, -1 one for each processor")
 
 
 def thread_count(n_jobs: int | None) -> int:

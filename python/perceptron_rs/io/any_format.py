@@ -10,9 +10,9 @@ from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.common.options.kinds import FORMATS
 from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.options import FileOptions
-from perceptron_rs.io.reading import Format, check_bits, check_delimiter, check_names, reading_of
+from perceptron_rs.io.reading import Format, checked_options, reading_of
 from perceptron_rs.io.source import PathLike, Source, paths_of
-from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.text.compression import MAX_RATIO
 
 __all__ = ["open_examples"]
 
@@ -124,25 +124,19 @@ def open_examples(
     from perceptron_rs.io.svmlight.files import check_options
 
     check_options(n_features, zero_based, "ignore")
-    for name, values in (("columns", columns), ("drop", drop), ("missing", missing)):
-        check_names(name, values)
-    for name, value, known in (
-        ("format", format, (None, *FORMATS)),
-        ("header", header, (None, True, False)),
-    ):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {known}, got {value!r:.80}")
-    options = FileOptions(
+    if format not in (None, *FORMATS):
+        raise ValueError(f"format must be one of {(None, *FORMATS)}, got {format!r:.80}")
+    options = checked_options(
         format=format,
         labels=None if labels is None else Path(labels),
         target=target,
         sample_weight=sample_weight,
-        columns=None if columns is None else tuple(columns),
-        drop=tuple(drop),
-        delimiter=None if delimiter is None else check_delimiter(delimiter),
+        columns=columns,
+        drop=drop,
+        delimiter=delimiter,
         header=header,
-        missing=tuple(missing),
-        hash_bits=None if hash_bits is None else check_bits(hash_bits),
+        missing=missing,
+        hash_bits=hash_bits,
         ngrams=(ngrams[0], ngrams[1]),
         lowercase=lowercase,
         analyzer=analyzer,
@@ -152,10 +146,10 @@ def open_examples(
         n_features=n_features,
         zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
         multilabel=bool(multilabel),
-        max_ratio=check_ratio(max_ratio),
+        max_ratio=max_ratio,
     )
     usual = vars(FileOptions())
-    options_set = {name: value for name, value in vars(options).items() if value != usual[name]}
+    options_set = {name: value for name, value in options.items() if value != usual[name]}
     files = ExampleFiles(paths_of(path), reading_of(options_set))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")

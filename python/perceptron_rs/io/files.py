@@ -23,7 +23,7 @@ from perceptron_rs.io.examples import (
     same_columns,
     whole_labels,
 )
-from perceptron_rs.io.formats import TableLines, lines_of, of_tables, read_svmlight, read_tensors, wrong_width
+from perceptron_rs.io.formats import lines_of, of_tables, read_svmlight, read_tensors
 from perceptron_rs.io.reading import (
     HASHED,
     TABLES,
@@ -32,6 +32,7 @@ from perceptron_rs.io.reading import (
     USUAL_BITS,
     Reading,
     format_of,
+    wrong_width,
 )
 from perceptron_rs.io.source import Batch, Source
 from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, labels_in, tidy_labels
@@ -177,19 +178,20 @@ class ExampleFiles:
             return next(of_tables(name, reading, [whole_table(found)]))
         if form in TEXT_TABLES:
             from perceptron_rs.io.tables.columns import room_for_arrow
+            from perceptron_rs.io.tables.tables import CsvLines
 
-            table = TableLines(name, form, reading)
-            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=table.records)
+            lines = CsvLines(name, form, reading)
+            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.records)
             with room_for_arrow(file if isinstance(file, str) else b""):
-                return table.examples(table.lines.whole(text for _, text in blocks))
+                return lines.whole(text for _, text in blocks)
         if form == "svmlight" and reading.with_labels and (reading.multilabel or not is_read_once([file])):
             return self._listed(read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
         with open_text(file, ratio, name=name, is_checked=form != "svmlight") as text:
-            lines = text.read()  # all of it is one block
-        if not lines:
+            whole = text.read()  # all of it is one block
+        if not whole:
             return Examples(np.zeros((0, reading.n_features or 0)))
-        return lines_of(self.form, name, reading).part(1, lines)
+        return lines_of(self.form, name, reading).part(1, whole)
 
     def _listed(self, data: Examples) -> Examples:
         """Return examples with a matrix for lists of labels, and note what its columns stand for."""
@@ -231,11 +233,11 @@ class ExampleFiles:
         from perceptron_rs.io.tables.tables import CsvLines, kinds_of
 
         def records(file: object, lines: CsvLines) -> Iterator[bytes]:
-            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.text.records)
+            blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.records)
             with about(name_of_file(file)):
                 yield from (text for _, text in blocks)
 
-        every = [TableLines(name_of_file(file), self.form, reading).lines for file in self.files]
+        every = [CsvLines(name_of_file(file), self.form, reading) for file in self.files]
         with about(name_of_file(self.files[0])):
             kind, texts = kinds_of(every, records, self.files)
         return replace(reading, label_kind=kind, texts=texts)
@@ -490,14 +492,14 @@ class ExampleFiles:
 
     def _layout(self, file: Any) -> Layout | None:
         """Return which columns of a table are what; None if no line of it is there."""
-        if self.form == "parquet":
-            from perceptron_rs.io.tables.tables import table_file
+        from perceptron_rs.io.tables.tables import CsvLines, table_file
 
+        if self.form == "parquet":
             return table_file(file).layout(name_of_file(file), self.reading)
-        table = TableLines(name_of_file(file), self.form, self.reading)
-        with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=table.records)) as blocks:
-            next((found for _, text in blocks if (found := table.lines.after_header(text)) is not None), None)
-        return table.lines.layout
+        lines = CsvLines(name_of_file(file), self.form, self.reading)
+        with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=lines.records)) as blocks:
+            next((found for _, text in blocks if (found := lines.after_header(text)) is not None), None)
+        return lines.layout
 
     def came_from(self, rows: int, *, holds_zero: bool) -> None:
         """Take what a cache knows of all examples: perhaps only the beginning of the files was read."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.features.dictionaries import divided, finite, flattened, hashed_dictionaries
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.reading import Reading
 
 __all__ = ["JsonLines"]
 
@@ -20,42 +21,25 @@ __all__ = ["JsonLines"]
 class JsonLines:
     """Makes examples of whole lines of a file.
 
+    All keys but those of the label and of the weight are features. Where no option names these two, they are
+    where Vowpal Wabbit or river have them.
+
     Parameters
     ----------
     name : str
         What errors call the file.
-    hash_bits : int
-        Names and values are hashed to 2 ** hash_bits columns.
-    target, sample_weight : str or None
-        Keys of the label and of the weight, beside which all other keys are features. None: the label and the
-        weight are where Vowpal Wabbit or river have them.
-    needs_weight : bool, default=False
-        Whether each example must have the key of the weight.
-    drop : tuple of str, default=()
-        Keys that are no features.
-    needs_drop : bool, default=False
-        Whether each example must have them: one that is misspelt would drop nothing.
-    with_labels : bool
-        Whether there must be labels. If not, those that are there are left out of the features.
+    reading : Reading
+        How it is read, with a number of bits. Labels that are not wanted are no features, either.
     """
 
-    def __init__(
-        self,
-        name: str,
-        hash_bits: int,
-        *,
-        target: str | None = None,
-        sample_weight: str | None = None,
-        needs_weight: bool = False,
-        drop: tuple[str, ...] = (),
-        needs_drop: bool = False,
-        with_labels: bool = True,
-    ) -> None:
-        self._name, self._hash_bits = name, hash_bits
-        self._target, self._weight, self._with_labels = target, sample_weight, with_labels
-        self._needs_weight, self._drop, self._needs_drop = needs_weight, drop, needs_drop
+    def __init__(self, name: str, reading: Reading) -> None:
+        assert reading.hash_bits is not None
+        self._name, self._reading, self._columns = name, reading, 1 << reading.hash_bits
+        self._target = reading.target or reading.usual_target
+        self._weight = reading.sample_weight or reading.usual_weight
+        self._with_labels = reading.with_labels and reading.labels is None
 
-    def part(self, first: int, text: bytes) -> Batch:
+    def part(self, first: int, text: bytes) -> Examples:
         """Return the examples in whole lines, the first of which has this number; empty lines are none."""
         rows, labels, weights = [], [], []
         for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
@@ -68,24 +52,24 @@ class JsonLines:
             rows.append(row)
             labels.append(label)
             weights.append(weight)
-        columns = 1 << self._hash_bits
         try:
-            X = CsrArrays.of(*hashed_dictionaries(rows, columns), columns)
+            X = CsrArrays.of(*hashed_dictionaries(rows, self._columns), self._columns)
         except UnicodeEncodeError as error:
             raise ValueError(f"{self._name}: a name or a value is not valid Unicode: {error}") from None
         y = (self._labels(labels) if rows else np.zeros(0)) if self._with_labels else None
         is_weighted = any(weight is not None for weight in weights)
-        return Batch(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
+        return Examples(X, y, np.array([1.0 if w is None else w for w in weights]) if is_weighted else None)
 
     def _example(self, line: bytes) -> tuple[dict[str, float | str], int | str | None, float | None]:
         """Return the features, the label and the weight of an example; None for what is not there."""
         found = json.loads(line, object_pairs_hook=_distinct_keys, parse_constant=_refuse_word)
         if not isinstance(found, dict):
             raise ValueError(f"must be an object such as {{...}}, one a line, got {_json_text(found)}")
+        reading = self._reading
         features, label, weight = divided(
-            found, self._target, self._weight, self._drop, needs_drop=self._needs_drop
+            found, self._target, self._weight, reading.drop, needs_drop="drop" in reading.given
         )
-        if self._needs_weight and weight is None:
+        if reading.sample_weight is not None and weight is None:
             raise ArgumentError(
                 "has no weight {key!r}",
                 "write one in each line, or leave {sample_weight} out",

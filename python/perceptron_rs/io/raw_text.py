@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
-from perceptron_rs.io.reading import Reading, check_bits
-from perceptron_rs.io.source import Batch, PathLike, Source, paths_of, refuse_pipe
-from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.features.text import hashed_rows, normalized
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.reading import Reading, checked_options
+from perceptron_rs.io.source import PathLike, Source, paths_of, refuse_pipe
+from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.decoding import line_text
 from perceptron_rs.io.text.lines import text_blocks
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RawText", "kind_of_files", "kind_of_labels", "open_lines"]
 
-USUAL = HashedText()
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
@@ -92,13 +92,10 @@ def open_lines(
     files = paths_of(path)
     for file in files:
         refuse_pipe(file, "raw text is read")
-    bits, ratio = check_bits(hash_bits), check_ratio(max_ratio)
-    reading = Reading(
+    options = checked_options(
         format="lines",
-        hash_bits=bits,
-        with_labels=labelled,
-        labelled=labelled,
-        max_ratio=ratio,
+        hash_bits=hash_bits,
+        max_ratio=max_ratio,
         ngrams=ngrams,
         lowercase=lowercase,
         analyzer=analyzer,
@@ -106,55 +103,32 @@ def open_lines(
         binary=binary,
         norm=norm,
     )
-    return ExampleFiles(files, reading).source()
+    return ExampleFiles(files, Reading(**options, with_labels=labelled, labelled=labelled)).source()
 
 
 class RawText:
     """Makes examples of whole lines of a file.
 
+    Where nothing says whether lines have labels, a line has one if it is a class of the model, and has none
+    without a tab; anything else is refused, as it might be text.
+
     Parameters
     ----------
     name : str
         What errors call the file.
-    hash_bits : int
-        N-grams are hashed to 2 ** hash_bits columns.
-    options : HashedText, default=HashedText()
-        How text is hashed.
-    is_normalized : bool, default=True
-        Whether rows have the norm of the options. If not, they hold counts, which are weighed later.
-    words : Words or None, default=None
-        What is told which n-grams lead to each column.
-    is_labelled : bool or None
-        Whether each line has a label. None: it has one if it is of ``classes``, and has none without a tab;
-        anything else is refused, as it might be text.
-    with_labels : bool, default=True
-        Whether the labels are wanted.
-    kind : {"i", "U", "b"} or None
-        What labels are; None: these lines tell it.
-    classes : ndarray or None
-        The labels of a model.
+    reading : Reading
+        How it is read, with a number of bits.
     """
 
-    def __init__(
-        self,
-        name: str,
-        hash_bits: int,
-        options: HashedText = USUAL,
-        *,
-        is_normalized: bool = True,
-        words: Words | None = None,
-        is_labelled: bool | None,
-        with_labels: bool = True,
-        kind: LabelKind | None = None,
-        classes: NDArray[Any] | None = None,
-    ) -> None:
-        self._name, self._hash_bits, self._is_labelled = name, hash_bits, is_labelled
-        self._options, self._norm = options, options.norm if is_normalized else None
-        self._words = words
-        self._with_labels, self._kind, self._classes = with_labels, kind, classes
+    def __init__(self, name: str, reading: Reading) -> None:
+        assert reading.hash_bits is not None
+        self._name, self._reading, self._columns = name, reading, 1 << reading.hash_bits
+        self._options = reading.text()
+        beside = reading.labels is not None
+        self._is_labelled = not beside if reading.with_labels or beside else reading.labelled
         self._are_labelled: bool | None = None
 
-    def part(self, first: int, text: bytes) -> Batch:
+    def part(self, first: int, text: bytes) -> Examples:
         """Return the examples in whole lines, the first of which has this number."""
         labels, texts = [], []
         for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
@@ -172,15 +146,17 @@ class RawText:
                 )
             labels.append(label)
             texts.append(words if has_label else f"{label}{tab}{words}")
-        columns = 1 << self._hash_bits
-        rows = normalized(hashed_rows(texts, self._options, columns, self._words), self._norm)
-        X = CsrArrays.of(*rows, columns)
-        is_wanted = self._with_labels and self._is_labelled is not False
-        return Batch(X, _labels(labels, self._kind) if is_wanted else None)
+        reading = self._reading
+        rows = hashed_rows(texts, self._options, self._columns, reading.ngrams_of)
+        if not reading.tf_idf:  # else they are counts, which are weighed later
+            rows = normalized(rows, self._options.norm)
+        is_wanted = reading.with_labels and self._is_labelled is not False
+        y = _labels(labels, reading.label_kind) if is_wanted else None
+        return Examples(CsrArrays.of(*rows, self._columns), y)
 
     def _has_label(self, number: int, label: str, tab: str) -> bool:
         """Return whether a line of unknown kind has a label; all lines must be alike."""
-        known = self._classes
+        known = self._reading.classes
         has_label = bool(tab) and known is not None and _is_class(label, known)
         if tab and not has_label:
             raise ArgumentError(

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.options.kinds import MOST_BITS, is_delimiter
-from perceptron_rs.errors import OptionsError
+from perceptron_rs.common.options.kinds import BITS, RATIO, is_delimiter
+from perceptron_rs.common.options.ranges import check_value
+from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.fitted import attributes
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.compression import SUFFIXES as PACKED
@@ -28,12 +29,12 @@ __all__ = [
     "USUAL_BITS",
     "Format",
     "Reading",
-    "check_bits",
-    "check_delimiter",
     "check_names",
     "check_weight",
+    "checked_options",
     "format_of",
     "reading_of",
+    "wrong_width",
 ]
 
 #: Of the columns of a hashed text, as vw has them.
@@ -150,11 +151,20 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
     return Reading(given=frozenset(given), **{**(of_model or {}), **values}, **how)
 
 
-def check_bits(bits: object) -> int:
-    """Return a number of bits that columns may be hashed to; ValueError for another one."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
-        raise ValueError(f"hash_bits must be a whole number from 1 to {MOST_BITS}, got {bits!r:.80}")
-    return bits
+def checked_options(**options: Any) -> dict[str, Any]:
+    """Return arguments of a reader as `FileOptions` has them; raise for one that it cannot have."""
+    for name in ("columns", "drop", "missing"):
+        if (names := options.get(name)) is not None:
+            check_names(name, names)
+            options[name] = tuple(names)
+    for name, values in (("hash_bits", BITS), ("max_ratio", RATIO)):
+        if options.get(name) is not None:
+            check_value(name, values, options[name])
+    if options.get("header") not in (None, True, False):
+        raise ValueError(f"header must be True, False or None, got {options['header']!r:.80}")
+    if (delimiter := options.get("delimiter")) is not None:
+        check_delimiter(delimiter)
+    return options
 
 
 def check_names(name: str, values: object) -> None:
@@ -175,13 +185,12 @@ def check_weight(target: str | None, weight: str | None) -> None:
         )
 
 
-def check_delimiter(delimiter: object) -> str:
-    """Return what may separate the columns of CSV; ValueError for anything else."""
+def check_delimiter(delimiter: object) -> None:
+    """Raise ValueError for what cannot separate the columns of CSV."""
     if not isinstance(delimiter, str) or not is_delimiter(delimiter):
         raise ValueError(
             f"delimiter must be one character of ASCII, and no quote or line end, got {delimiter!r:.80}"
         )
-    return delimiter
 
 
 def format_of(files: Sequence[Any], reading: Reading) -> str:
@@ -242,3 +251,17 @@ def _by_suffix(file: object, reading: Reading) -> str:
         place=f"{name}: ",
         suffix=suffix,
     )
+
+
+def wrong_width(name: str, width: int, reading: Reading, zero_based: bool | None = None) -> ArgumentError:
+    """Return the error for examples that have another number of features than an option or a model says."""
+    counted = reading.base_of_model and zero_based is not None
+    base = f", counted from {int(not zero_based)} as by the model" if counted else ""
+    remedy, settings = "", {}
+    if "n_features" in reading.given:
+        remedy = "leave {n_features} out, or give another number"
+    elif zero_based is not None:
+        remedy = "to expect more features than the training file has, train with {n_features}"
+        settings = {"n_features": "N"}
+    problem = f"has {width} features{base}, but {reading.n_features} are expected"
+    return ArgumentError(problem, remedy, place=f"{name}: ", settings=settings)

@@ -9,9 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from perceptron_rs.common.options.kinds import RATIO
+from perceptron_rs.common.options.ranges import check_value
 from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
-from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
 
@@ -78,7 +80,8 @@ def open_sentences(
     >>> model.classes_.tolist()
     ['D', 'N', 'V']
     """
-    files, max_ratio = tuple(map(Path, paths_of(path))), check_ratio(max_ratio)
+    check_value("max_ratio", RATIO, max_ratio)
+    files = tuple(map(Path, paths_of(path)))
     again = can_be_read_again(*files)
 
     def read() -> Iterator[Sentence]:

@@ -28,7 +28,7 @@ from perceptron_rs.engines import State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.predictor import KernelLearnerPredictor
-from perceptron_rs.kernel.values import check_kernel, kernel_spec
+from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import empty_log
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.settings import Budget, Kernel, KernelSpec
@@ -200,7 +200,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)
-        check_kernel(self)
         self._check_prediction()
         if for_partial_fit and self.kernel == "precomputed":
             raise ArgumentError(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 from perceptron_rs.choices import BudgetPolicy, Gamma, KernelName, Prediction, words
@@ -19,15 +18,9 @@ from perceptron_rs.common.options.groups import (
     parameter,
 )
 from perceptron_rs.common.options.kinds import SWITCH
-from perceptron_rs.common.options.ranges import Choice, Other, Range
+from perceptron_rs.common.options.ranges import Choice, Range
 
 __all__ = ["BudgetedKernelPerceptronParameters", "KernelLearnerParameters", "KernelPerceptronParameters"]
-
-
-def _degree() -> list[Any]:
-    from perceptron_rs.sklearn_base import Interval
-
-    return [Interval(Real, 1, None, closed="left")]  # what is not whole is refused in words of its own
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,7 +34,7 @@ class KernelLearnerParameters(JointParameters, MistakeParameters):
     )
     degree: int = parameter(
         3,
-        Other(_degree, kinds.POSITIVE.option()),
+        kinds.DEGREE,
         "degree of the polynomial kernel",
         needs={"kernel": ("poly",)},
     )

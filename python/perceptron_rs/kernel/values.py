@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from perceptron_rs.common.kernel_spec import settled_kernel
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.float_mode import foreign, standard
-from perceptron_rs.settings import LARGEST_DEGREE, AskForRow, KernelSpec
+from perceptron_rs.settings import AskForRow, KernelSpec
 
 __all__ = [
     "callable_values",
-    "check_kernel",
     "kernel_spec",
     "rows_of_callable",
 ]
@@ -26,13 +24,6 @@ __all__ = [
 #: Examples that a callable is given at a time, at most: what it computes on its way stays small.
 _BLOCK = 4096
 PRECOMPUTED = KernelSpec("precomputed")
-
-
-def check_kernel(estimator: Any) -> None:
-    """Refuse a degree that the engines do not have."""
-    degree = estimator.degree
-    if not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
-        raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
 
 
 def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:

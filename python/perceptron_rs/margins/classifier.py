@@ -21,17 +21,18 @@ from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.common.rows.selection import matrix_of, select_rows
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.labels import encode_new, label_array
+from perceptron_rs.common.threads import check_n_jobs, n_threads
 from perceptron_rs.common.turns import learning
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, norm_squared
 from perceptron_rs.margins.exact.rounding import refuse_rounded
-from perceptron_rs.margins.kernel import check_kernel, gram, kernel_result, scaled
+from perceptron_rs.margins.kernel import gram, scaled
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
-from perceptron_rs.margins.problem import Problem, check_options, threads
+from perceptron_rs.margins.problem import Problem, search_options
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
@@ -228,7 +229,7 @@ class MaxMarginClassifier(
 
     def _learn(self, X: MatrixLike, y: ArrayLike) -> None:
         self._check_parameters()
-        options = check_options(self.bias, self.tol, self.max_steps, self.solver)
+        options = search_options(self.bias, tol=self.tol, max_steps=self.max_steps, solver=self.solver)
         engine = get_engine(self.engine)
         refuse_rounded(X)
         data = examples(self, engine, X, reset=True)
@@ -237,7 +238,7 @@ class MaxMarginClassifier(
         planes = range(len(classes)) if len(classes) > 2 else (1,)
         with recorded(self, "fit", data.stored, index, None):
             problems = [
-                Problem(engine, data, (index == k).astype(np.uint32), (False, True), threads(self.n_jobs))
+                Problem(engine, data, (index == k).astype(np.uint32), (False, True), n_threads(self))
                 for k in planes
             ]
             space = None
@@ -245,11 +246,7 @@ class MaxMarginClassifier(
                 space = gram(problems[0], self.kernel, self.gamma, self.degree, self.coef0)
             fits = []
             for k, problem in zip(planes, problems, strict=True):
-                result = (
-                    solve(problem, goal="margin", **options)
-                    if space is None
-                    else kernel_result(problem, space, **options)
-                )
+                result = solve(problem, options, space)
                 if result.radius == 0:
                     raise ArgumentError("{X} must not be all zeros", "there is nothing to separate")
                 if result.status != "separable":
@@ -277,7 +274,6 @@ class MaxMarginClassifier(
 
     def _check_parameters(self) -> None:
         check_values(self)
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:
         """Raise, or warn, that no separating plane is known."""
@@ -307,7 +303,7 @@ class MaxMarginClassifier(
 
     def _assert_ready(self) -> None:
         super()._assert_ready()
-        threads(self.n_jobs)  # which is no parameter that scikit-learn validates
+        check_n_jobs(self.n_jobs)  # scikit-learn leaves 0 to joblib
 
     def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
         known = [result if result.status == "separable" else None for result in self.results_]
@@ -372,9 +368,7 @@ def _scaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64]
     w, b = result.coef, result.intercept
     if result.status != "separable":
         return w, b, -math.inf
-    score = problem.engine.margin(
-        problem.data.rows, problem.labels, w, b, normalize=False, threads=problem.threads
-    )[0]
+    score = problem.margin(w, b, normalize=False)[0]
     if 0 < score < math.inf:
         with np.errstate(over="ignore", under="ignore"):
             scaled, offset = w / score, b / score
@@ -392,9 +386,7 @@ def _certified(problem: Problem, w: NDArray[np.float64], b: float, bias: str) ->
     """Return a number that is not above the margin of a plane; -inf if it has none."""
     if not (np.isfinite(w).all() and math.isfinite(b) and w.any()):
         return -math.inf
-    lower = problem.engine.margin(
-        problem.data.rows, problem.labels, w, b, normalize=bias != "augmented", threads=problem.threads
-    )[0]
+    lower = problem.margin(w, b, normalize=bias != "augmented")[0]
     if bias != "augmented" or not 0 < lower < math.inf:
         return float(lower)
     exponent = math.frexp(max(float(np.abs(w).max()), abs(b)))[1]

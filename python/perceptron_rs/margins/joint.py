@@ -11,12 +11,13 @@ from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
+from perceptron_rs.common.options.ranges import Choice, check_value
 from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import check_kernel, gram
 from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import choice, read
+from perceptron_rs.margins.problem import read
 from perceptron_rs.margins.result import MarginResult
 
 __all__ = ["JointMargin", "joint_margin"]
@@ -132,7 +133,7 @@ def joint_margin(
     >>> round(found.result.mistake_bound, 6)
     4.0
     """
-    choice("bias", bias, ("augmented", "none"))
+    check_value("bias", Choice(("augmented", "none")), bias)
     check_kernel(kernel, gamma, degree, coef0)
     options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
     options |= {"bias": "none", "n_jobs": n_jobs}

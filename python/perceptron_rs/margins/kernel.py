@@ -11,29 +11,29 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
-from typing import get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import MatrixLike, nearest_float, shape_of
-from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
+from perceptron_rs.array_likes import MatrixLike, shape_of
+from perceptron_rs.choices import EngineName, Gamma, MarginKernel
 from perceptron_rs.common.kernel_spec import check_square, settled_kernel
+from perceptron_rs.common.options.groups import check_arguments
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.bounds import down, novikoff, up, up_root
+from perceptron_rs.margins.exact.bounds import down, up, up_root
 from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
-from perceptron_rs.margins.problem import Problem, read
+from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
+from perceptron_rs.margins.problem import Problem, read, result_of
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.settings import LARGEST_DEGREE, KernelSpec
+from perceptron_rs.settings import KernelSpec
 from perceptron_rs.state import Floats
 
 __all__ = [
-    "KERNELS",
     "Space",
     "check_kernel",
     "gram",
@@ -43,30 +43,16 @@ __all__ = [
     "whole_weights",
 ]
 
-KERNELS: tuple[MarginKernel, ...] = get_args(MarginKernel)
-
 _ONE = 2**53
 _MOST_DEGREE = 32  # of exact powers
 _ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of symmetry
 _SMALL = 2.0**-40  # what is left of a squared length, of the largest, that is taken for rounding
 
 
-def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> None:
+def check_kernel(kernel: str, gamma: Gamma, degree: int, coef0: float) -> None:
     """Raise unless these are parameters of a kernel."""
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {KERNELS}, got {kernel!r:.80}")
-    is_number = (
-        isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < nearest_float(gamma) < math.inf
-    )
-    if not is_number and not (isinstance(gamma, str) and gamma in ("scale", "auto")):
-        raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {gamma!r:.80}")
-    if isinstance(degree, bool) or not isinstance(degree, Integral) or not 1 <= int(degree) <= LARGEST_DEGREE:
-        raise ValueError(f"degree must be a whole number from 1 to {LARGEST_DEGREE}, got {degree!r:.80}")
-    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not 0 <= nearest_float(coef0) < math.inf:
-        raise ValueError(
-            f"coef0 must be a finite number of at least 0, got {coef0!r:.80}; below 0 the kernel need not "
-            "be an inner product"
-        )
+    given = {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    check_arguments(MaxMarginClassifierParameters, **given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,21 +212,10 @@ def kernel_matrix(
         return gram(problem, kernel, gamma, degree, coef0).K
 
 
-def kernel_result(
-    problem: Problem, space: Space, *, bias: Bias, tol: float, max_steps: int, solver: Solver
-) -> MarginResult:
+def kernel_result(problem: Problem, space: Space, options: dict[str, Any]) -> MarginResult:
     """Return the largest margin in the space of the kernel."""
-    engine, labels, K = problem.engine, problem.labels, space.K
-    found = engine.separate(
-        engine.dense_rows(space.rows),
-        labels,
-        bias=bias,
-        tol=tol,
-        max_steps=max_steps,
-        solver=solver,
-        goal="margin",
-        threads=problem.threads,
-    )
+    engine, labels, K, bias = problem.engine, problem.labels, space.K, options["bias"]
+    found = problem.separate(engine.dense_rows(space.rows), options, "margin")
     radius = up_root(Fraction(max(float(np.diag(K).max()), 0.0)))
     exact, support, weights = _Exact(space, labels, bias), found["support"], found["dual_weights"]
     status, lower, upper = found["status"], math.inf, math.inf
@@ -269,26 +244,9 @@ def kernel_result(
                 f"the kernel values must be inner products, but the margin is at least {lower} and at most "
                 f"{upper}; take a positive definite kernel"
             )
-    norm = np.array([exact.norm(coef)])
-    bound, best = novikoff(radius, lower, upper, norm, intercept, bias)
-    return MarginResult(
-        status=status,
-        lower=lower,
-        upper=upper,
-        coef=coef,
-        intercept=intercept,
-        support=support,
-        dual_weights=weights,
-        radius=radius,
-        mistake_bound=bound,
-        best_mistake_bound=best,
-        bias=bias,
-        classes=problem.classes,
-        proof=proof,
-        solver=found["solver"],
-        work=dict(found["work"]),
-        kernel=space.spec,
-    )
+    found.update({"status": status, "lower": lower, "upper": upper, "coef": coef, "intercept": intercept})
+    found.update({"support": support, "dual_weights": weights, "radius": radius, "proof": proof})
+    return result_of(problem, found, bias, kernel=space.spec, norm=exact.norm(coef))
 
 
 def scaled(space: Space, labels: NDArray[np.uint32], result: MarginResult) -> tuple[Floats, float, float]:

@@ -7,10 +7,9 @@ from typing import Any
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.kernel import Space, check_kernel, gram, kernel_result
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import Problem, check_options, read
+from perceptron_rs.margins.problem import Problem, read, result_of, search_options
 from perceptron_rs.margins.result import MarginResult, UndecidedError
 from perceptron_rs.margins.small import decided
 
@@ -112,12 +111,12 @@ def max_margin(
     >>> max_margin([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1], kernel="poly", degree=2).status
     'separable'
     """
-    options = check_options(bias, tol, max_steps, solver)
+    options = search_options(bias, tol=tol, max_steps=max_steps, solver=solver)
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
-        return _solve(problem, "margin", space, options)
+        return solve(problem, options, space)
 
 
 def is_separable(
@@ -203,12 +202,12 @@ def is_separable(
     """
     if explain not in (True, False):
         raise ValueError(f"explain must be True or False, got {explain!r:.80}")
-    options = check_options(bias, 1e-8, max_steps, solver)
+    options = search_options(bias, max_steps=max_steps, solver=solver)
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
         problem = read(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
-        result = _solve(problem, "separable", space, options)
+        result = solve(problem, options, space, "separable")
         answer = _ANSWERS.get(result.status)
         if answer is None:
             answer, result = decided(problem, result, space)
@@ -230,44 +229,10 @@ def is_separable(
 _ANSWERS = {"separable": True, "one_class": True, "non_separable": False}
 
 
-def _solve(problem: Problem, goal: str, space: Space | None, options: dict[str, Any]) -> MarginResult:
-    if space is None:
-        return solve(problem, goal=goal, **options)
-    return kernel_result(problem, space, **options)
-
-
-def solve(problem: Problem, *, goal: str, bias: str, tol: float, max_steps: int, solver: str) -> MarginResult:
-    """Ask the engine, and add what follows from its answer."""
-    try:
-        found = problem.engine.separate(
-            problem.data.rows,
-            problem.labels,
-            bias=bias,
-            tol=tol,
-            max_steps=max_steps,
-            solver=solver,
-            goal=goal,
-            threads=problem.threads,
-        )
-    except (ValueError, OverflowError) as error:
-        raise problem.refuse(error) from None
-    bounds = novikoff(
-        found["radius"], found["lower"], found["upper"], found["coef"], found["intercept"], bias
-    )
-    return MarginResult(
-        status=found["status"],
-        lower=found["lower"],
-        upper=found["upper"],
-        coef=found["coef"],
-        intercept=found["intercept"],
-        support=found["support"],
-        dual_weights=found["dual_weights"],
-        radius=found["radius"],
-        mistake_bound=bounds[0],
-        best_mistake_bound=bounds[1],
-        bias=bias,
-        classes=problem.classes,
-        proof=found["proof"],
-        solver=found["solver"],
-        work=dict(found["work"]),
-    )
+def solve(
+    problem: Problem, options: dict[str, Any], space: Space | None = None, goal: str = "margin"
+) -> MarginResult:
+    """Ask the engine, in the space of a kernel if there is one, and add what follows from its answer."""
+    if space is not None:
+        return kernel_result(problem, space, options)
+    return result_of(problem, problem.separate(problem.data.rows, options, goal), options["bias"])

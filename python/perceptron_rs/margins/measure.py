@@ -105,12 +105,7 @@ def margin(
                 "coef must not be all zeros: such weights have no direction; pass other weights, or compute "
                 "them with max_margin"
             )
-        try:
-            lower, upper, offending = problem.engine.margin(
-                problem.data.rows, problem.labels, w, b, normalize=bool(normalize), threads=problem.threads
-            )
-        except (ValueError, OverflowError) as error:
-            raise problem.refuse(error) from None
+        lower, upper, offending = problem.margin(w, b, normalize=bool(normalize))
     interval = MarginInterval(lower, upper)
     return (interval, offending) if return_offending else interval
 

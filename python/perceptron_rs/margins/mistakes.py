@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novik
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
-from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import Problem, check_options, choice, read
+from perceptron_rs.margins.problem import Problem, read, search_options
 from perceptron_rs.margins.result import MistakeBounds
 from perceptron_rs.state import Floats
 
@@ -156,7 +155,7 @@ def mistake_bounds(
     >>> round(bounds.block_novikoff, 3)
     4.816
     """
-    kind = cast(Bias, choice("bias", bias, ("augmented", "free", "none")))
+    options = search_options(bias)
     if coef is None and intercept is not None:
         raise ValueError(
             "intercept was passed without coef; pass both, or neither to use the hyperplane of max_margin"
@@ -164,16 +163,16 @@ def mistake_bounds(
     with standard():
         terms = _terms(margin_threshold, added_feature, eta0)
         problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
-        w, b = _direction(problem, coef, intercept, kind)
-        start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=kind != "none")
+        w, b = _direction(problem, coef, intercept, options)
+        start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=bias != "none")
         if len(problem.classes) > 2:
             if terms.threshold or terms.added:
                 raise ValueError(
                     "margin_threshold and added_feature must be 0 with more than two classes: a joint "
                     "learner has neither"
                 )
-            return _joint_bounds(problem, w, b, start, terms, has_bias=kind != "none")
-        return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=kind != "none")
+            return _joint_bounds(problem, w, b, start, terms, has_bias=bias != "none")
+        return _bounds(problem, w[0], float(b[0]), start, terms, has_bias=bias != "none")
 
 
 class _Terms(NamedTuple):
@@ -196,7 +195,9 @@ def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     return _Terms(Fraction(float(threshold)) / Fraction(float(eta0)), float(added), Fraction(float(eta0)))
 
 
-def _direction(problem: Problem, coef: object, intercept: object, kind: Bias) -> tuple[Floats, Floats]:
+def _direction(
+    problem: Problem, coef: object, intercept: object, options: dict[str, Any]
+) -> tuple[Floats, Floats]:
     """Return weights (K, d) and intercepts (K,) of the direction, with K = 1 for two classes."""
     columns, classes = problem.data.rows.shape[1], len(problem.classes)
     if coef is None and classes > 2:
@@ -205,12 +206,12 @@ def _direction(problem: Problem, coef: object, intercept: object, kind: Bias) ->
             "joint_margin"
         )
     if coef is None:
-        found = solve(problem, goal="margin", **check_options(kind, 1e-8, MAX_STEPS, "auto"))
+        found = solve(problem, options)
         w, b = found.coef.reshape(1, -1), np.array([found.intercept])
     else:
         problem.check_finite()
         w, b = planes(coef, intercept, columns, classes if classes > 2 else 1)
-    if kind == "none" and b.any():
+    if options["bias"] == "none" and b.any():
         raise ValueError(
             f"intercept must be 0 or None for bias='none', got {b[b != 0][0]}; set it to 0, or use "
             "bias='augmented'"
@@ -346,17 +347,7 @@ def _block_novikoff(
     if not w.any():  # the bias alone: it has the augmented margin 1, or the wrong sign for some example
         right = (problem.labels == 1).all() if b > 0 else (problem.labels == 0).all()
         return novikoff(longest, math.inf, math.inf, w, b, "free")[0] if right else math.inf
-    try:
-        lower, upper, _ = problem.engine.margin(
-            problem.data.rows,
-            problem.labels,
-            w,
-            b if has_bias else None,
-            normalize=True,
-            threads=problem.threads,
-        )
-    except (ValueError, OverflowError) as error:
-        raise problem.refuse(error) from None
+    lower, upper, _ = problem.margin(w, b if has_bias else None, normalize=True)
     return novikoff(longest, lower, upper, w, b, "free" if has_bias else "none")[0]
 
 

@@ -32,8 +32,6 @@ class MaxMarginClassifierParameters(RunParameters):
         "kernel coefficient: a number, scale or auto",
         needs={"kernel": ("rbf", "poly")},
     )
-    degree: int = parameter(
-        3, Range(1, whole=True), "degree of the polynomial kernel", needs={"kernel": ("poly",)}
-    )
+    degree: int = parameter(3, kinds.DEGREE, "degree of the polynomial kernel", needs={"kernel": ("poly",)})
     coef0: float = parameter(0.0, kinds.AMOUNT, "constant term of the kernel", needs={"kernel": ("poly",)})
     inseparable: Literal["raise", "warn"] = parameter("raise", Choice(("raise", "warn")))

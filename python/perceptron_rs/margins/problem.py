@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, nearest_float
-from perceptron_rs.choices import Bias, Solver
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.common.options.groups import check_arguments
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.targets.labels import encode_new, label_array
-from perceptron_rs.common.threads import thread_count
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.common.threads import check_n_jobs, thread_count
+from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.margins.parameters import MAX_STEPS, MaxMarginClassifierParameters
+from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.settings import KernelSpec, Solution
 from perceptron_rs.sklearn_base import BaseEstimator
+from perceptron_rs.state import Floats
 
 __all__ = [
-    "BIASES",
-    "SOLVERS",
     "Problem",
-    "check_options",
-    "choice",
     "read",
-    "threads",
+    "result_of",
+    "search_options",
     "two_classes",
 ]
-
-BIASES: tuple[Bias, ...] = get_args(Bias)
-SOLVERS: tuple[Solver, ...] = get_args(Solver)
-_MOST_STEPS = 2**62
 
 
 class _Caller(BaseEstimator):
@@ -50,7 +46,24 @@ class Problem:
     classes: tuple[Any, ...]
     threads: int
 
-    def refuse(self, error: Exception) -> Exception:
+    def separate(self, rows: Rows, options: dict[str, Any], goal: str) -> Solution:
+        """Find the plane of largest margin, among examples with these rows."""
+        try:
+            return self.engine.separate(rows, self.labels, **options, goal=goal, threads=self.threads)
+        except (ValueError, OverflowError) as error:
+            raise self._about(error) from None
+
+    def margin(
+        self, w: Floats, b: float | None, *, normalize: bool
+    ) -> tuple[float, float, NDArray[np.int64]]:
+        """Bound the margin of a plane from both sides, and find the rows that are not on theirs."""
+        how: dict[str, Any] = {"normalize": normalize, "threads": self.threads}
+        try:
+            return self.engine.margin(self.data.rows, self.labels, w, b, **how)
+        except (ValueError, OverflowError) as error:
+            raise self._about(error) from None
+
+    def _about(self, error: Exception) -> Exception:
         """Return what to raise for an error of the engine: about X, if it is due to X."""
         self.check_finite()
         return error if isinstance(error, ValueError) else ValueError(str(error))
@@ -89,7 +102,8 @@ def read(
         classes = tuple(found.tolist())
     else:
         labels, classes = two_classes(given)
-    return Problem(core, data, labels, classes, threads(n_jobs))
+    check_n_jobs(n_jobs)
+    return Problem(core, data, labels, classes, thread_count(n_jobs))
 
 
 def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
@@ -110,35 +124,34 @@ def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], t
     return labels, tuple(classes.tolist())
 
 
-def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    """Return ``value`` if it is one of the words."""
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r:.80}")
-    return value
-
-
-def check_options(bias: object, tol: object, max_steps: object, solver: object) -> dict[str, Any]:
+def search_options(
+    bias: str, *, tol: float = 1e-8, max_steps: int = MAX_STEPS, solver: str = "auto"
+) -> dict[str, Any]:
     """Return the options of a search as an engine takes them."""
-    if isinstance(tol, bool) or not isinstance(tol, Real):
-        raise TypeError(f"tol must be a real number, got {tol!r:.80}")
-    if not 0 < nearest_float(tol) < math.inf:
-        raise ValueError(f"tol must be a finite number above 0, got {tol!s:.80}; 1e-8 is the default")
-    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral):
-        raise TypeError(f"max_steps must be a whole number, got {max_steps!r:.80}")
-    if not 0 <= int(max_steps) <= _MOST_STEPS:
-        raise ValueError(f"max_steps must be from 0 to 2**62, got {max_steps!s:.80}")
-    return {
-        "bias": choice("bias", bias, BIASES),
-        "tol": float(tol),
-        "max_steps": int(max_steps),
-        "solver": choice("solver", solver, SOLVERS),
-    }
+    check_arguments(MaxMarginClassifierParameters, bias=bias, tol=tol, max_steps=max_steps, solver=solver)
+    return {"bias": bias, "tol": float(tol), "max_steps": int(max_steps), "solver": solver}
 
 
-def threads(n_jobs: int | None) -> int:
-    """Return how many threads ``n_jobs`` and joblib's context allow."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs must be a whole number or None, got {n_jobs!r:.80}")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; 1 is one thread, -1 one for each processor")
-    return thread_count(n_jobs)
+def result_of(
+    problem: Problem,
+    found: Solution,
+    bias: str,
+    *,
+    kernel: KernelSpec | None = None,
+    norm: float | None = None,
+) -> MarginResult:
+    """Return what an engine has found as a result, with the bounds that follow from it.
+
+    In the space of a kernel, ``norm`` is the length of the weights there.
+    """
+    weights = found["coef"] if norm is None else np.array([norm])
+    ends = found["radius"], found["lower"], found["upper"]
+    bound, best = novikoff(*ends, weights, found["intercept"], bias)
+    return MarginResult(
+        **found,
+        mistake_bound=bound,
+        best_mistake_bound=best,
+        bias=bias,
+        classes=problem.classes,
+        kernel=kernel,
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.audit import NOT_SAVED
+from perceptron_rs.common.threads import check_n_jobs
 from perceptron_rs.models.values import plain
 
 if TYPE_CHECKING:
@@ -114,7 +115,5 @@ def _weights_from_json(pairs: list[Any]) -> dict[Any, float]:
 def checked(estimator: Fitted) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
     estimator._validate_params()
-    # scikit-learn leaves 0 to joblib, and joblib to the first call.
-    if estimator.n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; give a number of threads, or None")
+    check_n_jobs(estimator.n_jobs)  # scikit-learn leaves 0 to joblib, and joblib to the first call
     estimator._check_parameters()

@@ -14,7 +14,7 @@ from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.kinds import SWITCH, Option
-from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Values
+from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Values, check_value
 
 if TYPE_CHECKING:
     from numpy.random import RandomState
@@ -46,6 +46,7 @@ __all__ = [
     "StepParameters",
     "add_options",
     "allowed",
+    "check_arguments",
     "constraints",
     "group_of",
     "options",
@@ -148,6 +149,13 @@ def group_of(kind: type) -> type:
     """Return the dataclass that declares the parameters of an estimator; a subclass may be one of others."""
     groups = (base for base in kind.__mro__ if isinstance(vars(base).get("__dataclass_fields__"), dict))
     return next(group for group in groups if all("values" in part.metadata for part in fields(group)))
+
+
+def check_arguments(group: type, **given: Any) -> None:
+    """Raise InvalidParameterError for arguments of a function that no parameter of their names may be."""
+    declared = {parameter.name: parameter.metadata["values"] for parameter in fields(group)}
+    for name, value in given.items():
+        check_value(name, declared[name], value)
 
 
 @cache

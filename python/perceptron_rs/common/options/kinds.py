@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from perceptron_rs.choices import LARGEST_DEGREE
 from perceptron_rs.common.options.ranges import LARGEST, Other, Range, Switch, Values
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = [
     "AMOUNT",
     "BITS",
     "COUNT",
+    "DEGREE",
     "FINITE",
     "FLAG",
     "FORMATS",
@@ -81,6 +83,7 @@ SHARE = Range(0, 1)
 FRACTION = Range(0, 1, closed="neither")
 HELD_OUT = Range(0, 1, closed="left")
 TOLERANCE = Range(0, none=True)
+DEGREE = Range(1, LARGEST_DEGREE, whole=True)
 RATIO = Range(1, closed="neither", infinite=True)
 WINDOW = Range(0, 100, whole=True)
 MOST_BITS = 30

@@ -6,13 +6,16 @@ Nothing is imported here that takes time, so that ``--help`` is quick.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, Protocol
 
-__all__ = ["LARGEST", "Choice", "Other", "Range", "Switch", "Values"]
+__all__ = ["LARGEST", "Choice", "Other", "Range", "Switch", "Values", "check_value"]
 
 LARGEST = 2**31 - 1
+_MOST = int(sys.float_info.max)
 
 
 class Values(Protocol):
@@ -25,7 +28,7 @@ class Values(Protocol):
         """Return what scikit-learn's validation is to know of it."""
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value of JSON may be one."""
+        """Whether a value may be one, as of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Range:
 
     def _holds(self, value: float) -> bool:
         low, high = (bound if bound is not None else other for bound, other in self._bounds())
-        if not (low <= value <= high) or (math.isinf(value) and not self.infinite):
+        if not (low <= value <= high) or (abs(value) == math.inf and not self.infinite):
             return False
         return not (value == self.low and self.closed == "neither") and not (
             value == self.high and self.closed != "both"
@@ -117,12 +120,13 @@ class Range:
         return [*found, None] if self.none else found
 
     def accepts(self, value: object) -> bool:
-        """Whether a value of JSON may be one."""
+        """Whether a value may be one, as of JSON."""
         if value is None or isinstance(value, str):
             return self.none if value is None else value in self.words
-        if isinstance(value, bool) or not isinstance(value, int if self.whole else int | float):
+        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
             return bool(self.also)
-        return self._holds(value)
+        is_float = not isinstance(value, Integral) or abs(int(value)) <= _MOST
+        return (self.whole or is_float) and self._holds(value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,9 @@ class Choice:
     none: bool = False
     also: tuple[Any, ...] = ()
 
+    def __str__(self) -> str:
+        return f"one of {self.words}" + (" or None" if self.none else "")
+
     def option(self) -> dict[str, Any]:
         """Return what argparse is to know of an option that sets it."""
         return {"choices": self.words}
@@ -147,7 +154,7 @@ class Choice:
         return [StrOptions(set(self.words)), *self.also, *([None] if self.none else [])]
 
     def accepts(self, value: object) -> bool:
-        """Whether a value of JSON may be one."""
+        """Whether a value may be one, as of JSON."""
         return value in self.words if isinstance(value, str) else self.none and value is None
 
 
@@ -166,7 +173,7 @@ class Switch:
         return ["boolean"]
 
     def accepts(self, value: object) -> bool:
-        """Whether a value of JSON may be one."""
+        """Whether a value may be one, as of JSON."""
         return isinstance(value, bool)
 
 
@@ -196,3 +203,11 @@ class Other:
     def accepts(self, value: object) -> bool:  # noqa: ARG002
         """Whether a value of JSON may be one: who predicts with it says so, with more to compare it with."""
         return True
+
+
+def check_value(name: str, values: Values, value: object) -> None:
+    """Raise scikit-learn's error, a ValueError and a TypeError, unless an argument is one of these values."""
+    if not values.accepts(value):
+        from perceptron_rs.sklearn_base import InvalidParameterError
+
+        raise InvalidParameterError(f"{name} must be {values}, got {value!r:.80}")

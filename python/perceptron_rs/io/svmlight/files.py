@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
+from perceptron_rs.common.options.kinds import RATIO
+from perceptron_rs.common.options.ranges import check_value
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.threads import thread_count
 from perceptron_rs.errors import ArgumentError
@@ -28,7 +30,7 @@ from perceptron_rs.io.source import (
     paths_of,
 )
 from perceptron_rs.io.svmlight.label_lists import CutLists
-from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio, n_lines
+from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import BLOCK, name_of_file, whole_lines
 from perceptron_rs.io.threads import in_order
@@ -163,10 +165,11 @@ def load_with_base(
     if (offset > 0 or length > 0) and len(files) > 1:
         raise ValueError(f"offset and length are places in one file, got {len(files)} files")
     threads = thread_count(n_jobs)
+    check_value("max_ratio", RATIO, max_ratio)
     options: dict[str, Any] = {
         "zero_based": base,
         "refuse_query_ids": query_id == "refuse",
-        "max_ratio": check_ratio(max_ratio),
+        "max_ratio": max_ratio,
     }
     names = [name_of_file(file) for file in files]
     if offset == 0 and length <= 0 and not multilabel and all(map(_is_of_core, files)):
@@ -256,7 +259,7 @@ def open_svmlight(
     """
     files = _files(path)
     base = check_options(n_features, zero_based, query_id)
-    max_ratio = check_ratio(max_ratio)
+    check_value("max_ratio", RATIO, max_ratio)
     if labelled not in (True, False, "auto"):
         raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
     if multilabel and labelled is not True:

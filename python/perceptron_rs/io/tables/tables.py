@@ -9,14 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from perceptron_rs.errors import about
-from perceptron_rs.io.reading import Reading, check_bits, check_delimiter, check_names
+from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.reading import Reading, checked_options
 from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
 from perceptron_rs.io.tables.cells import CellKinds, LabelKind
 from perceptron_rs.io.tables.columns import arrow, room_for_arrow
 from perceptron_rs.io.tables.delimited import CsvText
 from perceptron_rs.io.tables.layout import Layout, layout_of, located
-from perceptron_rs.io.text.compression import MAX_RATIO, check_ratio
+from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.threads import in_order
 
 __all__ = [
@@ -110,68 +113,43 @@ def open_csv(
     array(['length', 'links'], dtype=object)
     """
     arrow()  # its absence is said here
-    files, max_ratio = paths_of(path), check_ratio(max_ratio)
-    _check_files(files)
-    if header not in (None, True, False):
-        raise ValueError(f"header must be True, False or None, got {header!r:.80}")
-    check_delimiter(delimiter)
-    for name, names in (("columns", columns), ("drop", drop), ("missing", missing)):
-        check_names(name, names)
-    if hash_bits is not None:
-        check_bits(hash_bits)
-
-    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
-
-    reading = Reading(
-        format="csv",
+    options = checked_options(
         target=target,
         sample_weight=sample_weight,
-        columns=None if columns is None else tuple(columns),
-        drop=tuple(drop),
+        columns=columns,
+        drop=drop,
         delimiter=delimiter,
         header=header,
-        missing=tuple(missing),
+        missing=missing,
         hash_bits=hash_bits,
         max_ratio=max_ratio,
     )
+    return _opened(_checked_files(path), Reading(format="csv", **options))
+
+
+def _opened(files: list[str], reading: Reading) -> Source:
+    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
+
     return ExampleFiles(files, reading).opened()
 
 
 class CsvLines:
     """Makes examples of whole records of a file, which begin with its first line.
 
+    If nothing says what labels are, or which columns to hash hold text, a part must be all of the file.
+
     Parameters
     ----------
-    text : CsvText
-        What reads the records.
-    layout : callable
-        Returns which columns are what, when their names have been read.
-    hash_bits : int or None
-        The features are hashed to 2 ** hash_bits columns.
-    texts : tuple of str or None
-        Of hashed features, those that hold text; None: all cells tell it.
-    kind : {"i", "U", "b"} or None
-        What labels are; None: all cells tell it.
-    is_labelled : bool
-        Whether the labels are read.
-    is_new : bool
-        Whether the names of the features are seen for the first time, and so may be an example.
+    name : str
+        What errors call the file.
+    form : {"csv", "tsv"}
+    reading : Reading
+        How it is read.
     """
 
-    def __init__(
-        self,
-        text: CsvText,
-        layout: Callable[[CsvText], Layout],
-        *,
-        hash_bits: int | None = None,
-        texts: tuple[str, ...] | None = None,
-        kind: LabelKind | None = None,
-        is_labelled: bool = True,
-        is_new: bool = True,
-    ) -> None:
-        self.text, self._layout_of = text, layout
-        self.hash_bits, self.texts, self.kind = hash_bits, texts, kind
-        self.is_labelled, self.is_new = is_labelled, is_new
+    def __init__(self, name: str, form: str, reading: Reading) -> None:
+        self.text = CsvText(name, reading.separator(form), header=reading.header, missing=reading.missing)
+        self.reading, self.texts, self.records = reading, reading.texts, self.text.records
         self.layout: Layout | None = None
         self._rows = 0
 
@@ -181,64 +159,62 @@ class CsvLines:
             text = self.text.begin(text)
             if not self.text.names:
                 return None
-            self.layout = self._layout_of(self.text)
+            self.layout = layout_of(self.text.schema, self.text.name, self.reading, text=self.text)
         return text
 
-    def part(self, text: bytes) -> Batch | None:
-        """Return the examples in a part, as it is read; None if there can be none yet."""
-        rest = self.after_header(text)
-        return None if rest is None else next(self._converted(map(self.table, [rest])))
+    def part(self, _first: int, text: bytes) -> Examples:
+        """Return the examples in whole records; none if no line was there."""
+        return self._examples(map(self.table, self._rest([text])))
 
-    def batches(self, parts: Iterable[bytes]) -> Iterator[Batch]:
-        """Give the examples of all parts."""
-        return self._converted(self._tables(parts))
+    def whole(self, parts: Iterable[bytes]) -> Examples:
+        """Return the examples of all parts together."""
+        return self._examples(in_order(self.table, self._rest(parts)))
 
-    def whole(self, parts: Iterable[bytes]) -> Batch | None:
-        """Return the examples of all parts together; None if there is no line."""
-        rows, tables = 0, []
-        with located(self.text.name, lambda: rows):
-            for table in self._tables(parts):
-                rows += table.num_rows
-                tables.append(table)
-        return next(self._converted(iter([arrow().concat_tables(tables)]))) if tables else None
+    def _rest(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        return (text for text in map(self.after_header, parts) if text is not None)
 
-    def _converted(self, tables: Iterator[Any]) -> Iterator[Batch]:
-        with located(self.text.name, lambda: self._rows):
+    def _examples(self, tables: Iterable[Any]) -> Examples:
+        before, rows, parts = self._rows, 0, []
+        with located(self.text.name, lambda: before + rows):
             for table in tables:
-                batch = self._batch(table)
-                self._rows += table.num_rows
-                yield batch
-
-    def _tables(self, parts: Iterable[bytes]) -> Iterator[Any]:
-        return in_order(self.table, (text for text in map(self.after_header, parts) if text is not None))
+                rows += table.num_rows
+                parts.append(table)
+            self._rows, rows, layout = before + rows, 0, self.layout
+            if layout is None:
+                return Examples(np.zeros((0, self.reading.n_features or 0)))
+            X, y, weights, _ = self._batch(arrow().concat_tables(parts) if len(parts) > 1 else parts[0])
+        if self.reading.hash_bits is None:
+            return Examples(X, y, weights, None if self.text.header is False else layout.names)
+        names = tuple(feature.name for feature in layout.features)
+        return Examples(X, y, weights, hashed=(names, self.texts or ()))
 
     def table(self, text: bytes) -> Any:
         """Return the columns that are needed, as numbers where it is known that they hold them."""
         layout = self.layout
         assert layout is not None
         numbers = set(layout.used) - {layout.target}
-        if self.hash_bits is not None:
+        if self.reading.hash_bits is not None:
             numbers -= set(layout.columns) if self.texts is None else set(self.texts)
-        used = [name for name in layout.used if self.is_labelled or name != layout.target]
+        used = [name for name in layout.used if self.reading.with_labels or name != layout.target]
         return self.text.table(text, used, numbers)
 
     def _batch(self, table: Any) -> Batch:
         layout = self.layout
         assert layout is not None
-        if self.hash_bits is not None and self.texts is None:
+        if self.reading.hash_bits is not None and self.texts is None:
             kinds = {name: CellKinds(name) for name in layout.columns}
             for name, kind in kinds.items():
                 kind.add(table.column(name))
             self.texts = tuple(name for name, kind in kinds.items() if kind.is_text())
             table = self.text.converted(table, [name for name in kinds if name not in self.texts])
-        if layout.target is None or not self.is_labelled:
-            return layout.batch(table, hash_bits=self.hash_bits, is_labelled=False)
-        label_kind = self.kind
+        if layout.target is None or not self.reading.with_labels:
+            return layout.batch(table, hash_bits=self.reading.hash_bits, is_labelled=False)
+        label_kind = self.reading.label_kind
         if label_kind is None:
             found = CellKinds(layout.target)
             found.add(table.column(layout.target))
             label_kind = self.label_kind(found)
-        return layout.batch(table, label_kind, hash_bits=self.hash_bits)
+        return layout.batch(table, label_kind, hash_bits=self.reading.hash_bits)
 
     def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> None:
         """Look at the cells of a file of whose columns the kinds are to be found."""
@@ -248,7 +224,7 @@ class CsvLines:
                 layout = self.layout
                 if text is None or layout is None:
                     continue
-                features = layout.columns if self.hash_bits is not None and self.texts is None else []
+                features = layout.columns if self.reading.hash_bits is not None and self.texts is None else []
                 names = [*features, *([] if layout.target is None else [layout.target])]
                 table = self.text.table(text, names or layout.used, ())
                 rows += table.num_rows
@@ -258,7 +234,7 @@ class CsvLines:
     def label_kind(self, kinds: CellKinds) -> LabelKind:
         """Return what labels are; raise an error if the first line looks like an example."""
         assert self.layout is not None
-        if kinds.holds_name and self.is_new:
+        if kinds.holds_name and self.reading.names is None:
             texts = self.texts or ()
             self.text.refuse_label(kinds.name, [n for n in self.layout.columns if n not in texts])
         return kinds.label_kind()
@@ -274,18 +250,20 @@ def kinds_of(
     last = next((lines for lines in reversed(every) if lines.layout is not None), every[-1])
     with located(every[0].text.name):
         target = None if last.layout is None else last.layout.target
-        if last.hash_bits is not None and last.texts is None:
+        if last.reading.hash_bits is not None and last.texts is None:
             last.texts = tuple(name for name in kinds if name != target and kinds[name].is_text())
-        kind = last.kind
+        kind = last.reading.label_kind
         if kind is None and target in kinds:
             kind = last.label_kind(kinds[target])
     return kind, last.texts
 
 
-def _check_files(files: Sequence[str]) -> None:
-    """Refuse what cannot be read twice; the errors for missing files name them."""
+def _checked_files(path: PathLike | Sequence[PathLike]) -> list[str]:
+    """Return files that can be read twice; the errors for missing ones name them."""
+    files = paths_of(path)
     for file in files:
         refuse_pipe(file, "tables are read")
+    return files
 
 
 def open_parquet(
@@ -343,21 +321,11 @@ def open_parquet(
     >>> model.classes_.tolist()
     ['ham', 'spam']
     """
-    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
-
     arrow()
-    files = paths_of(path)
-    _check_files(files)
-    for name, names in (("columns", columns), ("drop", drop)):
-        check_names(name, names)
-    reading = Reading(
-        format="parquet",
-        target=target,
-        sample_weight=sample_weight,
-        columns=None if columns is None else tuple(columns),
-        drop=tuple(drop),
-    )
-    source = ExampleFiles(files, reading).opened()
+    files = _checked_files(path)
+    options = checked_options(target=target, sample_weight=sample_weight, columns=columns, drop=drop)
+    reading = Reading(format="parquet", **options)
+    source = _opened(files, reading)
 
     def cut(n: int | None) -> list[Callable[[], Batch]]:
         groups = [(file, g) for file in files for g in range(ParquetFile(file).file.num_row_groups)]
@@ -519,27 +487,15 @@ def open_arrow(
     array([[ 1. , -0.5,  0. ,  2. ]])
     """
     pyarrow = arrow()
-    for name, names in (("columns", columns), ("drop", drop)):
-        check_names(name, names)
+    options = checked_options(target=target, sample_weight=sample_weight, columns=columns, drop=drop)
     if not hasattr(data, "__arrow_c_stream__"):
-        from perceptron_rs.io.files import ExampleFiles  # which reads by this module
-
-        files = paths_of(data)
-        _check_files(files)
+        files = _checked_files(data)
         for file in files:
             with about(file):
                 IpcFile(file)
-        reading = Reading(
-            format="parquet",
-            target=target,
-            sample_weight=sample_weight,
-            columns=None if columns is None else tuple(columns),
-            drop=tuple(drop),
-            n_features=n_features,
-            as_written=True,
-        )
         sizes = {file: Path(file).stat().st_size for file in files}
-        return replace(ExampleFiles(files, reading).opened(), check=partial(_refuse_cut, sizes))
+        reading = Reading(format="parquet", **options, n_features=n_features, as_written=True)
+        return replace(_opened(files, reading), check=partial(_refuse_cut, sizes))
     once = isinstance(data, pyarrow.RecordBatchReader)
 
     def stream() -> Any:

@@ -16,14 +16,12 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from perceptron_rs.array_likes import nearest_float
 from perceptron_rs.errors import ArgumentError
 
 __all__ = [
     "MAX_RATIO",
     "PACKINGS",
     "SUFFIXES",
-    "check_ratio",
     "first_bytes",
     "n_lines",
     "unpacked",
@@ -55,13 +53,6 @@ PACKINGS = (
 )
 #: What the names of compressed files end in.
 SUFFIXES = tuple(packing.suffix for packing in PACKINGS)
-
-
-def check_ratio(max_ratio: object) -> float:
-    """Return the bound; ValueError for what is none."""
-    if not isinstance(max_ratio, (int, float)) or not max_ratio > 1:
-        raise ValueError(f"max_ratio must be a number above 1, got {max_ratio!r:.80}")
-    return nearest_float(max_ratio)
 
 
 def packing_of(begin: bytes) -> Packing | None:
