@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike, in_full
 from perceptron_rs.common.columns import check_columns
-from perceptron_rs.common.options.kinds import FORMATS, MOST_BITS, SCALES
+from perceptron_rs.common.options.kinds import BITS, FORMATS, SCALES
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.csr import csr_to_dense
 from perceptron_rs.errors import OptionsError
@@ -198,31 +198,8 @@ class Input:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        scale = self.scale
-        return {
-            "format": self.format,
-            "hash_bits": self.hash_bits,
-            "columns": None if self.columns is None else list(self.columns),
-            "texts": None if self.texts is None else list(self.texts),
-            "scale": None
-            if scale is None
-            else {"kind": scale.kind, "norm": scale.norm}
-            if isinstance(scale, Idf)
-            else {
-                "kind": scale.kind,
-                "scale": list(scale.scale),
-                "offset": None if scale.offset is None else list(scale.offset),
-            },
-            "holdout": self.holdout,
-            "missing": list(self.missing),
-            "target": self.target,
-            "delimiter": self.delimiter,
-            "header": self.header,
-            "drop": list(self.drop),
-            "sample_weight": self.sample_weight,
-            "text": None if self.text is None else asdict(self.text) | {"ngrams": list(self.text.ngrams)},
-        }
+        """Return it as JSON, but for what `tensors` holds."""
+        return {part.name: _to_json(getattr(self, part.name)) for part in _described()}
 
     @classmethod
     def from_json(
@@ -233,7 +210,7 @@ class Input:
         ValueError if it did not.
         """
         tensors = {} if tensors is None else tensors
-        names = [part.name for part in fields(cls) if part.name != "words"]
+        names = [part.name for part in _described()]
         if not isinstance(description, dict) or set(description) != set(names):
             raise ValueError(f"its input must hold {', '.join(names)}")
         for name in ("target", "delimiter", "sample_weight"):
@@ -244,30 +221,29 @@ class Input:
         form, bits, holdout = (description[name] for name in ("format", "hash_bits", "holdout"))
         if form not in FORMATS:
             raise ValueError(f"the format of its input must be one of {', '.join(FORMATS)}, got {form!r:.80}")
-        if bits is not None and not (
-            type(bits) is int and 1 <= bits <= MOST_BITS and 1 << bits == n_features
-        ):
+        if bits is not None and not (type(bits) is int and BITS.accepts(bits) and 1 << bits == n_features):
             raise ValueError(f"its input is hashed to 2**{bits!r:.20} columns, but it has {n_features}")
         if holdout is not None and not (type(holdout) is float and 0 < holdout < 1):
             raise ValueError(
                 f"the holdout of its input must be a number between 0 and 1, got {holdout!r:.80}"
             )
-        return cls(
-            form,
-            bits,
-            _column_names(description["columns"]),
-            _column_names(description["texts"]),
-            _idf(description["scale"], n_features, tensors) or _scale(description["scale"], n_features),
-            holdout,
-            _column_names(description["missing"]) or (),
-            description["target"],
-            description["delimiter"],
-            description["header"],
-            _column_names(description["drop"]) or (),
-            description["sample_weight"],
-            _hashed_text(description["text"]),
-            _kept_words(n_features, tensors),
-        )
+        scale = _idf(description["scale"], n_features, tensors) or _scale(description["scale"], n_features)
+        parsed = {name: _column_names(description[name]) for name in ("columns", "texts", "missing", "drop")}
+        parsed |= {name: parsed[name] or () for name in ("missing", "drop")}
+        text, words = _hashed_text(description["text"]), _kept_words(n_features, tensors)
+        return cls(**description | parsed | {"scale": scale, "text": text}, words=words)
+
+
+def _described() -> list[Field[Any]]:
+    return [part for part in fields(Input) if part.name != "words"]
+
+
+def _to_json(value: object) -> Any:
+    if isinstance(value, Idf):
+        return {"kind": value.kind, "norm": value.norm}
+    if isinstance(value, Scale | HashedText):
+        return {name: _to_json(part) for name, part in vars(value).items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _column_names(values: object) -> tuple[str, ...] | None:
