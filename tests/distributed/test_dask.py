@@ -13,7 +13,7 @@ from sklearn.base import clone
 import perceptron_rs
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.linear import parse
-from perceptron_rs.distributed.partition import Encoding, learn_partition, read_partition
+from perceptron_rs.distributed.partition import Encoding, EpochTask, learn_partition, read_partition
 from perceptron_rs.features import column_attributes
 from perceptron_rs.io import Batch, open_arrays, open_sentences
 from tests.distributed.problems import P, Part, cuts, examples
@@ -436,10 +436,9 @@ def test_other_rows_on_a_second_reading_are_noticed(tmp_path):
     first = read_partition(1, parse, part)
     (tmp_path / "flag").touch()
     second = read_partition(1, parse, part)
+    task = EpochTask("rust", "uniform", 0, ())
     with pytest.raises(PartitionChangedError, match="partition 1 was read again"):
-        learn_partition(
-            second, Encoding(np.arange(3)), None, first.facts.digest, {}, "rust", "uniform", 0, ()
-        )
+        learn_partition(second, Encoding(np.arange(3)), None, first.facts.digest, {}, task)
 
 
 def test_a_checkpoint_knows_what_its_fit_started_from(client, tmp_path):

@@ -12,7 +12,13 @@ import scipy.sparse as sp
 
 from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
 from perceptron_rs.distributed.linear import parse
-from perceptron_rs.distributed.partition import Encoding, drop_empty_columns, learn_partition, read_partition
+from perceptron_rs.distributed.partition import (
+    Encoding,
+    EpochTask,
+    drop_empty_columns,
+    learn_partition,
+    read_partition,
+)
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
@@ -142,7 +148,7 @@ def test_a_pass_over_few_columns(engine, monkeypatch):
     )
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
     few = learn_partition(
-        partition, encoding, SETTINGS, digest, EpochWeights(state, 2), engine, "uniform", 2, ()
+        partition, encoding, SETTINGS, digest, EpochWeights(state, 2), EpochTask(engine, "uniform", 2, ())
     )
     data = Data(rows_of(get_engine(engine), partition.parsed.stored, D), y.astype(np.uint32))
     whole = make_pass(get_engine(engine), data, SETTINGS, state, "uniform", 2, ()).share
@@ -173,7 +179,7 @@ def test_a_penalty_needs_all_columns(monkeypatch):
     }
     digest, encoding = partition.facts.digest, Encoding(np.arange(K))
     share = learn_partition(
-        partition, encoding, settings, digest, EpochWeights(state, 0), "rust", "uniform", 0, ()
+        partition, encoding, settings, digest, EpochWeights(state, 0), EpochTask("rust", "uniform", 0, ())
     )
     assert (share.numbers["coef"][0].w < 1.0).mean() > 0.9  # also where no row has an entry
 

@@ -9,33 +9,31 @@ each other; then what epochs have changed. They are mixed on the workers, the la
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
-import numpy as np
 from dask import delayed
 from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
-from perceptron_rs.common.mixing import Change, Share, add_shares, apply_change, mixture, reduce_tree
+from perceptron_rs.common.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.dask.blocks import PartitionData
 from perceptron_rs.distributed.errors import PartitionError
-from perceptron_rs.distributed.fitting import Round
 from perceptron_rs.distributed.partition import (
     Encoding,
+    EpochTask,
     Parse,
     PartitionFacts,
     facts_of,
     learn_partition,
     read_partition,
 )
-from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
-from perceptron_rs.settings import Chain, Epoch, Linear
+from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, n_bytes
+from perceptron_rs.settings import Chain, Linear
 from perceptron_rs.state import State
 
 __all__ = ["DaskCluster"]
@@ -48,15 +46,6 @@ _LARGE = 1 << 26
 T = TypeVar("T")
 
 
-class Mixture(NamedTuple):
-    """Report of an epoch to the client."""
-
-    change: Change
-    epoch: Epoch
-    mistakes: list[int]
-    seconds: list[float]
-
-
 class DaskCluster:
     """See `perceptron_rs.distributed.fitting.Cluster`."""
 
@@ -64,10 +53,7 @@ class DaskCluster:
         self.client, self.name = client, f"perceptron-{uuid4().hex[:12]}"
         self.blocks = blocks
         self.partitions: list[Future] = []
-        self.encodings: list[Future] = []
-        #: What the last epoch has led to and has changed; its tasks; what workers have of the weights.
-        self.state: State | None = None
-        self.change: Change | None = None
+        #: The tasks of the last epoch.
         self.promises: list[Future] = []
         self.sent = SentWeights(self.send)
 
@@ -82,40 +68,34 @@ class DaskCluster:
             found: list[PartitionFacts] = self.client.gather(self.map("facts", facts_of, [self.partitions]))
         return found
 
-    def begin(self, encodings: Sequence[Encoding]) -> None:
-        """Take what is needed of each to learn from it."""
+    def begin(
+        self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]
+    ) -> None:
+        """Take what is needed of each partition to learn from it."""
         promises: dict[int, Future] = {}  # partitions may have one in common
         for p, encoding in enumerate(encodings):
             if id(encoding) not in promises:
                 promises[id(encoding)] = self.submit(f"encoding-{p}", handed_on, encoding)
-        self.encodings = [promises[id(encoding)] for encoding in encodings]
+        self.settings = settings[0]
+        self.of_each = [promises[id(encoding)] for encoding in encodings], settings, digests
 
-    def round(
-        self,
-        state: State,
-        engine: str,
-        settings: Sequence[Linear | Chain],
-        mixing: str,
-        number: int,
-        ended: Collection[int],
-        digests: Sequence[str],
-    ) -> Round:
+    def round(self, state: State, task: EpochTask) -> tuple[State, Mixture]:
         """Make a pass over each partition, and mix."""
+        number = task.number
         step = f"epoch-{number}"
-        change = self.change if state is self.state else None
-        is_small = len(settings) * n_bytes(state) <= _SMALL
+        change = self.sent.change(state)
+        is_small = len(self.partitions) * n_bytes(state) <= _SMALL
         made: Mixture
         with self.explained():
             weights, changes = (
                 (EpochWeights(state, number), []) if is_small else self.sent.weights(state, change, number)
             )
-            each = self.partitions, self.encodings, settings, digests
-            of_all = weights, engine, mixing, number, sorted(ended), *changes
-            passes = self.map(f"{step}-learn", learn_partition, each, of_all)
+            each = self.partitions, *self.of_each
+            passes = self.map(f"{step}-learn", learn_partition, each, (weights, task, *changes))
             # Only now are the promises of the last epoch let go: a message behind that waits for 10 ms.
             if is_small:
                 self.promises = passes
-                made = mixed(settings[0], weights, changes, self.client.gather(passes), number)
+                made = mix_sent(self.settings, weights, changes, self.client.gather(passes), number)
             else:
                 # No share is larger than what all of them change; they are about as large as those before.
                 if len(passes) * n_bytes(state if change is None else change) > _LARGE:
@@ -125,11 +105,10 @@ class DaskCluster:
                             passes, lambda *two: self.submit(next(nodes), sum_of, weights, changes, *two)
                         )
                     ]
-                mix = self.submit(f"{step}-mix", mixed, settings[0], weights, changes, passes, number)
+                mix = self.submit(f"{step}-mix", mix_sent, self.settings, weights, changes, passes, number)
                 self.promises = [*passes, mix]
                 made = mix.result()
-        self.state, self.change = apply_change(state, made.change), made.change
-        return Round(self.state, made.epoch, made.mistakes, made.seconds)
+        return self.sent.after(state, made)
 
     def send(self, given: Any, epoch: int) -> Future:
         """Return a promise of weights, or of what has changed."""
@@ -188,16 +167,12 @@ def sum_of(weights: EpochWeights, changes: Sequence[Change], left: Share, right:
     return add_shares(weights.after(changes), left, right)
 
 
-def mixed(
+def mix_sent(
     settings: Linear | Chain,
     weights: EpochWeights,
     changes: Sequence[Change],
     shares: Sequence[Share],
     number: int,
 ) -> Mixture:
-    """Mix what the passes have learnt."""
-    state = weights.after(changes)
-    whole = reduce_tree(shares, partial(add_shares, state))
-    change, epoch = mixture(settings, state, whole, number)
-    mistakes = [int(np.add.reduce(report.epoch.mistakes)) for report in whole.reports]
-    return Mixture(change, epoch, mistakes, [report.seconds for report in whole.reports])
+    """Mix what the passes have learnt from the weights after these changes."""
+    return mixed(settings, weights.after(changes), shares, number)

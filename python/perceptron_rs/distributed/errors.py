@@ -5,7 +5,13 @@ from __future__ import annotations
 __all__ = ["PartitionChangedError", "PartitionError"]
 
 
-class PartitionError(RuntimeError):
+class _NumberedError(RuntimeError):
+    def __init__(self, partition: int) -> None:
+        super().__init__(partition)
+        self.partition = partition
+
+
+class PartitionError(_NumberedError):
     """A partition ends every worker that reads it or learns from it.
 
     Parameters
@@ -14,10 +20,6 @@ class PartitionError(RuntimeError):
         Its number.
     """
 
-    def __init__(self, partition: int) -> None:
-        super().__init__(partition)
-        self.partition = partition
-
     def __str__(self) -> str:
         return (
             f"partition {self.partition} ended each worker that tried it, for instance because it does not "
@@ -25,7 +27,7 @@ class PartitionError(RuntimeError):
         )
 
 
-class PartitionChangedError(RuntimeError):
+class PartitionChangedError(_NumberedError):
     """A partition that was read again has other rows than at first.
 
     Parameters
@@ -33,10 +35,6 @@ class PartitionChangedError(RuntimeError):
     partition : int
         Its number.
     """
-
-    def __init__(self, partition: int) -> None:
-        super().__init__(partition)
-        self.partition = partition
 
     def __str__(self) -> str:
         return (

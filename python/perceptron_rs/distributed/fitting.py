@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from perceptron_rs.common.targets.weights import CallWeights
 from perceptron_rs.common.training.driver import Report, Schedule, follow
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.distributed.partition import Encoding, Parse, PartitionFacts
+from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
+from perceptron_rs.distributed.weights import Mixture
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from perceptron_rs.distributed.estimators import ClusterLearner
 
 
-__all__ = ["Cluster", "PartitionReport", "Partitions", "Round"]
+__all__ = ["Cluster", "PartitionReport", "Partitions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +62,19 @@ class PartitionReport:
     seconds: float = 0.0
 
 
-class Round(NamedTuple):
-    """Result of an epoch: the mixed state, its report, and the mistakes and seconds of each partition."""
-
-    state: State
-    epoch: Epoch
-    mistakes: list[int]
-    seconds: list[float]
-
-
 class Cluster(Protocol):
     """Partitions on machines. Each method asks all of them."""
 
     def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
 
-    def begin(self, encodings: Sequence[Encoding]) -> None:
-        """Take what is needed of each to learn from it."""
+    def begin(
+        self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]
+    ) -> None:
+        """Take what is needed of each partition to learn from it."""
 
-    def round(
-        self,
-        state: State,
-        engine: str,
-        settings: Sequence[Linear | Chain],
-        mixing: str,
-        number: int,
-        ended: Collection[int],
-        digests: Sequence[str],
-    ) -> Round:
-        """Make a pass over each partition, with its settings, and mix."""
+    def round(self, state: State, task: EpochTask) -> tuple[State, Mixture]:
+        """Make a pass over each partition, and mix."""
 
 
 class Partitions(Feeder):
@@ -186,10 +171,10 @@ class Partitions(Feeder):
         assert isinstance(settings, Linear | Chain)
         model, cluster, facts = self.model, self.cluster, self.facts
         vars(model).pop(RECORD, None)
-        cluster.begin(self.encodings)
         numbered = [replace(settings, partition=p) for p in range(len(facts))]
         reports = [PartitionReport(fact.examples, fact.entries, fact.digest) for fact in facts]
         digests = [fact.digest for fact in facts]
+        cluster.begin(self.encodings, numbered, digests)
         begin = model._arrays(state)
         place, file = Place(begin), None
         if self.checkpoint is not None:
@@ -210,7 +195,8 @@ class Partitions(Feeder):
             if len(done) < len(place.done):  # repeat the report of an epoch of the checkpoint
                 done.append(place.done[len(done)])
                 return place.state, done[-1], []
-            made = cluster.round(state, model.engine, numbered, str(model.mixing), number, ended, digests)
+            task = EpochTask(model.engine, str(model.mixing), number, tuple(sorted(ended)))
+            after, made = cluster.round(state, task)
             for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):
                 before = reports[p]
                 reports[p] = replace(
@@ -218,8 +204,8 @@ class Partitions(Feeder):
                 )
             done.append(made.epoch)
             if file is not None and not made.epoch.interrupted:
-                file.write(Place(made.state, tuple(done)))
-            return made.state, made.epoch, []
+                file.write(Place(after, tuple(done)))
+            return after, made.epoch, []
 
         watch = None
         if observer is not None and observer.is_needed:  # a checkpoint is written before it is asked

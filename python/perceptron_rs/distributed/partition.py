@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,6 +28,7 @@ from perceptron_rs.state import StoredRows, stored_values
 
 __all__ = [
     "Encoding",
+    "EpochTask",
     "Parse",
     "Parsed",
     "Partition",
@@ -77,6 +78,15 @@ class Encoding(NamedTuple):
 
     classes: NDArray[Any]
     columns: NDArray[np.int64] | None = None  # of the attributes of this partition; -1: none
+
+
+class EpochTask(NamedTuple):
+    """What every partition is asked to do in an epoch."""
+
+    engine: str
+    mixing: str
+    number: int  # of the epoch
+    ended: tuple[int, ...]  # the decisions that learn no more
 
 
 class Partition:
@@ -232,10 +242,7 @@ def learn_partition(
     settings: Linear | Chain,
     expected: str,
     weights: EpochWeights,
-    engine: str,
-    mixing: str,
-    number: int,
-    ended: Iterable[int],
+    task: EpochTask,
     *changes: Change,
 ) -> Share:
     """Make one pass, from the weights after these changes.
@@ -253,12 +260,11 @@ def learn_partition(
     columns = state["coef"].shape[1] if "coef" in state else len(state["emission_indptr"]) - 1
     # A penalty shrinks the weights of all columns, in whatever rows they occur.
     may_be_few = isinstance(settings, Linear) and settings.penalty is None
-    data, own = partition.data(engine, encoding, columns, may_be_few=may_be_few)
+    data, own = partition.data(task.engine, encoding, columns, may_be_few=may_be_few)
     before = state if own is None else restrict_state(state, own)
     try:
-        made = make_pass(
-            get_engine(engine), data, settings, align_arrays(before), mixing, number, ended
-        ).share
+        of_task = task.mixing, task.number, task.ended
+        made = make_pass(get_engine(task.engine), data, settings, align_arrays(before), *of_task).share
         return made if own is None else expand_share(made, state, own)
     except OverflowError as error:
         stored = partition.parsed.stored

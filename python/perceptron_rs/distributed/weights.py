@@ -7,16 +7,26 @@ comes later begins with the same whole weights and the same changes, so both hav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from perceptron_rs.common.columns import packed, unpacked
-from perceptron_rs.common.mixing import Change, apply_change, combine_changes
+from perceptron_rs.common.mixing import (
+    Change,
+    Share,
+    add_shares,
+    apply_change,
+    combine_changes,
+    mixture,
+    reduce_tree,
+)
+from perceptron_rs.settings import Chain, Epoch, Linear
 from perceptron_rs.state import State
 
-__all__ = ["EpochWeights", "SentWeights", "n_bytes"]
+__all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "n_bytes"]
 
 #: Of more changes than that, workers are sent one for all.
 _MOST = 16
@@ -60,8 +70,25 @@ class EpochWeights:
             return state
 
 
+class Mixture(NamedTuple):
+    """What the passes of an epoch have learnt, mixed, and the mistakes and seconds of each partition."""
+
+    change: Change
+    epoch: Epoch
+    mistakes: list[int]
+    seconds: list[float]
+
+
+def mixed(settings: Linear | Chain, state: State, shares: Sequence[Share], number: int) -> Mixture:
+    """Mix what all passes of an epoch have learnt from a state."""
+    whole = reduce_tree(shares, partial(add_shares, state))
+    change, epoch = mixture(settings, state, whole, number)
+    mistakes = [int(np.add.reduce(report.epoch.mistakes)) for report in whole.reports]
+    return Mixture(change, epoch, mistakes, [report.seconds for report in whole.reports])
+
+
 class SentWeights(Generic[T]):
-    """What workers have been sent.
+    """What workers have been sent, and what the last epoch has led to.
 
     Parameters
     ----------
@@ -73,6 +100,16 @@ class SentWeights(Generic[T]):
         self._send = send
         self._weights: T | None = None
         self._changes: list[tuple[Change, T]] = []
+        self._last: tuple[State, Change] | None = None
+
+    def change(self, state: State) -> Change | None:
+        """Return what the last epoch has changed, if it has led to this state."""
+        return self._last[1] if self._last is not None and self._last[0] is state else None
+
+    def after(self, state: State, made: Mixture) -> tuple[State, Mixture]:
+        """Return the state that a mixture leads to, with it, and keep what is changed."""
+        self._last = apply_change(state, made.change), made.change
+        return self._last[0], made
 
     def weights(self, state: State, change: Change | None, epoch: int) -> tuple[T, list[T]]:
         """Send the weights of an epoch, or what they differ by from those before, if that is known.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, functions
 
-from perceptron_rs.common.mixing import Change, Share, apply_change, mix
+from perceptron_rs.common.mixing import Change, Share
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
-from perceptron_rs.distributed.fitting import Round
 from perceptron_rs.distributed.partition import (
     Encoding,
+    EpochTask,
     Parse,
     Partition,
     PartitionFacts,
@@ -31,7 +31,7 @@ from perceptron_rs.distributed.partition import (
     learn_partition,
     read_partition,
 )
-from perceptron_rs.distributed.weights import EpochWeights, SentWeights
+from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Linear
 from perceptron_rs.state import State
@@ -69,9 +69,7 @@ class SparkCluster:
         self.context = frame.sparkSession.sparkContext
         self.parse: Parse  # once it is known
         self.encodings: Any = None  # a broadcast of them
-        #: What the last epoch has led to and has changed.
-        self.state: State | None = None
-        self.change: Change | None = None
+        self.of_each: tuple[Sequence[Linear | Chain], Sequence[str]]
         self.sent = SentWeights(self.send)
         self.broadcasts: list[Any] = []
 
@@ -81,31 +79,20 @@ class SparkCluster:
         found: list[PartitionFacts] = self.ask(facts_of)
         return found
 
-    def begin(self, encodings: Sequence[Encoding]) -> None:
-        """Take what is needed of each to learn from it."""
-        self.encodings = self.context.broadcast(encodings)
+    def begin(
+        self, encodings: Sequence[Encoding], settings: Sequence[Linear | Chain], digests: Sequence[str]
+    ) -> None:
+        """Take what is needed of each partition to learn from it."""
+        self.encodings, self.of_each = self.context.broadcast(encodings), (settings, digests)
 
-    def round(
-        self,
-        state: State,
-        engine: str,
-        settings: Sequence[Linear | Chain],
-        mixing: str,
-        number: int,
-        ended: Collection[int],
-        digests: Sequence[str],
-    ) -> Round:
+    def round(self, state: State, task: EpochTask) -> tuple[State, Mixture]:
         """Make a pass over each partition, and mix here, where the weights are broadcast from."""
-        change = self.change if state is self.state else None
-        weights, changes = self.sent.weights(state, change, number)
+        weights, changes = self.sent.weights(state, self.sent.change(state), task.number)
         self.keep([weights, *changes])
-        common = self.encodings, settings, digests, engine, mixing, number, sorted(ended), weights, changes
-        shares: list[Share] = self.ask(partial(learnt_of, *common))
-        self.change, epoch = mix(settings[0], state, shares, number)
-        self.state = apply_change(state, self.change)
-        reports = [share.reports[0] for share in shares]
-        mistakes = [int(np.add.reduce(each.epoch.mistakes)) for each in reports]
-        return Round(self.state, epoch, mistakes, [each.seconds for each in reports])
+        shares: list[Share] = self.ask(
+            partial(learnt_of, self.encodings, *self.of_each, weights, task, changes)
+        )
+        return self.sent.after(state, mixed(self.of_each[0][0], state, shares, task.number))
 
     def send(self, given: EpochWeights | Change, _epoch: int) -> Any:
         """Broadcast weights, or what has changed."""
@@ -203,18 +190,15 @@ def learnt_of(
     encodings: Any,
     settings: Sequence[Linear | Chain],
     digests: Sequence[str],
-    engine: str,
-    mixing: str,
-    number: int,
-    ended: Sequence[int],
     weights: Any,
+    task: EpochTask,
     changes: Sequence[Any],
     partition: Partition,
 ) -> Share:
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""
     p = partition.number
-    of_all = weights.value, engine, mixing, number, ended, *(change.value for change in changes)
-    return learn_partition(partition, encodings.value[p], settings[p], digests[p], *of_all)
+    of_each = encodings.value[p], settings[p], digests[p]
+    return learn_partition(partition, *of_each, weights.value, task, *(change.value for change in changes))
 
 
 def explained(error: Exception) -> Exception:
