@@ -12,7 +12,7 @@ from mmap import mmap
 from numbers import Integral
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, 
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.io.arrays import load_npy, read_npz
+from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.compression import unpacked
 from perceptron_rs.io.text.paths import PathLike, paths_of
 
@@ -33,9 +34,7 @@ __all__ = [
     "as_source",
     "byte_ranges",
     "can_be_read_again",
-    "equally_weighted",
     "evenly",
-    "joined",
     "open_arrays",
     "paths_of",
     "refuse_cut",
@@ -45,27 +44,6 @@ __all__ = [
 
 #: Path, size and time of last change in nanoseconds of the files of a source.
 Files: TypeAlias = list[tuple[str, int, int]]
-
-
-class Batch(NamedTuple):
-    """Some examples.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n, n_features), or list of sequences
-        The examples; of a sequence learner the tokens, or the attributes of the tokens of each sequence.
-    y : array-like of shape (n,), matrix of shape (n, n_labels), or list of sequences of labels
-        Their labels; of many labels of each example, a matrix of 0 and 1.
-    sample_weight : array-like of shape (n,), default=None
-        Their weights.
-    lengths : array-like of shape (n_sequences,), default=None
-        Of tokens, how many each sequence has.
-    """
-
-    X: MatrixLike
-    y: ArrayLike
-    sample_weight: ArrayLike = None
-    lengths: ArrayLike = None
 
 
 #: Given a number of parts, or None, callables that each read one, in any process.
@@ -466,35 +444,6 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
 def _is_packed(file: str) -> bool:
     with unpacked(file) as opened:
         return opened.packing is not None
-
-
-def equally_weighted(batches: Sequence[Batch]) -> Sequence[Batch]:
-    """Return batches that all have weights, or none has: where others have some, examples without weigh 1."""
-    if all(batch.sample_weight is None for batch in batches):
-        return batches
-    return [
-        batch if batch.sample_weight is not None else batch._replace(sample_weight=np.ones(len(batch.y)))
-        for batch in batches
-    ]
-
-
-def joined(batches: Sequence[Batch]) -> Batch:
-    """Return the examples of several batches as one."""
-    if len(batches) == 1:
-        return batches[0]
-    batches = equally_weighted(batches)
-    X, weights = [batch.X for batch in batches], [batch.sample_weight for batch in batches]
-    return Batch(
-        _stacked(X) if is_sparse(X[0]) else np.concatenate(X),
-        np.concatenate([batch.y for batch in batches]),
-        None if weights[0] is None else np.concatenate(weights),
-    )
-
-
-def _stacked(parts: list[Any]) -> Any:
-    from scipy.sparse import vstack
-
-    return vstack(parts, format="csr")
 
 
 def _mapped(part: object, files: list[Path]) -> Any:

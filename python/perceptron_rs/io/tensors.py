@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import type_of
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.source import (
-    Batch,
     PathLike,
     Source,
     evenly,
-    joined,
     open_arrays,
     paths_of,
     refuse_pipe,

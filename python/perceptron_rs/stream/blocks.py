@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from perceptron_rs._core import crc32
 from perceptron_rs.array_likes import has_columns
 from perceptron_rs.common.errors import naming
 from perceptron_rs.common.rows.examples import check_matrix
-from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.rows.storage import checked_by, holds_numbers
 from perceptron_rs.common.targets.label_sets import indicator, is_indicator, warn_of_constant
 from perceptron_rs.common.targets.labels import (
@@ -28,21 +28,27 @@ from perceptron_rs.common.targets.labels import (
     encode_new,
     joined_labels,
     label_array,
-    of_one_type,
 )
 from perceptron_rs.common.targets.weights import check_weight_type, infinite_weight
 from perceptron_rs.common.turns import within_turns
-from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
-from perceptron_rs.io.source import Batch, Files, Source, borders, changed, equally_weighted, stamps
+from perceptron_rs.io.batches import (
+    Batch,
+    batch_length,
+    concatenate_batches,
+    csr,
+    refuse_other_shape,
+    refuse_other_width,
+    slice_batch,
+)
+from perceptron_rs.io.source import Files, Source, borders, changed, stamps
 
 __all__ = [
     "FirstPass",
     "Stream",
     "StreamFacts",
     "array_batch",
-    "batch_length",
     "classes_of_columns",
     "n_bytes",
     "of_same_columns",
@@ -320,11 +326,6 @@ def array_batch(given: object) -> Batch:
     return Batch(X, y, weights, lengths)
 
 
-def batch_length(batch: Batch) -> int:
-    """Return the number of examples, or of sequences."""
-    return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
-
-
 def n_bytes(batch: Batch) -> int:
     """Return how much memory the examples take."""
     X = batch.X
@@ -348,79 +349,6 @@ def rebatch(batches: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
                 del whole  # or it would be there beside the next one
     if waiting:
         yield waiting
-
-
-def slice_batch(batch: Batch, first: int, last: int) -> Batch:
-    """Return examples ``first`` to ``last - 1``."""
-    X, y, weights, lengths = batch
-    if lengths is not None:
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        lengths = lengths[first:last]
-        first, last = int(ends[first]), int(ends[last])
-    weights = None if weights is None else weights[first:last]
-    if not is_sparse(X):
-        return Batch(X[first:last], y[first:last], weights, lengths)
-    indptr, indices, values = csr_slice(X.indptr, X.indices, X.data, first, last)
-    return Batch(csr(values, indices, indptr, X.shape[1]), y[first:last], weights, lengths)
-
-
-def concatenate_batches(batches: Sequence[Batch]) -> Batch:
-    """Return the examples of all."""
-    if len(batches) == 1:
-        return batches[0]
-    found = {name: np.concatenate(list(parts)) for name, parts in concatenate_parts(batches).items()}
-    if "rows" in found:
-        X = found["rows"]
-    else:
-        X = csr(found["values"], found["indices"], found["indptr"], max(one.X.shape[1] for one in batches))
-    return Batch(X, found["y"], found.get("sample_weight"), found.get("lengths"))
-
-
-def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
-    """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
-    if len({is_sparse(batch.X) for batch in batches}) > 1:
-        raise ValueError("X must be dense in all batches, or sparse in all of them")
-    if len({batch.lengths is None for batch in batches}) > 1:
-        raise ValueError("lengths must be given with all batches, or with none")
-    batches = equally_weighted(batches)
-    _same_kind(batch.y for batch in batches)
-    Xs = [batch.X for batch in batches]
-    found: dict[str, list[NDArray[Any]]] = {}
-    if is_sparse(Xs[0]):
-        ends = np.cumsum([0, *(int(X.indptr[-1]) for X in Xs)]).tolist()
-        index = np.int32 if ends[-1] < 2**31 else np.int64
-        found["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
-        found["indptr"] = [np.zeros(1, dtype=index)]
-        found["indptr"] += [
-            (X.indptr[1:] + end).astype(index, copy=False) for X, end in zip(Xs, ends[:-1], strict=True)
-        ]
-        found["values"] = [X.data[: X.indptr[-1]] for X in Xs]
-    else:
-        _same_width({X.shape[1] for X in Xs})
-        found["rows"] = Xs
-    for name in ("y", "sample_weight", "lengths"):
-        if getattr(batches[0], name) is not None:
-            found[name] = [getattr(batch, name) for batch in batches]
-    found["y"] = of_one_type(found["y"])
-    kinds = {name: np.result_type(*parts) for name, parts in found.items()}
-    return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
-
-
-def _same_kind(labels: Iterable[NDArray[Any]]) -> None:
-    labels = list(labels)
-    if len(shapes := {part.shape[1:] for part in labels}) > 1:
-        widths = sorted(shape[0] if shape else 1 for shape in shapes)
-        raise ValueError(f"y must have as many columns in each batch, one for each label, got {widths}")
-
-
-def _same_width(widths: set[int]) -> None:
-    if len(widths) > 1:
-        raise ValueError(f"X must have as many columns in each batch, got {sorted(widths)}")
-
-
-def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
-    """Return a CSR matrix of these very arrays, which the engine checks."""
-    return CsrArrays(data, indices, indptr, (len(indptr) - 1, width))
 
 
 def count_from_zero(batch: Batch, facts: StreamFacts) -> Batch:
@@ -474,7 +402,7 @@ class FirstPass:
 
     def _add_columns(self, batch: Batch) -> None:
         if self.n_rows and not is_sparse(batch.X):
-            _same_width({self.width, batch.X.shape[1]})
+            refuse_other_width({self.width, batch.X.shape[1]})
         self.n_rows += batch_length(batch)
         self.width = max(self.width, batch.X.shape[1])
         if not is_sparse(batch.X):
@@ -497,7 +425,7 @@ class FirstPass:
                 name=source.name,
                 width=width,
             )
-        _same_kind(self.labels)
+        refuse_other_shape(self.labels)
         if self.labels[0].ndim == 2:
             return self._of_sets(width, is_shifted)
         every = joined_labels(self.labels)

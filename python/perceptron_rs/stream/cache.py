@@ -24,18 +24,19 @@ from numpy.typing import NDArray
 from perceptron_rs._core import crc32, smallest
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.rows.storage import type_name, type_of
-from perceptron_rs.io.source import Batch, PathLike, Source, changed, refuse_cut, stamps
-from perceptron_rs.io.threads import in_order
-from perceptron_rs.models.files import open_regular, path_of, write_whole
-from perceptron_rs.models.values import decode, encode
-from perceptron_rs.stream.blocks import (
-    array_batch,
+from perceptron_rs.io.batches import (
+    Batch,
     batch_length,
     concatenate_batches,
     concatenate_parts,
     csr,
     slice_batch,
 )
+from perceptron_rs.io.source import PathLike, Source, changed, refuse_cut, stamps
+from perceptron_rs.io.threads import in_order
+from perceptron_rs.models.files import open_regular, path_of, write_whole
+from perceptron_rs.models.values import decode, encode
+from perceptron_rs.stream.blocks import array_batch
 
 __all__ = ["MAGIC", "cache_contents", "cache_source", "compact_source"]
 

@@ -22,7 +22,8 @@ from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import Run
 from perceptron_rs.errors import ArgumentError, OptionsError
-from perceptron_rs.io.source import Batch, Source, as_source, stamps
+from perceptron_rs.io.batches import Batch, batch_length
+from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.description import BASE
 from perceptron_rs.settings import Linear, Settings
@@ -32,7 +33,6 @@ from perceptron_rs.stream.blocks import (
     Stream,
     StreamFacts,
     array_batch,
-    batch_length,
     classes_of_columns,
     n_bytes,
     of_same_columns,

@@ -20,13 +20,12 @@ from perceptron_rs.common.options.ranges import check_value
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.threads import thread_count
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.source import (
-    Batch,
     PathLike,
     Source,
     byte_ranges,
-    joined,
     paths_of,
 )
 from perceptron_rs.io.svmlight.label_lists import CutLists

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.errors import about
+from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import Reading, checked_options
-from perceptron_rs.io.source import Batch, PathLike, Source, evenly, joined, paths_of, refuse_pipe
+from perceptron_rs.io.source import PathLike, Source, evenly, paths_of, refuse_pipe
 from perceptron_rs.io.tables.cells import CellKinds, LabelKind
 from perceptron_rs.io.tables.columns import arrow, room_for_arrow
 from perceptron_rs.io.tables.delimited import CsvText

@@ -1,0 +1,143 @@
+"""Batches of examples: parts of them, and several as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
+from perceptron_rs.csr import csr_slice
+
+__all__ = [
+    "Batch",
+    "batch_length",
+    "concatenate_batches",
+    "concatenate_parts",
+    "csr",
+    "joined",
+    "refuse_other_shape",
+    "refuse_other_width",
+    "slice_batch",
+]
+
+
+class Batch(NamedTuple):
+    """Some examples.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, n_features), or list of sequences
+        The examples; of a sequence learner the tokens, or the attributes of the tokens of each sequence.
+    y : array-like of shape (n,), matrix of shape (n, n_labels), or list of sequences of labels
+        Their labels; of many labels of each example, a matrix of 0 and 1.
+    sample_weight : array-like of shape (n,), default=None
+        Their weights.
+    lengths : array-like of shape (n_sequences,), default=None
+        Of tokens, how many each sequence has.
+    """
+
+    X: MatrixLike
+    y: ArrayLike
+    sample_weight: ArrayLike = None
+    lengths: ArrayLike = None
+
+
+def batch_length(batch: Batch) -> int:
+    """Return the number of examples, or of sequences."""
+    return batch.X.shape[0] if batch.lengths is None else len(batch.lengths)
+
+
+def slice_batch(batch: Batch, first: int, last: int) -> Batch:
+    """Return examples ``first`` to ``last - 1``."""
+    X, y, weights, lengths = batch
+    if lengths is not None:
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        lengths = lengths[first:last]
+        first, last = int(ends[first]), int(ends[last])
+    weights = None if weights is None else weights[first:last]
+    if not is_sparse(X):
+        return Batch(X[first:last], y[first:last], weights, lengths)
+    indptr, indices, values = csr_slice(X.indptr, X.indices, X.data, first, last)
+    return Batch(csr(values, indices, indptr, X.shape[1]), y[first:last], weights, lengths)
+
+
+def concatenate_batches(batches: Sequence[Batch]) -> Batch:
+    """Return the examples of all."""
+    if len(batches) == 1:
+        return batches[0]
+    found = {name: np.concatenate(list(parts)) for name, parts in concatenate_parts(batches).items()}
+    if "rows" in found:
+        X = found["rows"]
+    else:
+        X = csr(found["values"], found["indices"], found["indptr"], max(one.X.shape[1] for one in batches))
+    return Batch(X, found["y"], found.get("sample_weight"), found.get("lengths"))
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Return the examples of all as callers have them: a sparse X is a matrix of SciPy."""
+    found = concatenate_batches(batches)
+    return found._replace(X=found.X.matrix()) if isinstance(found.X, CsrArrays) else found
+
+
+def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]:
+    """Return of each array of all examples the parts: of one type, and of CSR as those of one matrix."""
+    if len({is_sparse(batch.X) for batch in batches}) > 1:
+        raise ValueError("X must be dense in all batches, or sparse in all of them")
+    if len({batch.lengths is None for batch in batches}) > 1:
+        raise ValueError("lengths must be given with all batches, or with none")
+    batches = _equally_weighted(batches)
+    refuse_other_shape(batch.y for batch in batches)
+    Xs = [batch.X for batch in batches]
+    found: dict[str, list[NDArray[Any]]] = {}
+    if is_sparse(Xs[0]):
+        ends = np.cumsum([0, *(int(X.indptr[-1]) for X in Xs)]).tolist()
+        index = np.int32 if ends[-1] < 2**31 else np.int64
+        found["indices"] = [X.indices[: X.indptr[-1]] for X in Xs]
+        found["indptr"] = [np.zeros(1, dtype=index)]
+        found["indptr"] += [
+            (X.indptr[1:] + end).astype(index, copy=False) for X, end in zip(Xs, ends[:-1], strict=True)
+        ]
+        found["values"] = [X.data[: X.indptr[-1]] for X in Xs]
+    else:
+        refuse_other_width({X.shape[1] for X in Xs})
+        found["rows"] = Xs
+    for name in ("y", "sample_weight", "lengths"):
+        if getattr(batches[0], name) is not None:
+            found[name] = [getattr(batch, name) for batch in batches]
+    from perceptron_rs.common.targets.labels import of_one_type  # who reads one batch needs none of it
+
+    found["y"] = of_one_type(found["y"])
+    kinds = {name: np.result_type(*parts) for name, parts in found.items()}
+    return {name: [part.astype(kinds[name], copy=False) for part in found[name]] for name in sorted(found)}
+
+
+def refuse_other_shape(labels: Iterable[NDArray[Any]]) -> None:
+    """Raise ValueError unless labels are in one column, or in as many columns."""
+    if len(shapes := {part.shape[1:] for part in labels}) > 1:
+        widths = sorted(shape[0] if shape else 1 for shape in shapes)
+        raise ValueError(f"y must have as many columns in each batch, one for each label, got {widths}")
+
+
+def refuse_other_width(widths: set[int]) -> None:
+    """Raise ValueError for matrices of several numbers of columns."""
+    if len(widths) > 1:
+        raise ValueError(f"X must have as many columns in each batch, got {sorted(widths)}")
+
+
+def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
+    """Return a CSR matrix of these very arrays, which the engine checks."""
+    return CsrArrays(data, indices, indptr, (len(indptr) - 1, width))
+
+
+def _equally_weighted(batches: Sequence[Batch]) -> Sequence[Batch]:
+    """Return batches that all have weights, or none has: where others have some, examples without weigh 1."""
+    if all(batch.sample_weight is None for batch in batches):
+        return batches
+    return [
+        batch if batch.sample_weight is not None else batch._replace(sample_weight=np.ones(len(batch.y)))
+        for batch in batches
+    ]
