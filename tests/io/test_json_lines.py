@@ -10,6 +10,7 @@ from perceptron_rs import Perceptron
 from perceptron_rs.cli import main
 from perceptron_rs.io import open_examples
 from perceptron_rs.io.json_lines import JsonLines
+from perceptron_rs.io.reading import Reading
 
 ROWS = [
     {"length": 3, "sender": "ann", "new": True},
@@ -37,6 +38,12 @@ STYLES = {
 }
 
 
+def read(lines, **options):
+    """Return columns, labels and weights of lines that are hashed to 256 columns."""
+    found = JsonLines("a", Reading(hash_bits=8, **options)).part(1, lines)
+    return found.rows, found.y, found.weights
+
+
 def text(objects):
     return "\n".join(map(json.dumps, objects)).encode() + b"\n\n"
 
@@ -44,7 +51,7 @@ def text(objects):
 @pytest.mark.parametrize("style", STYLES)
 def test_columns_are_those_of_the_hasher(style):
     keys = {"target": "kind", "sample_weight": "w"} if style == "keys" else {}
-    X, y, weights, _ = JsonLines("a", 8, **keys).part(1, text(STYLES[style]))
+    X, y, weights = read(text(STYLES[style]), **keys)
     expected = FeatureHasher(1 << 8).transform(FLAT)
     assert X.shape == expected.shape
     assert (expected != X.matrix()).nnz == 0
@@ -52,7 +59,7 @@ def test_columns_are_those_of_the_hasher(style):
     assert (weights is None) == (style in ("vw", "river"))
     if weights is not None:
         assert weights.tolist() == WEIGHTS
-    without, nothing, *_ = JsonLines("a", 8, **keys, with_labels=False).part(1, text(STYLES[style]))
+    without, nothing, _ = read(text(STYLES[style]), **keys, with_labels=False)
     assert nothing is None  # and the labels are no features
     assert (without.matrix() != expected).nnz == 0
 
@@ -67,9 +74,9 @@ def test_a_fit_weighs_as_the_lines_say(tmp_path):
 
 
 def test_a_name_that_is_a_key_of_river_is_a_feature_of_others():
-    X, *_ = JsonLines("a", 8, target="t").part(1, b'{"x": 1, "y": 2, "t": 0, "_id": 1}\n')
+    X, *_ = read(b'{"x": 1, "y": 2, "t": 0, "_id": 1}\n', target="t")
     assert (FeatureHasher(1 << 8).transform([{"x": 1, "y": 2, "_id": 1}]) != X.matrix()).nnz == 0
-    X, *_ = JsonLines("a", 8).part(1, b'{"x": {"a": 1}, "more": 1, "_label": 0}\n')
+    X, *_ = read(b'{"x": {"a": 1}, "more": 1, "_label": 0}\n')
     assert (FeatureHasher(1 << 8).transform([{"x^a": 1, "more": 1}]) != X.matrix()).nnz == 0
 
 
@@ -103,12 +110,12 @@ def test_a_name_that_is_a_key_of_river_is_a_feature_of_others():
 )
 def test_a_line_that_is_no_example_is_named(line, said):
     with pytest.raises(ValueError, match=r"^a, line 2: ") as caught:
-        JsonLines("a", 8).part(1, b'{"_label": 1, "a": 1}\n' + line.encode() + b"\n")
+        read(b'{"_label": 1, "a": 1}\n' + line.encode() + b"\n")
     assert said in str(caught.value)
 
 
 def test_lines_without_anything_are_no_examples(tmp_path):
-    X, y, *_ = JsonLines("a", 8).part(1, b"\n \n")
+    X, y, *_ = read(b"\n \n")
     assert (X.shape, len(y)) == ((0, 256), 0)
     (tmp_path / "a.jsonl").write_text("\n")
     with pytest.raises(ValueError, match="no examples"):
@@ -119,9 +126,9 @@ def test_labels_of_two_kinds_and_broken_text_are_refused():
     for labels in ('1 "1"', "true 1"):
         lines = "".join(f'{{"_label": {label}}}\n' for label in labels.split())
         with pytest.raises(ValueError, match="all strings, all numbers or all booleans"):
-            JsonLines("a", 8).part(1, lines.encode())
+            read(lines.encode())
     with pytest.raises(ValueError, match="not valid Unicode"):
-        JsonLines("a", 8).part(1, b'{"_label": 1, "\\ud800": 1}\n')
+        read(b'{"_label": 1, "\\ud800": 1}\n')
 
 
 @pytest.mark.parametrize("stream", [[], ["--stream"]])

@@ -13,6 +13,7 @@ from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io import open_lines
 from perceptron_rs.io.conll import ConllParser
 from perceptron_rs.io.raw_text import RawText
+from perceptron_rs.io.reading import Reading
 
 LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]
 WORDS = [["buy", "buy", "now"], ["see", "you"], [], ["a", "b", "ü"]]
@@ -87,7 +88,8 @@ def test_a_line_without_a_label(tmp_path):
 
 @pytest.mark.parametrize("text", ["1_0\tx", "٢\tx", "nan\tx", "9007199254740993.0\tx"])
 def test_what_floats_alone_take_for_a_class_is_none(text):
-    lines = RawText("a", 4, is_labelled=None, kind="i", classes=np.array([2, 10, 2**53]))
+    reading = Reading(hash_bits=4, with_labels=False, label_kind="i", classes=np.array([2, 10, 2**53]))
+    lines = RawText("a", reading)
     with pytest.raises(ValueError, match="none of the model's classes"):
         lines.part(1, text.encode())
 
