@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ __all__ = [
     "INK",
     "Display",
     "axes",
+    "frame",
     "line",
     "normal",
     "points",
@@ -149,6 +151,13 @@ def window(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.floa
     low, high = X.min(axis=0), X.max(axis=0)
     room = _ROOM * np.maximum(high - low, 1e-9).max()
     return low - room, high + room
+
+
+def frame(ax: Axes, X: NDArray[np.float64], names: Sequence[Any] = ("x1", "x2")) -> None:
+    """Show the plane around all points, at one scale, with the names of its axes."""
+    low, high = window(X)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
 
 
 def normal(ax: Axes, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: Any) -> Any:

@@ -16,6 +16,7 @@ from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
     Display,
+    frame,
     line,
     normal,
     points,
@@ -23,7 +24,6 @@ from perceptron_rs.plots.drawing import (
     rings,
     scores,
     two_columns,
-    window,
 )
 from perceptron_rs.teaching.trace import Step, Trace
 
@@ -113,7 +113,6 @@ class HyperplaneDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
-        low, high = window(X)
         self.boundary_ = regions(ax, self.estimator, self.X)
         self.points_ = points(ax, X, self.y, classes)
         self.lines_: list[Any] = []
@@ -131,9 +130,7 @@ class HyperplaneDisplay(Display):
         self.support_ = ax.scatter(*support.T, s=10, color="white", zorder=4, label="support")
         wrong = X[self.estimator.predict(self.X) != self.y]
         self.mistakes_ = rings(ax, wrong, label="wrong")
-        names = column_names(self.X) or ("x1", "x2")
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-        ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
+        frame(ax, X, column_names(self.X) or ("x1", "x2"))
 
     def _draw_line(
         self, ax: Axes, X: NDArray[np.float64], w: NDArray[np.float64], b: float
@@ -203,7 +200,6 @@ class UpdateDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
-        low, high = window(self.X)
         points(ax, self.X, self.y, np.unique(self.y))
         self.before_ = line(ax, step.w_before, step.b_before, color=INK, linestyle=":", label="before")
         self.after_ = line(ax, step.w, step.b, color=INK, label="after")
@@ -211,7 +207,7 @@ class UpdateDisplay(Display):
         normal(ax, step.w_before, step.b_before, self.X, linestyle=":")
         normal(ax, step.w, step.b, self.X)
         moved = step.step * (x @ x + (step.b != step.b_before))
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        frame(ax, self.X)
         ax.set_title(
             f"example {step.row}: w . x + b = {step.activation:g}"
             + (f",\nmoved by {moved:+g}" if step.mistake else "")
@@ -311,7 +307,6 @@ class DistanceDisplay(Display):
         nearest = np.array(
             [-value * w / (w @ w) for value in (b, *self.others)]
         )  # of each line to the origin
-        low, high = window(np.concatenate([X, feet, nearest]))
         self.line_ = line(ax, w, b, color=INK, label=f"b = {b:g}")
         self.others_ = [
             line(ax, w, float(other), color=COLOURS[k % len(COLOURS)], linestyle="--", label=f"b = {other:g}")
@@ -331,7 +326,7 @@ class DistanceDisplay(Display):
             )
             for point, height in zip(X, heights, strict=True)
         ]
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        frame(ax, np.concatenate([X, feet, nearest]))
         rest = [f"{'-' if value < 0 else '+'} {abs(value):g}" for value in (w[1], b)]
         ax.set_title(f"{w[0]:g} x1 {rest[0]} x2 {rest[1]} = 0")
         if self.others:
@@ -410,12 +405,11 @@ class OrdersDisplay(Display):
         return cls(coef, np.array([b[0] for _, b in found]), X, y).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        low, high = window(self.X)
         style = {"color": INK, "linewidth": 0.5, "alpha": max(0.02, min(1.0, 10 / len(self.coef)))}
         lines = [line(ax, w, float(b), **style) for w, b in zip(self.coef, self.intercept, strict=True)]
         self.lines_ = [found for found in lines if found is not None]
         points(ax, self.X, self.y, np.unique(self.y))
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        frame(ax, self.X)
         ax.set_title(f"lines from {len(self.coef)} orders")
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, points, two_columns, window
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, frame, line, points, two_columns
 from perceptron_rs.teaching.proof import Proof
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class MarginDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         from scipy.spatial import ConvexHull, QhullError
 
-        result, low_high = self.result, window(self.X)
+        result = self.result
         w, b = np.asarray(result.coef), float(result.intercept)
         self.lines_ = []
         if result.lower > 0 and w.any():
@@ -153,6 +153,5 @@ class MarginDisplay(Display):
             color="white",
             zorder=4,
         )
-        (low, high) = low_high
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x1", ylabel="x2", aspect="equal")
+        frame(ax, self.X)
         ax.set_title(f"margin {result.lower:.6g}" if result.lower > 0 else "not separable")
