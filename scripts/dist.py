@@ -153,7 +153,14 @@ def check_wheel(wheel: Path) -> None:
         others = libraries_of(wheel, archive, platforms[0])
         need(not others, f"{wheel.name} must run without libraries of others; it needs {others}")
         names = archive.namelist()
-        for wanted in ("/py.typed", "/_core.pyi", "/licenses/LICENSE", "/THIRD-PARTY.txt", "/sbom.cdx.json"):
+        for wanted in (
+            "/py.typed",
+            "/_core.pyi",
+            "/__init__.pyi",
+            "/licenses/LICENSE",
+            "/THIRD-PARTY.txt",
+            "/sbom.cdx.json",
+        ):
             need(any(name.endswith(wanted) for name in names), f"{wheel.name} lacks {wanted}")
         stray = [name for name in names if not name.startswith(("perceptron_rs/", "perceptrons-"))]
         need(not stray, f"{wheel.name} installs outside of its package: {stray}")

@@ -135,6 +135,7 @@ class TestDist:
     NAME = "perceptrons-1.0.0rc1-cp311-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
     FILES = (
         "perceptron_rs/py.typed",
+        "perceptron_rs/__init__.pyi",
         "perceptron_rs/_core.pyi",
         "perceptrons-1.0.0rc1.dist-info/licenses/LICENSE",
         "perceptrons-1.0.0rc1.dist-info/sboms/sbom.cdx.json",
@@ -162,8 +163,9 @@ class TestDist:
             ({"name": NAME.replace("abi3", "cp311")}, "stable ABI"),
             ({"tag": "musllinux_1_2_x86_64"}, "must run on manylinux_2_17"),
             ({"name": NAME.replace("manylinux_2_17", "manylinux_2_34")}, "is for none of"),
-            ({"files": FILES[:4]}, "lacks /THIRD-PARTY.txt"),
-            ({"files": (*FILES[:3], FILES[4])}, "lacks /sbom.cdx.json"),
+            ({"files": (FILES[0], *FILES[2:])}, "lacks /__init__.pyi"),
+            ({"files": FILES[:5]}, "lacks /THIRD-PARTY.txt"),
+            ({"files": (*FILES[:4], FILES[5])}, "lacks /sbom.cdx.json"),
             ({"files": (*FILES, "tests/conftest.py")}, "outside of its package"),
             ({"files": (*FILES, "perceptron_rs/path")}, "names the folder"),
         ],

@@ -1,46 +1,42 @@
 """Names of a package that are imported when they are first read: importing scikit-learn takes seconds.
 
-A type checker reads the imports that each package has under ``TYPE_CHECKING``. It must not see that a package
-has a ``__getattr__``, which it would take as leave to read any name.
+A package lists them in its stub, ``__init__.pyi``, with where they are: type checkers read the same list.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 __all__ = ["attach"]
 
 
-def attach(
-    package: str, homes: Mapping[str, Iterable[str]], modules: Iterable[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, which leaves modules out.
 
     Parameters
     ----------
     package : str
         Its ``__name__``.
-    homes : dict of str to list of str
-        Public names, by the modules of `perceptron_rs` that have them.
-    modules : list of str
-        Modules of the package that need no import of their own.
+    file : str
+        Its ``__file__``.
     """
-    home = {name: module for module, names in homes.items() for name in names}
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_bytes())
+    home = {line.names[0].name: str(line.module) for line in stub.body if isinstance(line, ast.ImportFrom)}
 
     def get(name: str) -> Any:
-        if name in home:
-            value = getattr(import_module(f"perceptron_rs.{home[name]}"), name)
-        elif name in modules:
-            value = import_module(f"{package}.{name}")
-        else:
+        if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        is_module = home[name] == package
+        value = import_module(f"{package}.{name}") if is_module else getattr(import_module(home[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *home, *modules})
+        return sorted({*vars(sys.modules[package]), *home})
 
-    return get, names, sorted(home)
+    return get, names, sorted(name for name in home if home[name] != package)

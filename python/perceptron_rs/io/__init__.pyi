@@ -1,0 +1,14 @@
+from perceptron_rs.io.any_format import open_examples as open_examples
+from perceptron_rs.io.raw_text import open_lines as open_lines
+from perceptron_rs.io.sentences import open_sentences as open_sentences
+from perceptron_rs.io.source import Batch as Batch
+from perceptron_rs.io.source import Source as Source
+from perceptron_rs.io.source import as_source as as_source
+from perceptron_rs.io.source import open_arrays as open_arrays
+from perceptron_rs.io.svmlight.files import load_svmlight as load_svmlight
+from perceptron_rs.io.svmlight.files import open_svmlight as open_svmlight
+from perceptron_rs.io.tables.tables import open_arrow as open_arrow
+from perceptron_rs.io.tables.tables import open_csv as open_csv
+from perceptron_rs.io.tables.tables import open_parquet as open_parquet
+from perceptron_rs.io.tensors import load_safetensors as load_safetensors
+from perceptron_rs.io.tensors import open_safetensors as open_safetensors
