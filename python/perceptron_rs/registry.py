@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perceptron_rs.common.owner import Fitted
     from perceptron_rs.common.prediction.predictor import Predictor
 
-__all__ = ["CLASSES", "FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
+__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
 Part: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
 
@@ -116,12 +116,6 @@ LEARNERS: dict[str, Entry] = {
     "sequence": Entry(
         "sequence", "perceptron", "SequencePerceptron", "labels of sequences", data="sequences"
     ),
-}
-
-#: The classes of the estimators, by their modules.
-CLASSES = {
-    home: [learner.class_name for learner in LEARNERS.values() if learner.home == home]
-    for home in dict.fromkeys(learner.home for learner in LEARNERS.values())
 }
 
 #: Those whose learners are trained on examples, by one command with the options of all of them.

@@ -347,7 +347,7 @@ class ParquetFile:
     """A Parquet file, of which some rows are read at a time."""
 
     def __init__(self, file: str | bytes) -> None:
-        self.file = arrow("parquet").ParquetFile(_opened(file))
+        self.file = arrow("parquet").ParquetFile(_readable(file))
         self.schema = self.file.schema_arrow
 
     def layout(self, name: str, reading: Reading) -> Layout:
@@ -368,7 +368,8 @@ class ParquetFile:
             return self.file.read()
 
 
-def _opened(file: str | bytes) -> Any:
+def _readable(file: str | bytes) -> Any:
+    """Return a file, or what one holds, as Arrow reads it."""
     return arrow().BufferReader(file) if isinstance(file, bytes) else file
 
 
@@ -386,7 +387,7 @@ class IpcFile(ParquetFile):
     """A file in Arrow's IPC format, mapped."""
 
     def __init__(self, file: str | bytes) -> None:
-        mapped = arrow().memory_map(file) if isinstance(file, str) else _opened(file)
+        mapped = arrow().memory_map(file) if isinstance(file, str) else _readable(file)
         self.file = arrow("ipc").open_file(mapped)
         self.schema = self.file.schema
 
