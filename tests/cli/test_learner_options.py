@@ -10,6 +10,7 @@ import pytest
 
 from perceptron_rs import load
 from perceptron_rs.cli import learning
+from perceptron_rs.cli.data import weigh_classes
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.status import UsageError
@@ -75,7 +76,7 @@ def test_options_are_parameters(learner):
 def test_the_estimator_has_them(options, parameters):
     name = "perceptron" if options[0].startswith("-") else options[0]
     model = learning.learner(parse(["train", name, "x.svm", "--model", "m", *options[options[0] == name :]]))
-    learning.weigh_classes(model, np.array([-1, 1]))
+    weigh_classes(model, np.array([-1, 1]))
     assert model.get_params() == LEARNERS[name](**parameters).get_params()
 
 

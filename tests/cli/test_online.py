@@ -95,30 +95,8 @@ def test_dictionaries_are_learnt_as_they_come(call, stdin, refused, tmp_path):
     assert answers == load(tmp_path / "m").predict(X).tolist()
 
 
-def test_examples_of_weight_0_are_answered_and_not_learnt_from(call, stdin, tmp_path):
-    """As Vowpal Wabbit tests on them."""
-    lines = [
-        f'{{"_label": {{"Label": {k % 2}, "Weight": {k // 2 % 2}}}, "a": {k % 5 - 2}}}' for k in range(30)
-    ]
-    (tmp_path / "a.jsonl").write_text('{"_label": 0, "a": -1}\n{"_label": 1, "a": 1}\n')
-    assert call("train", tmp_path / "a.jsonl", "--model", tmp_path / "m", "--quiet").status == 0
-    expected, answers = load(tmp_path / "m"), []
-    for k in range(30):
-        row = FeatureHasher(1 << 18).transform([{"a": k % 5 - 2}])
-        answers += expected.predict(row).tolist()
-        if k // 2 % 2:
-            expected.partial_fit(row, [k % 2])
-    for part in (lines[:2], lines):  # of weight 0 alone, and among others
-        stdin("\n".join(part).encode())
-        answer = call("online", tmp_path / "m", "--save", tmp_path / "n")
-        assert answer.out.split() == list(map(str, answers[: len(part)]))
-    assert load(tmp_path / "n").coef_.tobytes() == expected.coef_.tobytes()
-    assert f"30        {sum(k % 2 != answer for k, answer in enumerate(answers))}" in answer.err
-
-
-@pytest.mark.parametrize(
-    "learner", ["averaged", "voted", "kernel"]
-)  # they predict by more than the last weights
+# These predict by more than the last weights.
+@pytest.mark.parametrize("learner", ["averaged", "voted", "kernel"])
 @pytest.mark.parametrize("options", [(), ("--class-weight", "a=0")])
 @pytest.mark.parametrize("classes", ["ab", "abc"])
 def test_the_weights_that_answer_do_not_depend_on_those_of_the_example(

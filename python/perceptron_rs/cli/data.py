@@ -8,8 +8,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any, TypeAlias
+from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
@@ -24,17 +25,14 @@ from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.models.input_files import known_of
 
 __all__ = [
-    "Files",
     "data_of",
     "examples",
     "lines_of",
     "reading_of",
     "several",
+    "weigh_classes",
     "weights_of",
 ]
-
-#: Names of files, and what is open: read as if they were one.
-Files: TypeAlias = tuple[Any, ...]
 
 
 class _StandardInput:
@@ -51,7 +49,7 @@ class _StandardInput:
         return getattr(self._file, attribute)
 
 
-def data_of(words: Sequence[str]) -> Files:
+def data_of(words: Sequence[str]) -> tuple[Any, ...]:
     """Return what the words of DATA name: standard input, or the files of all of them."""
     if list(words) == ["-"]:
         return (_StandardInput(),)
@@ -94,6 +92,29 @@ def weights_of(data: Examples, model: Any) -> dict[str, Any]:
     if "sample_weight" not in signature(model.fit).parameters:
         raise CommandError(f"the learner {learner_name(model)} takes no weights of examples; leave them out")
     return {"sample_weight": data.weights}
+
+
+def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
+    """Give weights to classes, which options name as text; ``labels``: theirs, None if nobody knows them."""
+    written = vars(model).get("class_weight")
+    if not isinstance(written, list):
+        return
+    if "balanced" in written:
+        if len(written) > 1:
+            raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
+        model.class_weight = "balanced"
+        return
+    if labels is None:
+        raise UsageError(
+            "--class-weight of single classes needs all labels before --stream has read them; name them by "
+            "--classes"
+        )
+    classes = {label_text(label): plain(label) for label in np.unique(labels)}
+    for name, weight in written:
+        if name not in classes:
+            known = ", ".join(list(classes)[:10])
+            raise CommandError(f"--class-weight {name}={weight}: the data has no class {name!r}, but {known}")
+    model.class_weight = {classes[name]: weight for name, weight in written}
 
 
 def lines_of(classes: NDArray[Any], *, as_json: bool, with_numbers: bool = False) -> list[str]:

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from perceptron_rs.cli.status import CommandError, UsageError
+from perceptron_rs.cli.status import UsageError
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.fitted import parameter_names
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = [
     "LEARNER_NAMES",
@@ -27,7 +24,6 @@ __all__ = [
     "others_with",
     "parameters_of",
     "stream_options",
-    "weigh_classes",
 ]
 
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
@@ -85,7 +81,7 @@ def _written(option: Option, values: tuple[Any, ...]) -> str:
 def learner(arguments: Namespace, before: Any = None) -> Any:
     """Return an estimator with the parameters that are given; one that goes on keeps the others.
 
-    Weights of classes are still as they were written: see `weigh_classes`.
+    Weights of classes are still as they were written: see `data.weigh_classes`.
     """
     kind = LEARNERS[arguments.learner].kind
     parameters = parameters_of(arguments, options_of(arguments.learner), before)
@@ -93,33 +89,6 @@ def learner(arguments: Namespace, before: Any = None) -> Any:
         parameters["n_jobs"] = getattr(arguments, "threads", None)
     parameters["engine"] = getattr(arguments, "engine", "rust")
     return kind(**parameters) if before is None else before.set_params(**parameters)
-
-
-def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
-    """Give weights to classes, which options name as text; ``labels``: theirs, None if nobody knows them."""
-    import numpy as np
-
-    from perceptron_rs.common.summary import label_text, plain
-
-    written = vars(model).get("class_weight")
-    if not isinstance(written, list):
-        return
-    if "balanced" in written:
-        if len(written) > 1:
-            raise UsageError("--class-weight balanced cannot be combined with weights of single classes")
-        model.class_weight = "balanced"
-        return
-    if labels is None:
-        raise UsageError(
-            "--class-weight of single classes needs all labels before --stream has read them; name them by "
-            "--classes"
-        )
-    classes = {label_text(label): plain(label) for label in np.unique(labels)}
-    for name, weight in written:
-        if name not in classes:
-            known = ", ".join(list(classes)[:10])
-            raise CommandError(f"--class-weight {name}={weight}: the data has no class {name!r}, but {known}")
-    model.class_weight = {classes[name]: weight for name, weight in written}
 
 
 def audited(model: Any, arguments: Namespace, *, goes_on: bool) -> Any:

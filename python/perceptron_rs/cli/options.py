@@ -66,9 +66,7 @@ def parser(only: str | None = None) -> Parser:
         "new.svm. perceptrons COMMAND --help explains a command.",
         epilog=EPILOG,
     )
-    top.add_argument(
-        "--version", action="version", version=f"{PROGRAM} {__version__}", help="show the version and exit"
-    )
+    top.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     places = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         about = f"{command.help[0].upper()}{command.help[1:]}. {ABOUT[command.data]}".rstrip()
@@ -88,9 +86,8 @@ def parser(only: str | None = None) -> Parser:
             help="perceptron, if it is left out",
         )
         for name in LEARNER_NAMES:
-            text = LEARNERS[name].about
             below = learners.add_parser(
-                name, help=text, description=about, epilog=EPILOG, elsewhere=others_with(name)
+                name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=others_with(name)
             )
             below.set_defaults(learner=name)
             command.add_options(below)

@@ -72,14 +72,13 @@ class TaggedFiles:
         if self._is_new:
             expected = "the word, its features and the tag need"
         check_files(self.files)
-        max_ratio = vars(self.arguments).get("max_ratio")
         return read_sentences(
             self.files,
             least if is_exact else None,
             expected,
             least=least,
             keep_lines=keep_lines,
-            max_ratio=max_ratio,
+            max_ratio=vars(self.arguments).get("max_ratio"),
         )
 
     def sentences(self) -> Iterator[Sentence]:

@@ -8,8 +8,8 @@ from argparse import Namespace
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, weights_of
-from perceptron_rs.cli.learning import learner, weigh_classes
+from perceptron_rs.cli.data import examples, weigh_classes, weights_of
+from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
 

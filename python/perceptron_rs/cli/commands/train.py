@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli import training
-from perceptron_rs.cli.data import examples, weights_of
-from perceptron_rs.cli.learning import weigh_classes
+from perceptron_rs.cli.data import examples, weigh_classes, weights_of
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.common.prediction.hyperplanes import hyperplanes
