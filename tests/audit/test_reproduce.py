@@ -12,15 +12,18 @@ import scipy.sparse as sp
 
 from perceptron_rs import (
     ARITHMETIC_VERSION,
+    KernelPerceptron,
     MaxMarginClassifier,
     MultilayerPerceptron,
     Perceptron,
+    SequencePerceptron,
     VotedPerceptron,
     digest,
     load,
     reproduce,
 )
 from perceptron_rs.models.container import pack, unpack
+from tests.learners import LINEAR
 
 from .problems import CLASSES, LEARNERS, NAMES, SHORT, X, Y, fitted, refused, saved
 
@@ -65,6 +68,36 @@ def test_swapped_and_renamed_classes_are_named(learner):
     assert digest(model) != before
     model.classes_ = np.array(["egg", "hum", "spam"])
     refused(reproduce(model, X, Y), "data", "has the label 'ham', which is no class of the model")
+
+
+@pytest.mark.parametrize("learner", LINEAR)
+def test_a_fit_from_given_weights_may_lack_some_of_their_classes(learner):
+    """With warm_start, the classes are those of before; the record begins with the weights."""
+    rows = Y != CLASSES[0]  # noqa: SIM300
+    for given in (
+        {"coef_init": np.ones((3, 5))},
+        {"coef_init": np.zeros((3, 5))},
+        {"intercept_init": np.ones(3)},
+    ):
+        model = learner(**SHORT, fit_intercept=False).fit(X, Y).set_params(warm_start=True)
+        model.fit(X[rows], Y[rows], **given)
+        assert len(model.classes_) == 3
+        answer = reproduce(model, X[rows], Y[rows])
+        assert answer, answer.message
+
+
+@pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron, MultilayerPerceptron, SequencePerceptron])
+def test_labels_of_which_a_class_is_gone_are_an_answer(learner):
+    """Where no digest tells: those of few examples end with a pickle."""
+    parameters = {"max_iter": 3} if learner is SequencePerceptron else {"max_iter": 3, "tol": None}
+    model = pickle.loads(pickle.dumps(learner(**parameters, audit=True).fit(X[:40], Y[:40])))
+    model.partial_fit(X[40:60], Y[40:60])
+    lengths = {"lengths": [40, 20]} if learner is SequencePerceptron else {}
+    assert reproduce(model, X[:60], Y[:60], **lengths)
+    others = Y[:60].copy()
+    others[:40][others[:40] == CLASSES[0]] = CLASSES[1]
+    answer = reproduce(model, X[:60], others, **lengths)
+    refused(answer, "numbers", "whether the data is the same is not known")
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)

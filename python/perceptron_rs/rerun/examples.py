@@ -28,11 +28,14 @@ from perceptron_rs.common.targets.label_sets import LabelSets, bits
 from perceptron_rs.common.targets.labels import encode, label_array, target_of
 from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
 from perceptron_rs.common.targets.weights import sample_weights
+from perceptron_rs.common.training.feeders import InMemory
+from perceptron_rs.common.training.train import Trainable, train
 from perceptron_rs.engines import get_engine
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.sequence.base import SequenceLearner
+from perceptron_rs.sequence.feeder import SequencesInMemory
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested, read_sequences
 from perceptron_rs.sequence.source import encoded
 from perceptron_rs.stream.fit import Options, open_stream
@@ -209,7 +212,7 @@ class _OfArrays(CallExamples):
         matrix = label_matrix(self.model)
         y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
-        more = {f"{name}_init": array for name, array in call.start.items()}
+        more: dict[str, Any] = {}
         for rows in _call_slices(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
             weight = weights[rows] if weights is not None and call.weighted else None
@@ -220,7 +223,10 @@ class _OfArrays(CallExamples):
                 more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
             own = y[rows] if matrix is None else LabelSets(labels[rows], classes, matrix)
-            _method(again, call)(part, own, **more, **weighted)
+            if call.method == "fit" and isinstance(again, Trainable):  # of classes that not all need be there
+                train(again, InMemory("fit", part, own, weight, start=call.start, classes=classes))
+            else:
+                _method(again, call)(part, own, **more, **weighted)
 
 
 class _OfSequences(CallExamples):
@@ -294,7 +300,11 @@ class _OfSequences(CallExamples):
                 _stream(again, call, (part, y[rows], None, lengths), self.model.classes_)
                 continue
             more = {"classes": self.model.classes_} if call.method == "partial_fit" else {}
-            _method(again, call)(part, y[rows], lengths=lengths, **more)
+            if call.method == "fit" and isinstance(again, SequenceLearner):
+                feeder = SequencesInMemory("fit", part, y[rows], lengths, classes=self.model.classes_)
+                train(again, feeder)
+            else:
+                _method(again, call)(part, y[rows], lengths=lengths, **more)
 
 
 class _OfSource(CallExamples):

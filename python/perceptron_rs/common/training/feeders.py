@@ -49,7 +49,7 @@ class InMemory(Feeder):
     X, y, sample_weight
         The examples, as they were given.
     classes : array-like, default=None
-        All classes that will ever occur, as a pass is given them.
+        All classes that will ever occur, as a pass is given them; or those of a fit that is repeated.
     start : dict, default=None
         Weights to start from.
     checked : bool, default=True
@@ -91,6 +91,9 @@ class InMemory(Feeder):
             if self.goes_on:
                 self.classes = model.classes_
                 self.labels = encode_again(y, self.classes, least=self.least)
+            elif self.given_classes is not None:
+                self.classes = np.asarray(self.given_classes)
+                self.labels = encode(y, self.classes, least=self.least)
             else:
                 self.classes, self.labels = encode_new(y, least=self.least)
             return
