@@ -212,7 +212,7 @@ class _OfArrays(CallExamples):
         matrix = label_matrix(self.model)
         y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
-        more: dict[str, Any] = {}
+        more = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _call_slices(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
             weight = weights[rows] if weights is not None and call.weighted else None
@@ -223,7 +223,7 @@ class _OfArrays(CallExamples):
                 more["classes"] = classes
             weighted = {} if weight is None else {"sample_weight": weight}
             own = y[rows] if matrix is None else LabelSets(labels[rows], classes, matrix)
-            if call.method == "fit" and isinstance(again, Trainable):  # of classes that not all need be there
+            if isinstance(again, Trainable) and _lacks_a_class(call, own, classes):
                 train(again, InMemory("fit", part, own, weight, start=call.start, classes=classes))
             else:
                 _method(again, call)(part, own, **more, **weighted)
@@ -300,7 +300,7 @@ class _OfSequences(CallExamples):
                 _stream(again, call, (part, y[rows], None, lengths), self.model.classes_)
                 continue
             more = {"classes": self.model.classes_} if call.method == "partial_fit" else {}
-            if call.method == "fit" and isinstance(again, SequenceLearner):
+            if isinstance(again, SequenceLearner) and _lacks_a_class(call, y[rows], self.model.classes_):
                 feeder = SequencesInMemory("fit", part, y[rows], lengths, classes=self.model.classes_)
                 train(again, feeder)
             else:
@@ -419,6 +419,11 @@ def _blocks_of(
 
 def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] | None) -> bool:
     return a is None or b is None or all(None in (x[1], y[1]) or x == y for x, y in zip(a, b, strict=False))
+
+
+def _lacks_a_class(call: Call, y: NDArray[Any] | LabelSets, classes: NDArray[Any]) -> bool:
+    """Whether a fit to these labels by themselves would be of fewer classes than the model."""
+    return call.method == "fit" and not isinstance(y, LabelSets) and len(np.unique(y)) < len(classes)
 
 
 def _label_text(labels: NDArray[Any], place: int) -> str:
