@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from tests.support import contents, runs_in
 
 from perceptron_rs import Perceptron, load
+from perceptron_rs.engines import ENGINES
 
 rng = np.random.default_rng(5)
 X = rng.standard_normal((60, 9))
@@ -166,9 +167,14 @@ def test_the_class_that_has_seen_most_is_settled_first(engine_name, runs):
     assert len(runs) == 15
 
 
-def test_strengths_that_change_and_come_back(penalty, engine_name):
+def test_strengths_that_change_and_come_back(penalty):
     """What was worked out for one strength is not used with what is pending of another one."""
-    models = [Perceptron(engine=engine_name, **penalty) for _ in range(2)]
+    rust, reference = (come_back(penalty, engine) for engine in ENGINES)
+    assert contents(rust.set_params(engine="reference")) == contents(reference)
+
+
+def come_back(penalty, engine):
+    models = [Perceptron(engine=engine, **penalty) for _ in range(2)]
     for step, alpha in enumerate([0.01, 0.01, 0.02, 0.01, 0.03, 0.01, 0.01]):
         part = slice(5 * step, 5 * step + 5)
         for model in models:
@@ -183,6 +189,7 @@ def test_strengths_that_change_and_come_back(penalty, engine_name):
     models[0].set_params(penalty=None).partial_fit(X[40:41], Y[40:41], check_input=False)
     long_way(models[1].set_params(penalty=None), X[40:41], Y[40:41])
     assert contents(models[0]) == contents(models[1])
+    return models[0]
 
 
 def test_weights_are_settled_when_they_are_read(penalty, engine_name):
