@@ -51,7 +51,7 @@ def test_a_stream_in_blocks_is_one_pass(engine_name, policy, multi_class):
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("storage", [np.uint8, sp.csr_matrix])
 def test_the_engines_and_the_storages_agree(policy, storage):
-    whole, y = np.round(np.abs(X[:60]) * 3), Y[:60]
+    whole, y = np.round(np.abs(X[:40]) * 3), Y[:40]
     found = []
     for name in ("rust", "reference"):
         data = storage(whole) if storage is sp.csr_matrix else whole.astype(storage)

@@ -185,6 +185,8 @@ def test_whatever_predicts_otherwise_has_another_digest(tools, folder, model):
         ((other, tensors, where) for other, where in of_json(document, words_of(model))),
     )
     for text, numbers, where in changed:
+        if (text, numbers) == (document, tensors):  # a zero without its sign, a word read backwards
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = folder.loaded_or_none(tools.put_together(text, numbers))
