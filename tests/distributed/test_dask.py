@@ -179,6 +179,7 @@ def test_sources_and_promises(client):
     reports = model.partition_report_
     assert sum(report.mistakes for report in reports) == local.n_mistakes_
     assert [report.entries for report in reports] == [400] * P
+    assert all(report.seconds > 0 for report in reports)
     assert len({report.digest for report in reports}) == P
 
 

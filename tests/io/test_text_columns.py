@@ -2,15 +2,17 @@
 
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.utils import murmurhash3_32
 
 from perceptron_rs.features import text
+from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import HashedText, Words, hashed_rows, normalized
 
 TEXTS = [
@@ -97,3 +99,22 @@ def test_sums_of_rows_are_added_one_after_another():
         for value in X.data[X.indptr[row] : X.indptr[row + 1]].tolist():
             sums[row] += value
     assert text._row_sums(X.data, X.indptr).tolist() == sums
+    # Whole numbers may be added in any order while all sums are exact: here, 2**53 + 1 is none.
+    for first, total in ((2.0**53 - 16, 2.0**53 - 1), (2.0**53, 2.0**53)):
+        values = np.array([first] + [1.0] * 15)
+        assert text._row_sums(values, np.array([0, 16])).tolist() == [total]
+
+
+def test_weights_of_columns_are_those_of_scikit_learn():
+    X = HashingVectorizer(n_features=1 << 8, norm=None).transform(TEXTS + drawn(2))
+    fit = IdfFit("l2")
+    for part in (X[:10], X[10:11], X[11:]):
+        fit.add(part)
+    found, weights = fit.scale(), np.zeros(X.shape[1])
+    weights[:] = found.idf[-1]
+    weights[found.columns[:-1]] = found.idf[:-1]
+    assert weights.tobytes() == TfidfTransformer().fit(X).idf_.tobytes()
+    assert found.columns[-1] == X.shape[1]
+    assert found.difference(fit.scale()) is None
+    for other in (replace(found, columns=found.columns + 1), replace(found, idf=found.idf + 1)):
+        assert found.difference(other) == "the tf-idf weights of the model are not those of the data"

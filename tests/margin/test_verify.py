@@ -216,6 +216,21 @@ def test_what_is_not_decided_claims_an_upper_end_alone():
             verify(changed(result, **changes), X, Y)
 
 
+def test_numbers_of_few_digits_may_be_off_by_little():
+    """Those near 0, which are multiples of 2**-1074, may be off by 2**-1060."""
+    zeros = [[0.0], [0.0]], [0, 1]
+    nothing = max_margin(*zeros)
+    verify(replace(nothing, radius=2.0**-1060), *zeros)
+    with pytest.raises(VerificationError, match="no row is nearly as long"):
+        verify(replace(nothing, radius=2.0**-1059), *zeros)
+    far = {"status": "undecided", "lower": -math.inf}
+    result = max_margin(X, Y, bias="none")
+    for upper in (1e155, 1e160, 1e165, 1e300):
+        verify(changed(result, upper=upper, **far), X, Y)
+    with pytest.raises(VerificationError, match="best_mistake_bound is wrong"):
+        verify(changed(result, upper=1e157, best_mistake_bound=0.0, **far), X, Y)
+
+
 def test_one_class_has_the_bound_of_its_rows():
     ones = np.ones(40, dtype=int)
     result = max_margin(X, ones)

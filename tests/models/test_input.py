@@ -54,6 +54,8 @@ def test_an_input_as_json():
         ({"text": TEXT | {"ngrams": [1.0, 2]}}, "two whole numbers"),
         ({"text": TEXT | {"lowercase": 1}}, "booleans"),
         ({"text": TEXT | {"analyzer": "x"}}, "analyzer must be one of"),
+        ({"text": TEXT | {"norm": "l3"}}, "norm must be 'l1', 'l2' or None, got 'l3'"),
+        ({"text": TEXT | {"stop_words": "german"}}, "stop_words must be 'english' or None, got 'german'"),
         ({"scale": {"kind": "tf-idf", "norm": "l3"}}, "a kind and a norm"),
         ({"scale": {"kind": "tf-idf", "norm": None}}, "idf are missing"),
     ],

@@ -169,6 +169,7 @@ class Partitions(Feeder):
     ) -> Report:
         """Make a pass over each partition in each epoch, and mix. No record is kept of it."""
         assert isinstance(settings, Linear | Chain)
+        assert observer is not None
         model, cluster, facts = self.model, self.cluster, self.facts
         vars(model).pop(RECORD, None)
         numbered = [replace(settings, partition=p) for p in range(len(facts))]
@@ -207,9 +208,8 @@ class Partitions(Feeder):
                 file.write(Place(after, tuple(done)))
             return after, made.epoch, []
 
-        watch = None
-        if observer is not None and observer.is_needed:  # a checkpoint is written before it is asked
-            watch = watch_again(observer, len(place.done), last_is_open=True)
+        # A checkpoint is written before the observer is asked.
+        watch = watch_again(observer, len(place.done), last_is_open=True)
         report = follow(Mixed(begin, make_round), settings, schedule, watch)
         model.partition_report_ = reports
         return report

@@ -65,7 +65,7 @@ class IdfFit:
 
     def __init__(self, norm: Norm) -> None:
         self._norm, self._n, self._width = norm, 0, 0
-        self._columns, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._columns, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0)
 
     def add(self, X: MatrixLike) -> None:
         """Count the texts that have each column."""
@@ -73,12 +73,10 @@ class IdfFit:
         columns, counts = np.unique(X.indices, return_counts=True)
         every = np.concatenate([self._columns, columns])
         self._columns, place = np.unique(every, return_inverse=True)
-        both = np.concatenate([self._counts, counts])
-        self._counts = np.zeros(len(self._columns), dtype=np.int64)
-        np.add.at(self._counts, place, both)
+        self._counts = np.bincount(place, weights=np.concatenate([self._counts, counts]))
 
     def scale(self) -> Idf:
         """Return what was learnt, rounded as scikit-learn rounds."""
-        counts = np.append(self._counts, 0).astype(np.float64) + 1.0
+        counts = np.append(self._counts, 0) + 1.0
         idf = np.log((self._n + 1) / counts) + 1.0
         return Idf(self._norm, np.append(self._columns, self._width), idf)

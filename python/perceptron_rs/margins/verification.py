@@ -24,6 +24,7 @@ __all__ = ["VerificationError", "hull_weights", "verify"]
 _ONE = 2**53
 _NO_WEIGHTS = "the rows in support have no convex weights that prove inseparability"
 _CLOSE = 1 + Fraction(1, 10**9)  # radius and mistake bound are rounded up; further off they are wrong
+_TINY = Fraction(1, 2**1060)  # where numbers have few digits left, they may be off by that, too
 
 
 class VerificationError(ValueError):
@@ -251,7 +252,7 @@ def _longest(problem: _Problem) -> Iterator[tuple[ExactRow, int]]:
 
 def _rounded_up(square: Fraction) -> Fraction:
     """Return what the root of ``square`` may be at most after it was rounded up with some care."""
-    return square_root_floor(square) * _CLOSE + Fraction(1, 2**1060)
+    return square_root_floor(square) * _CLOSE + _TINY
 
 
 def _check_kernel(result: MarginResult, problem: _Problem, K: object) -> None:
@@ -303,7 +304,7 @@ def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) ->
     if result.status not in ("separable", "one_class"):
         _claim(bound == math.inf, "there is no bound on the mistakes without a separating plane")
         _claim(
-            result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, -1),
+            result.upper == 0 or _fits(best, rows / Fraction(result.upper) ** 2, up=False),
             "best_mistake_bound is wrong",
         )
         return
@@ -315,19 +316,21 @@ def _check_bounds(result: MarginResult, norm_squared: Fraction | None = None) ->
             square = norm_squared or Fraction(sum(k * k for k in weights)) * Fraction(4) ** exponent
             rows *= 1 + Fraction(result.intercept) ** 2 / square
         values = (rows / Fraction(result.lower) ** 2, rows / Fraction(result.upper) ** 2)
-    _claim(_fits(bound, values[0], 1), f"mistake_bound={bound!r} is not the formula's, rounded up")
-    _claim(_fits(best, values[1], -1), f"best_mistake_bound={best!r} is not the formula's, rounded down")
+    _claim(_fits(bound, values[0], up=True), f"mistake_bound={bound!r} is not the formula's, rounded up")
+    _claim(
+        _fits(best, values[1], up=False), f"best_mistake_bound={best!r} is not the formula's, rounded down"
+    )
 
 
-def _fits(number: float, value: Fraction, side: int) -> bool:
-    """Whether ``number`` is ``value``, rounded up (side 1) or down (-1) with some care."""
+def _fits(number: float, value: Fraction, *, up: bool) -> bool:
+    """Whether ``number`` is ``value``, rounded up or down with some care."""
     if number == math.inf:
-        return side > 0 and value * _CLOSE >= Fraction(2) ** 1023
-    if side > 0:
-        return value <= Fraction(number) <= value * _CLOSE + Fraction(1, 2**1060)
+        return up and value * _CLOSE >= Fraction(2) ** 1023
+    if up:  # a bound that holds is at least 1
+        return value <= Fraction(number) <= value * _CLOSE
     if number >= math.nextafter(math.inf, 0):  # the largest number stands for all that are larger
         return value >= Fraction(number)
-    return value / _CLOSE - Fraction(1, 2**1060) <= Fraction(number) <= value
+    return value / _CLOSE - _TINY <= Fraction(number) <= value
 
 
 def _check_plane(result: MarginResult, problem: _Problem) -> None:
