@@ -109,6 +109,10 @@ CORRUPTIONS = {
         f"{NOT_PROVED}|not ascending",
     ),
     "support twice": (lambda r: {"support": np.array([r.support[0]] * len(r.support))}, "not ascending"),
+    "no support": (
+        lambda _: {"support": np.zeros(0, dtype=int), "dual_weights": np.zeros(0, dtype=int)},
+        r"a group sum to 0, not to 2\*\*53",
+    ),
     "support short": (lambda r: {"support": r.support[:-1]}, "have different lengths"),
     "radius below": (lambda r: {"radius": r.radius * (1 - 1e-12)}, "a row is longer than radius="),
     "radius above": (lambda r: {"radius": r.radius * 1.001}, "no row is nearly as long as radius="),
@@ -256,6 +260,7 @@ def test_corruptions_of_a_proof_are_refused():
     for changes, text in (
         ({"support": result.support[1:], "dual_weights": fewer}, "no convex weights"),
         ({"dual_weights": flipped(result.dual_weights, 0)}, "a group sum"),
+        ({"support": result.support[:0], "dual_weights": result.dual_weights[:0]}, "a group sum to 0"),
         ({"status": "separable", "lower": 1e-3, "upper": 1.0}, NEARER),
         ({"upper": 1.0}, INTERVAL),
         ({"lower": 0.0}, INTERVAL),

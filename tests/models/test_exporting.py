@@ -311,6 +311,17 @@ def test_a_pipeline_converts(model, data, exact):
     close(found["scores"], pipeline.decision_function(X))
 
 
+@pytest.mark.parametrize("kind", [bool, float, np.int8])
+def test_labels_of_a_pipeline_are_whole_numbers(kind):
+    register_skl2onnx()
+    X, y = DATA["iris"]
+    model = Perceptron(**SHORT).fit(X, (y == y[0]).astype(kind))
+    types = [("X", skl2onnx.common.data_types.DoubleTensorType([None, X.shape[1]]))]
+    found = run(skl2onnx.to_onnx(make_pipeline(model), initial_types=types, target_opset=17), X)["label"]
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, model.predict(X))
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -195,6 +195,24 @@ def test_arrays_in_files_that_are_cut_are_an_error(form, tmp_path):
     assert not hasattr(model, "coef_")
 
 
+def test_a_block_that_was_read_is_not_learnt_from_once_its_file_is_cut(tmp_path):
+    """It is a part of the file, which is mapped; the first epoch has looked at it."""
+    file, asked = tmp_path / "X.npy", []
+    np.save(file, np.tile(X, (200, 1)))
+    source = open_arrays(file, np.tile(Y, 200))
+
+    def advise(first, last, needed):
+        asked.append(needed)
+        if asked.count(True) == 5:
+            os.truncate(file, 1000)
+
+    model = Perceptron(max_iter=4, tol=None)
+    with pytest.raises(ValueError, match=r"npy was cut to 1000 bytes while it was in use"):
+        model.fit_stream(replace(source, advise=advise), classes=[0, 1], block_size=10000)
+    assert asked.count(False) == 4
+    assert not hasattr(model, "coef_")
+
+
 def test_an_arrow_file_that_is_cut_is_an_error(tmp_path):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": np.tile(X[:, 0], 500), "b": np.tile(X[:, 1], 500), "y": np.tile(Y, 500)})

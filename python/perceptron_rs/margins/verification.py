@@ -80,8 +80,7 @@ def verify(result: MarginResult, X: MatrixLike, y: ArrayLike) -> None:
     if result.status == "separable":
         _check_plane(result, problem)
     if result.status == "non_separable":
-        if not (equations := problem.equations()) or not has_positive_solution(*equations):
-            raise VerificationError(_NO_WEIGHTS)
+        _claim(has_positive_solution(*problem.equations()), _NO_WEIGHTS)
     elif result.status != "one_class":
         _check_upper(result, problem)
     _check_bounds(result)
@@ -124,8 +123,7 @@ def hull_weights(result: MarginResult, X: MatrixLike, y: ArrayLike) -> list[Frac
         raise ValueError(f"result must have the status 'non_separable', got {result.status!r}")
     problem = _Problem(result, X, y)
     _check_form(result, problem)
-    equations = problem.equations()
-    weights = solve(*equations) if equations else None
+    weights = solve(*problem.equations())
     if weights is None or min(weights) <= 0:
         raise VerificationError(_NO_WEIGHTS)
     return weights
@@ -159,11 +157,9 @@ class _Problem:
         for number in self.result.support.tolist():
             yield self.signs[number], *self.matrix.row(number)
 
-    def equations(self) -> tuple[list[list[int]], list[int]] | None:
+    def equations(self) -> tuple[list[list[int]], list[int]]:
         """Return the equations of weights that take the rows to the origin (each class to the same point)."""
         rows = list(self.support())
-        if not rows:
-            return None
         least = min(exponent for _, _, exponent in rows)
         equations: dict[int, list[int]] = {}
         for place, (sign, (columns, numbers), exponent) in enumerate(rows):
@@ -214,7 +210,7 @@ def _check_form(result: MarginResult, problem: _Problem) -> None:
     _claim(all(a < b for a, b in pairwise(rows)), "support is not ascending")
     if result.status == "one_class":
         return
-    _claim(min(weights, default=0) > 0, "dual_weights must be above 0")
+    _claim(all(weight > 0 for weight in weights), "dual_weights must be above 0")
     for group in (1, -1) if problem.free else (0,):
         total = sum(k for i, k in zip(rows, weights, strict=True) if group in (0, problem.signs[i]))
         _claim(total == _ONE, f"dual_weights of a group sum to {total}, not to 2**53")
@@ -274,11 +270,10 @@ def _check_kernel(result: MarginResult, problem: _Problem, K: object) -> None:
         length = norm + one * intercept**2  # below 0 if K is of no kernel
         _claim(length > 0, "coef is zero")
         far = Fraction(result.lower) ** 2 * length
-        _claim(least > 0 and least**2 >= far, f"a row is nearer to the plane than lower={result.lower!r}")
+        _claim(least * abs(least) >= far, f"a row is nearer to the plane than lower={result.lower!r}")
     if result.status == "non_separable":
         # K v = 0 for the weighted signs v says that the point of v has no length.
-        equations = problem.equations()
-        _claim(equations is not None and has_positive_solution(*equations), _NO_WEIGHTS)
+        _claim(has_positive_solution(*problem.equations()), _NO_WEIGHTS)
     elif result.status != "one_class":
         v = [Fraction(signs[i] * k, _ONE) for i, k in zip(support, weights, strict=True)]
         reached = sum(

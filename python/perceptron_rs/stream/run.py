@@ -309,7 +309,6 @@ class StreamRun:
         numbers = range(stream.n_blocks) if order is None else order.tolist()
         with stream.unchanged():
             for number in numbers[skip:]:
-                stream.source.assert_whole()
                 if stream.source.advise is not None:
                     stream.source.advise(*stream.ends(number), True)
                 block = self.known.get(number)
