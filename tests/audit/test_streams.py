@@ -23,6 +23,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import Digests
+from perceptron_rs.audit.record import StreamRecord, begin_record
 from perceptron_rs.io import Source, open_arrays, open_svmlight
 
 rng = np.random.default_rng(3)
@@ -236,3 +237,19 @@ def test_digests_do_not_know_of_blocks(size):
     whole = Digests().with_call({"rows": X}, 5, np.unique(Y, return_inverse=True)[1].astype(np.uint32))
     model = fitted(Perceptron(max_iter=1, audit=True), (X, Y), block_size=size)
     assert model._calls[0].digests.blocks == whole.blocks
+
+
+@pytest.mark.parametrize("behind", [0, 2])
+def test_few_blocks_wait_for_their_digests(behind):
+    model = Perceptron(audit=True)
+    begin_record(model)
+    model.n_features_in_ = X.shape[1]
+    with StreamRecord(model, None, None, behind) as record:
+        for first in range(0, N, 100):
+            rows = slice(first, first + 100)
+            labels = np.searchsorted(np.unique(Y), Y[rows]).astype(np.uint32)
+            record.see(first, None, {"rows": X[rows]}, labels, None, None)
+            assert len(record.working) <= behind
+        record.end(N)
+    (call,) = model._calls
+    assert call.digests == Perceptron(audit=True).fit(X, Y)._calls[0].digests

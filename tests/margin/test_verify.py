@@ -392,6 +392,12 @@ def test_hull_weights_are_above_0():
     weights = np.array([2**52, 2**52 - 1, 1, 2**53])  # the row (0, 5) has no part in any proof
     with pytest.raises(VerificationError, match="no convex weights"):
         hull_weights(replace(result, support=np.arange(4), dual_weights=weights), X, y)
+    for rows, weights in (
+        ([0, 2, 3], [2**52, 2**52, 2**53]),
+        ([1, 3], [2**53, 2**53]),
+    ):
+        with pytest.raises(VerificationError, match="no convex weights"):
+            hull_weights(replace(result, support=np.array(rows), dual_weights=np.array(weights)), X, y)
     with pytest.raises(VerificationError, match="classes are"):
         hull_weights(replace(result, classes=(1, 2)), X, y)
 

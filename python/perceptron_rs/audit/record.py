@@ -136,19 +136,18 @@ def calls_of(estimator: object) -> tuple[Call, ...]:
 def next_record(
     estimator: Audited, stored: StoredRows, labels: NDArray[np.uint32], weights: NDArray[np.float64] | None
 ) -> tuple[Call, ...] | None:
-    """Return the record with one more call of ``partial_fit`` under ``audit``.
+    """Return the record with one more call of ``partial_fit``, of an estimator with ``audit``.
 
-    None: the first calls, errors, and digests that are made beside the training are left to `recorded`.
+    None: the rows are so many that `recorded` makes their digests beside the training.
     """
-    calls = calls_of(estimator)
-    if not calls or not _has_seed(estimator) or _is_large(stored):
+    if _is_large(stored):
         return None
     call, before = _next_call(estimator, "partial_fit", None, weighted=weights is not None)
-    if call is None or before is None:
-        return None
+    assert call is not None
+    assert before is not None
     key = key_of(estimator.audit_key)
     digests = before.with_call(stored, call.columns, labels, weights, key=key)
-    return _with_call(calls, call, len(labels), digests)
+    return _with_call(calls_of(estimator), call, len(labels), digests)
 
 
 class StreamRecord:

@@ -218,32 +218,14 @@ def _check_form(result: MarginResult, problem: _Problem) -> None:
 
 def _check_radius(result: MarginResult, problem: _Problem) -> None:
     """Check that no row is longer, and one nearly as long."""
-    square = max(
-        (
-            Fraction(sum(k * k for k in numbers)) * Fraction(4) ** exponent
-            for (_, numbers), exponent in _longest(problem)
-        ),
-        default=Fraction(0),
-    )
+    longest: dict[int, int] = {}  # square of the longest row that has an exponent, in its units
+    for (_, numbers), exponent in problem.matrix.rows():
+        longest[exponent] = max(longest.get(exponent, 0), sum(k * k for k in numbers))
+    square = max(Fraction(most) * Fraction(4) ** exponent for exponent, most in longest.items())
     _claim(0 <= result.radius < math.inf, f"radius={result.radius!r} is no length")
     radius = Fraction(result.radius)
     _claim(square <= radius**2, f"a row is longer than radius={result.radius!r}")
     _claim(radius <= _rounded_up(square), f"no row is nearly as long as radius={result.radius!r}")
-
-
-def _longest(problem: _Problem) -> Iterator[tuple[ExactRow, int]]:
-    """Yield the longest row of each run of rows that have one exponent."""
-    best: tuple[ExactRow, int] | None = None
-    most = -1
-    for row, exponent in problem.matrix.rows():
-        if best is not None and exponent != best[1]:
-            yield best
-            most = -1
-        square = sum(k * k for k in row[1])
-        if square > most:
-            most, best = square, (row, exponent)
-    if best is not None:
-        yield best
 
 
 def _rounded_up(square: Fraction) -> Fraction:
