@@ -119,6 +119,12 @@ def test_fits_that_go_on(learner, audit, tmp_path):
         assert reproduce(model, np.vstack([X, X[::-1], X[:9]]), np.concatenate([Y, Y[::-1], Y[:9]]))
 
 
+@pytest.mark.parametrize(("n", "sizes"), [(999, [1000, 1299]), (1000, [1300, 1000]), (1001, [1300, 1001])])
+def test_a_fit_of_a_whole_block_begins_one(n, sizes):
+    model = Perceptron(**SHORT, warm_start=True).fit(X, Y).fit(X[:n], Y[:n])
+    assert [size for size, _ in model._calls[-1].digests.blocks] == sizes
+
+
 def test_examples_without_a_digest_may_be_those_of_another_fit():
     """A fit without digests, and one that goes on with them: the examples of both are given once."""
     model = Perceptron(**(SHORT | {"audit": False}), warm_start=True).fit(X, Y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from itertools import pairwise
 
@@ -135,6 +136,27 @@ def test_fits_that_go_on(tmp_path):
     other = AttributeEncoder().fit([["w=1"]])
     with pytest.raises(ValueError, match="encoder must be that of the model"):
         model.fit_encoded(other, MATRIX[:, :1], TAGS, lengths=LENGTHS)
+
+
+def test_other_attributes_in_the_same_columns_are_named():
+    model = model_of().fit(X, Y)
+    encoder = AttributeEncoder()
+    rows = encoder.fit_transform(token for sequence in X for token in sequence)
+    names, n = list(encoder.vocabulary_), encoder.n_columns_
+    others = {name if name != names[3] else "other": column for name, column in encoder.vocabulary_.items()}
+    hashed = "the model has a vocabulary of attributes, the training had 64 columns of a hash"
+    for changes, text in (
+        ({"vocabulary_": others}, f"column 3 is the attribute {names[3]!r} in the model, got 'other'"),
+        ({"n_columns_": n - 1}, f"the model has learnt from {n} attributes, got {n - 1}"),
+        (
+            {"n_columns": 64},
+            "the model has a vocabulary of attributes, the training had 64 columns of a hash",
+        ),
+    ):
+        other = copy.copy(encoder)
+        vars(other).update(changes)
+        answer = reproduce(model, rows, TAGS, lengths=LENGTHS, encoder=other)
+        refused(answer, "data", f"^other data: {re.escape(text)}$")
 
 
 def test_what_cannot_be_repeated_is_said():

@@ -65,7 +65,8 @@ class IdfFit:
 
     def __init__(self, norm: Norm) -> None:
         self._norm, self._n, self._width = norm, 0, 0
-        self._columns, self._counts = np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._columns: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._counts: NDArray[Any] = np.zeros(0)
 
     def add(self, X: MatrixLike) -> None:
         """Count the texts that have each column."""
