@@ -7,6 +7,7 @@ import pytest
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils import murmurhash3_32
 
+from perceptron_rs.features import hashing
 from perceptron_rs.features.hashing import hashed, murmur3
 
 
@@ -26,3 +27,14 @@ def test_hashes_are_those_of_scikit_learn():
     for texts in (few, many, few[::-1], few[:1], []):
         found = murmur3(texts)
         assert found.tolist() == [murmurhash3_32(text, seed=0, positive=True) for text in texts]
+
+
+@pytest.mark.parametrize("n_columns", [1000, 1 << 18])
+def test_the_hash_of_no_absolute_value(n_columns, monkeypatch):
+    """2**31 is no number of 32 bits: scikit-learn gives that hash a column of its own, and a sign."""
+    found = np.array([2**31, 2**31 - 1, 2**31 + 1, 0], dtype=np.uint32)
+    monkeypatch.setattr(hashing, "murmur3", lambda _: found)
+    columns, is_positive = hashing.hashed(["a"] * 4, n_columns)
+    sizes = [2**31 - 1 - (n_columns - 1), 2**31 - 1, 2**31 - 1, 0]
+    assert columns.tolist() == [size % n_columns for size in sizes]
+    assert is_positive.tolist() == [False, True, False, True]

@@ -183,6 +183,17 @@ def test_longer_tables_end_in_dots():
     assert "..." not in found.table(n).split("\n")
 
 
+def test_a_table_of_all_examples_marks_the_mistakes():
+    X, y = [[-1, -1], [-1, 1], [1, -1], [1, 1]], [-1, -1, -1, 1]
+    found = trace(Perceptron(shuffle=False, tol=None), X, y, every="example")
+    head, *lines = found.table().splitlines()
+    assert {step.mistake for step in found} == {False, True}
+    for step, line in zip(found, lines, strict=False):
+        own = {name: line[: head.index(name) + len(name)].rsplit("  ", 1)[1] for name in ("mistake", "step")}
+        shown = ("yes", f"{step.step:+g}") if step.mistake else ("", "")
+        assert tuple(cell.strip() for cell in own.values()) == shown
+
+
 def test_examples_of_weight_zero_are_no_steps():
     X, y = drawn(2)
     weights = np.arange(len(y)) % 3 + 0.0
