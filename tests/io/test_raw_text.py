@@ -125,3 +125,6 @@ def test_words_of_an_earlier_training_stand_behind_those_of_this_one():
     assert (found.columns.tolist(), found.ends.tolist()) == ([3, 3, 7], [1, 3, 4])
     # Of column 3 three are known by name, and of column 9 none; of column 11 there was never one.
     assert dict(zip(found.used.tolist(), found.counts.tolist(), strict=True)) == {3: 3, 7: 3, 9: 2}
+    nothing = now.beside(before, np.array([11]), 2)
+    for part in (nothing.columns, nothing.ends, nothing.used, nothing.counts):
+        assert (part.dtype, len(part)) == (np.int64, 0)
