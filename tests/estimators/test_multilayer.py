@@ -202,7 +202,7 @@ def test_needs_a_fit():
 
 def test_the_end_of_max_iter_is_told():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="reached max_iter=2 epochs"):
+    with pytest.warns(ConvergenceWarning, match="reached max_iter=2 before the stopping criterion"):
         MultilayerPerceptron((2,), max_iter=2).fit(X, y)
 
 
