@@ -15,7 +15,7 @@ from perceptron_rs.common.options.groups import (
     parameter,
 )
 from perceptron_rs.common.options.kinds import SWITCH
-from perceptron_rs.common.options.ranges import Choice, Range
+from perceptron_rs.common.options.ranges import LARGEST, Choice, Range
 
 __all__ = [
     "AveragedPerceptronParameters",
@@ -78,5 +78,7 @@ class VotedPerceptronParameters(AddedFeatureParameters, LinearParameters):
         "vote", Choice(words(LinearPrediction)), "how the weight vectors of a run predict"
     )
     max_vectors: int | None = parameter(
-        None, Range(1, whole=True, none=True), "maximum number of vectors that a voted perceptron keeps"
+        None,
+        Range(1, LARGEST, whole=True, none=True),
+        "maximum number of vectors that a voted perceptron keeps",
     )

@@ -32,9 +32,6 @@ from perceptron_rs.stream.run import Carrier
 
 __all__ = ["VotedPerceptron"]
 
-#: More than there can be, and a number of the engines.
-_MOST_VECTORS = 2**62
-
 
 class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronPredictor):
     r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.
@@ -326,7 +323,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         most = self.max_vectors
         if most is not None and not (isinstance(most, Integral) and most >= 1):
             raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
-        return None if most is None else min(int(most), _MOST_VECTORS)
+        return None if most is None else int(most)
 
     def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
         return VotedModel.cold(engine, super()._cold(engine, planes, columns, **numbers))

@@ -84,7 +84,7 @@ class SequencePerceptronParameters(PartitionParameters, StepParameters, EpochPar
             "needs": {"validation_fraction": ()},
         },
     )
-    min_count: int = parameter(1, Range(1, whole=True), "ignore features of fewer than N tokens")
+    min_count: int = parameter(1, Range(1, LARGEST, whole=True), "ignore features of fewer than N tokens")
     hash_columns: int | None = parameter(
         None,
         Range(1, LARGEST, whole=True, none=True),
