@@ -82,24 +82,25 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("leaves", [name for name in MODES if name != "standard"])
 @pytest.mark.parametrize("run", RUNS)
-def test_code_of_others_runs_in_its_own_mode_and_changes_no_bit(trainer, run, leaves):
+def test_code_of_others_runs_in_its_own_mode_and_changes_no_bit(trainer, run):
     """It finds the caller's mode, keeps what it leaves on, and we compute in ours before and after."""
     quiet = Guest(STANDARD)
     expected = flat(RUNS[run](trainer, quiet))
     assert len(quiet.found) > 1, "it ran once at most"
     assert set(quiet.found) == {STANDARD}
-    for callers in (STANDARD, next(control for name, control in MODES.items() if name != leaves)):
-        guest = Guest(MODES[leaves])
-        with mode(callers):
-            found = flat(RUNS[run](trainer, guest))
-            after = _core._swap_float_control(STANDARD)
-        assert [way for way in found if found[way] != expected[way]] == []
-        first, *rest = [control & ~STATUS_FLAGS for control in guest.found]
-        assert first == callers & ~STATUS_FLAGS, "it did not find the caller's mode"
-        assert set(rest) == {MODES[leaves]}, "what it left on was taken away from it"
-        assert after & ~STATUS_FLAGS == MODES[leaves], "what it left on was taken away from its caller"
+    controls = [control for name, control in MODES.items() if name != "standard"]
+    for leaves in controls:
+        for callers in (STANDARD, next(control for control in MODES.values() if control != leaves)):
+            case, guest = (hex(leaves), hex(callers)), Guest(leaves)
+            with mode(callers):
+                found = flat(RUNS[run](trainer, guest))
+                after = _core._swap_float_control(STANDARD)
+            assert [way for way in found if found[way] != expected[way]] == [], case
+            first, *rest = [control & ~STATUS_FLAGS for control in guest.found]
+            assert first == callers & ~STATUS_FLAGS, f"it did not find the caller's mode: {case}"
+            assert set(rest) == {leaves}, f"what it left on was taken away from it: {case}"
+            assert after & ~STATUS_FLAGS == leaves, f"what it left on was taken away from its caller: {case}"
 
 
 needs_modes = pytest.mark.skipif(len(MODES) == 1, reason="no mode is known of this processor")
