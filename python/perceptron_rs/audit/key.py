@@ -1,4 +1,4 @@
-"""The key of digests: where it comes from, and that it goes nowhere else.
+"""The key of digests: read from a file or given as bytes, and never written anywhere.
 
 A key is given as a file, whose name is all that an estimator holds, or as bytes. Bytes are held in a box that
 shows nothing and refuses to be pickled. Neither is written to a model file.

@@ -1,4 +1,4 @@
-"""Weights (K, d) or (d,) as those of the columns that have any: in files, pickles, checkpoints, to predict.
+"""Weights (K, d) or (d,), stored without the columns of zeros: in files, pickles, checkpoints, predictors.
 
 A state is packed if it holds ``columns``: the numbers of these columns, which rise, and last the number of
 all. Its arrays of weights then have these columns alone. Whether a column has anything is seen in

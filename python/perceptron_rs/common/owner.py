@@ -27,7 +27,7 @@ __all__ = ["CallAttribute", "Fitted", "Owner"]
 
 
 class CallAttribute:
-    """An attribute of `OF_PASS`: the model that learnt in a pass says it louder than the estimator does."""
+    """An attribute of `OF_PASS`. After a pass its value is the model's; before one, what a fit has set."""
 
     def __init__(self, name: str) -> None:
         self.name, self.of_pass = name, OF_PASS[name]

@@ -80,7 +80,7 @@ class Turn:
         self.over.release()
 
     def _wait(self) -> None:
-        """Wait for those before that change the estimator, and forget those that a signal has ended."""
+        """Wait for earlier calls that change the estimator, and forget calls that a signal has ended."""
         for other in turns.copy():
             if other is self:
                 break
@@ -182,7 +182,7 @@ def exclusive(method: Method) -> Method:
 def exchange(
     estimator: Any, before: dict[str, Any], after: dict[str, Any], *others: Callable[[], object]
 ) -> None:
-    """Change attributes from those before to those after, and take other steps, in one step of Python.
+    """Replace old attributes by new ones and call ``others``, without a point where another thread runs.
 
     What others, such as a callback, have set meanwhile stays, unless it is among the changes.
     """
@@ -248,7 +248,7 @@ def computed(
 
 
 def _is_generator(value: object) -> TypeGuard[np.random.RandomState]:
-    """Whether it is a RandomState; who has one has imported its module, which takes long."""
+    """Whether it is a RandomState. Its module, slow to import, is imported if there is any."""
     module = sys.modules.get("numpy.random")
     return module is not None and isinstance(value, module.RandomState)
 

@@ -97,7 +97,7 @@ class DaskCluster:
                 self.promises = passes
                 made = mix_sent(self.settings, weights, changes, self.client.gather(passes), number)
             else:
-                # No share is larger than what all of them change; they are about as large as those before.
+                # A share is no larger than what all shares change, and about as large as the last one.
                 if len(passes) * n_bytes(state if change is None else change) > _LARGE:
                     nodes = (f"{step}-add-{node}" for node in count())
                     passes = [

@@ -45,7 +45,7 @@ def read_npy(file: object) -> NDArray[np.generic]:
 
 @_of_plain_types()
 def load_npy(file: Any) -> Any:
-    """Return what NumPy makes of a file, which it maps if it is no archive, and not in memory."""
+    """Load a file by NumPy. A .npy file on disk is mapped; archives and files in memory are read."""
     mode: Any = "r" if isinstance(file, str | os.PathLike) else None
     try:
         return np.load(file, mmap_mode=mode, allow_pickle=False)

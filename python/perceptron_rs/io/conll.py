@@ -23,8 +23,8 @@ _WIDTH = 10  # of CoNLL-U
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word of CoNLL-U, in its first column
 _NO_WORD = re.compile(r"\d+[-.]\d+")
 _GLOBAL_COLUMNS = re.compile(rb"^#\s*global\.columns\s*=\s*ID\b", re.MULTILINE)
-#: A line that tells how columns are separated: neither -DOCSTART- nor what may be a comment.
-_TELLING = re.compile(rb"^(?!#|-DOCSTART-)[^\n]*[^\s][^\n]*$", re.MULTILINE)
+#: A line that shows how columns are separated: neither -DOCSTART- nor what may be a comment.
+_COLUMNS_OF_TOKEN = re.compile(rb"^(?!#|-DOCSTART-)[^\n]*[^\s][^\n]*$", re.MULTILINE)
 #: The blanks of ASCII alone: a word may hold others.
 _BLANKS = re.compile(r"[ \t\x0b\x0c]+")
 _AROUND = " \t\x0b\x0c"
@@ -40,7 +40,7 @@ class Sentence:
 
 @dataclass(slots=True)
 class TokenLayout:
-    """What the beginning of a file tells of all its lines; None, or "", where nothing has been told yet."""
+    """What the first lines of a file say about all lines; None, or "", until one says it."""
 
     columns: int | None = None  #: how many each token has
     tabs: bool | None = None  #: whether tabs separate them
@@ -88,7 +88,7 @@ class ConllParser:
         """Return the sentences that end in these lines of `open_text`, also those without a token."""
         if self.layout.tabs is None:
             self._waiting += text
-            lines = (found[0] for found in _TELLING.finditer(self._waiting))
+            lines = (found[0] for found in _COLUMNS_OF_TOKEN.finditer(self._waiting))
             telling = next((line for line in lines if line.decode("utf-8", "replace").strip()), None)
             if telling is None:
                 return []

@@ -55,13 +55,13 @@ __all__ = ["Bad", "Check", "ExampleFiles"]
 
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]
-#: Is told what is wrong with an example, of which file, and of which line or row; raises an error, or has it
-#: left out.
+#: Takes the error of an example, the file, and the line or row. Raises an error; returns to leave the example
+#: out.
 Bad: TypeAlias = Callable[[ValueError, str, str], None]
 
 _NO_ROWS = np.zeros((0, 0))
 #: What does not change the examples that are read.
-_OF_NO_MATTER = ("threads", "max_ratio", "classes", "ngrams_of", "given")
+_NOT_ABOUT_VALUES = ("threads", "max_ratio", "classes", "ngrams_of", "given")
 
 
 class ExampleFiles:
@@ -462,7 +462,7 @@ class ExampleFiles:
         return ", ".join(
             f"{name}={value!r}"
             for name, value in how.items()
-            if name not in _OF_NO_MATTER and value != usual[name]
+            if name not in _NOT_ABOUT_VALUES and value != usual[name]
         )
 
     def opened(self) -> Source:

@@ -40,7 +40,7 @@ def shown(model: KernelLearner, top: int) -> dict[str, Any]:
 
 
 def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return what `Family.lines` is to return of that."""
+    """Return the lines of a description as text, in three parts: see `Family.lines`."""
     before = [
         f"kernel      {' '.join(f'{name}={value}' for name, value in description['kernel'].items())}",
         f"support     {description['n_support']} examples",

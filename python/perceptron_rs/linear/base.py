@@ -79,7 +79,7 @@ class LinearLearner(
         known, engine = vars(self).get("_model"), get_engine(self.engine)
         if known is not None:
             given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
-        else:  # the others come next
+        else:  # what is not given yet is 0
             planes = (
                 len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
             )

@@ -57,7 +57,7 @@ class PassLearner(SparseWeights, LinearLearner):
     def coef_(self) -> Any:
         """Weights that predict."""
         coef = self._model.coef
-        # In vars it may be of before a pass, which makes weights dense: getattr knows. Few have it at all.
+        # A pass makes weights dense and hides what vars still has: getattr says what holds. vars is quicker.
         is_shown_sparse = "_as_sparse" in vars(self) and getattr(self, "_as_sparse", False)
         return as_sparse(coef) if is_shown_sparse else coef
 

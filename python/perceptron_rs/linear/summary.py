@@ -35,7 +35,7 @@ def shown(model: Any, top: int) -> dict[str, Any]:
 
 
 def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return what `Family.lines` is to return of that."""
+    """Return the lines of a description as text, in three parts: see `Family.lines`."""
     base, nonzero = description["column_base"], description["nonzero_weights"]
     behind = "" if base is None else f" counted from {base}"
     behind += "" if nonzero is None else f", {nonzero} weights are not 0"

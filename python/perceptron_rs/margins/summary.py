@@ -37,7 +37,7 @@ def shown(model: MaxMarginClassifier, top: int) -> dict[str, Any]:
 
 
 def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return what `Family.lines` is to return of that."""
+    """Return the lines of a description as text, in three parts: see `Family.lines`."""
     after = []
     for plane in description["planes"]:
         lower, upper = plane["margin"]

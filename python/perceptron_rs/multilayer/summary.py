@@ -27,7 +27,7 @@ def shown(model: MultilayerPerceptron, top: int) -> dict[str, Any]:  # noqa: ARG
 
 
 def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return what `Family.lines` is to return of that."""
+    """Return the lines of a description as text, in three parts: see `Family.lines`."""
     sizes = [description["n_features"], *(layer["outputs"] for layer in description["layers"])]
     before = [f"layers      {' '.join(map(str, sizes))}, output {description['out_activation']}"]
     after = [

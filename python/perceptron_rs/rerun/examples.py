@@ -405,7 +405,7 @@ def _begins(calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...], n: int) ->
 def _blocks_of(
     calls: tuple[Call, ...], blocks: tuple[BlockDigest, ...]
 ) -> list[tuple[BlockDigest, ...] | None]:
-    """Return the blocks of each call; None if it shares some with others, or has none."""
+    """Return the blocks of each call; None for a call that has none, or shares one with another call."""
     ends = np.cumsum([0, *(size for size, _ in blocks)]).tolist()
     found: list[tuple[BlockDigest, ...] | None] = []
     start = 0

@@ -44,7 +44,7 @@ def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
 
 
 def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
-    """Return what `Family.lines` is to return of that."""
+    """Return the lines of a description as text, in three parts: see `Family.lines`."""
     template, before = description["template"], []
     if template is not None:
         window = f", window {template['window']}" if template["kind"] == "words" else ""

@@ -204,7 +204,7 @@ def identity_of(
 
 
 def start_of(state: Any) -> str:
-    """Say in short what a run starts from."""
+    """Return a text that identifies the weights that a run starts from."""
     is_zero = not isinstance(state, dict) and state.is_zero  # so that nobody need look at all zeros
     if is_zero or not any(map(np.any, arrays_of(state).values())):
         return "nothing learnt"

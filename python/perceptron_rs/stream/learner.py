@@ -144,5 +144,5 @@ class StreamFit(Trainable):
         return given
 
     def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, Any]:  # noqa: ARG002
-        """Return what stands between blocks and engine, and the first state of a run over blocks."""
+        """Return the `Carrier` of a run over blocks, and its first state."""
         return Carrier(), state.copy(last_pass=False)

@@ -61,9 +61,9 @@ class Block:
 
 
 class Carrier:
-    """What stands between the state of a run over blocks and that of an engine on one of them.
+    """Turns the state of a run over blocks into that of an engine on one block, and back.
 
-    This one is for learners whose state knows no examples.
+    For learners whose state does not depend on the examples, both are the same.
     """
 
     def begin(self, block: Block, state: Any) -> tuple[Data, Any]:
@@ -87,8 +87,7 @@ class Place:
     state: Any
     #: The epochs that are done.
     done: tuple[Epoch, ...] = ()
-    #: Blocks of the next one that are done, and what it has come to: mistakes, sums of losses, and of how
-    #: many visits, by decisions.
+    #: Blocks of the next epoch that are done; its mistakes, sums of losses and visits so far, by decisions.
     blocks: int = 0
     so_far: NDArray[np.float64] | None = None
     #: Examples that were visited in them.

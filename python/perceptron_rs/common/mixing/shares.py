@@ -150,7 +150,7 @@ class AveragedArray:
             return own
         if own.places is None:
             return Entries(places, own.w[places], None if own.u is None else own.u[places])
-        # Behind the entries, a place and a number for those that are at none.
+        # One more entry, at the end, answers for places without an entry: its number is 0.
         keys, index = np.append(own.places, -1), np.searchsorted(own.places, places)
         w, u = (None if v is None else np.append(v, 0.0)[index] * (keys[index] == places) for v in own[1:])
         assert w is not None
@@ -401,7 +401,8 @@ def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
 def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
     w = []
     for part, other in ((left, right), (right, left)):
-        counts = (part.k > 0) | (other.k == 0)  # a weight of 0 beside one above 0 takes a number out
+        # What has the weight 0 does not count beside what has a weight above 0.
+        counts = (part.k > 0) | (other.k == 0)
         w.append(part.w if counts.all() else np.where(array.spread(counts, places), part.w, 0.0))
     return Sum(
         left.k + right.k,

@@ -92,15 +92,15 @@ BITS = Range(1, MOST_BITS, whole=True)
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A parameter that an option of its name sets: what it is for, and what it may be."""
+    """An option of a command: it sets the parameter of its name. Has its help, values and default."""
 
     parameter: str
     help: str
     values: Values
     #: Of the parameter.
     default: Any
-    #: Values of other parameters without which this one would do nothing, of learners that have those; no
-    #: values: any that is given.
+    #: The values that other parameters must have for this one to have an effect; an empty tuple: any that
+    #: is given. Parameters that a learner does not have do not count.
     needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: A shorter name, which comes before that of scikit-learn.
     name: str | None = None
@@ -140,7 +140,7 @@ class Command:
     #: What its DATA holds, which its help then explains; "files" are examples, but not on standard input.
     data: Literal["examples", "files", "sequences"] | None
     add_options: Callable[[argparse.ArgumentParser], None]
-    #: Of one that has a command below it for each learner: what these need.
+    #: What the subcommands need, if the command has one for each learner.
     usage: str = ""
 
 

@@ -201,7 +201,7 @@ class Other:
         return self.known()
 
     def accepts(self, value: object) -> bool:  # noqa: ARG002
-        """Whether a value of JSON may be one: who predicts with it says so, with more to compare it with."""
+        """Whether a value may be one. Here all may: who predicts with it knows more to compare it with."""
         return True
 
 

@@ -233,7 +233,7 @@ def _is_plain_csr(X: MatrixLike) -> bool:
         return False
     from scipy.sparse import csr_array, csr_matrix
 
-    # The arrays may be anything, for who has them may assign to them.
+    # Callers can assign to the three arrays, so these may be anything.
     return (
         type(X) in (csr_matrix, csr_array)
         and X.ndim == 2

@@ -62,7 +62,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def matrix_of(stored: StoredRows, columns: int) -> Any:
-    """Return stored rows as the matrix that a user sees, who cannot write to it: it may be the X of a fit."""
+    """Return stored rows as a matrix for users: read-only, for it may share memory with the X of a fit."""
     if "rows" in stored:
         return read_only(stored["rows"])
     from scipy.sparse import csr_matrix

@@ -69,7 +69,7 @@ def holds_numbers(dtype: np.dtype[np.generic]) -> bool:
 
 
 def _is_bfloat16(dtype: np.dtype[np.generic]) -> bool:
-    """Whether it is the type of ml_dtypes; that nobody need import it, it is known by its name."""
+    """Whether it is the bfloat16 of ml_dtypes, by name: so the package need not be imported."""
     return dtype.name == "bfloat16" and dtype.itemsize == 2 and dtype.isnative
 
 
@@ -91,7 +91,7 @@ def type_of(name: str) -> np.dtype[np.generic]:
 
 
 def checked_by(check: Callable[[Any], Any], X: MatrixLike) -> Any:
-    """Return what scikit-learn makes of X; of bfloat16, which it does not know, it sees the bytes alone."""
+    """Check X by a function of scikit-learn. It does not know bfloat16, and gets the bits as integers."""
     if isinstance(X, np.ndarray) and _is_bfloat16(X.dtype):
         return np.asarray(check(X.view(np.uint16))).view(X.dtype)
     return check(X)

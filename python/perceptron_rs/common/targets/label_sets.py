@@ -144,7 +144,7 @@ def _numbers_of_objects(y: NDArray[np.generic], name: str) -> NDArray[np.generic
 def _of_sparse(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
     with naming(name):
         y = checked_format(y).tocsr()
-        # SciPy notes in a matrix what it has found of it, and this one is the caller's.
+        # SciPy caches what it finds in the matrix itself; the caller's must not change.
         y = type(y)((y.data, y.indices, y.indptr), shape=y.shape)
         if not y.has_canonical_format:  # entries of one place are added, as SciPy does
             y = y.copy()

@@ -36,7 +36,7 @@ __all__ = [
 Labels = NDArray[np.uint32]
 _SORT_BELOW = 512  # below, sorting costs less than the passes
 _TABLE = 1 << 16
-#: The first type that a label is of says what it counts as.
+#: Kinds of labels, with their types. A label has the first kind with a type that it is an instance of.
 _KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
     "int": (int, np.integer),

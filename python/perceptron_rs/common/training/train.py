@@ -50,7 +50,7 @@ __all__ = ["Feeder", "Trainable", "train"]
 
 
 class Feeder(ABC):
-    """The examples of a call; each step adds what it finds: `open`, `weigh`, `hold_out`, `learn`.
+    """The examples of a call. Its steps set attributes, in this order: `open`, `weigh`, `hold_out`, `learn`.
 
     Parameters
     ----------

@@ -363,7 +363,7 @@ def _text_pieces(file: Any, offset: int, length: int, max_ratio: float) -> Itera
 def _is_of_core(file: object) -> bool:
     """Whether the core reads a file by itself: a regular one, plain, or of gzip by its name, too."""
     if not isinstance(file, str) or not Path(file).is_file():
-        return isinstance(file, str) and not Path(file).exists()  # it says so
+        return isinstance(file, str) and not Path(file).exists()  # the core then raises FileNotFoundError
     with open_text(file, math.inf, is_checked=False) as text:
         raw: Any = text.raw
         packing = raw.source.packing

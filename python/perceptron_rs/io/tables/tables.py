@@ -405,7 +405,7 @@ class IpcFile(ParquetFile):
 
 
 def table_file(file: str | bytes) -> ParquetFile:
-    """Open a file of Parquet, or one in Arrow's IPC format, which begins with its name; or what one holds."""
+    """Open a Parquet file, or one in Arrow's IPC format, by its first bytes; from its path or content."""
     with io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb") as opened:
         is_ipc = opened.read(len(_IPC)) == _IPC
     return IpcFile(file) if is_ipc else ParquetFile(file)
