@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
@@ -32,6 +34,26 @@ OF_FILE = {
     "digests": None,
     "starts_from_weights": False,
 }
+
+
+def rows_of(engine: Engine, X: Any) -> Rows:
+    """Return the rows of a matrix as an engine has them."""
+    if sp.issparse(X):
+        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
+    return engine.dense_rows(np.ascontiguousarray(X))
+
+
+def bits(value: Any) -> Any:
+    """Return what equals only the like of the value: of arrays the type, the shape and the bytes."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+    if dataclasses.is_dataclass(value):
+        return {field.name: bits(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {name: bits(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [bits(part) for part in value]
+    return type(value), repr(value)
 
 
 def contents(model: Any) -> dict[str, Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from perceptron_rs import SequencePerceptron, load, reproduce
+from perceptron_rs import SequencePerceptron, reproduce
 from perceptron_rs.audit.digests import Digests
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import Source, open_arrays
+
+from .problems import refused, saved
 
 rng = np.random.default_rng(8)
 N = 1100  # sequences
@@ -28,17 +29,6 @@ SHORT = {"max_iter": 2, "audit": True}
 
 def model_of(**options):
     return SequencePerceptron(**SHORT | options)
-
-
-def saved(model, folder):
-    model.save(folder / "model")
-    return load(folder / "model")
-
-
-def refused(answer, reason, message):
-    assert not answer
-    assert answer.reason == reason
-    assert re.search(message, answer.message), answer.message
 
 
 @pytest.mark.parametrize(

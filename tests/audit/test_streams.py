@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import replace
 
@@ -18,13 +17,14 @@ from perceptron_rs import (
     BudgetedKernelPerceptron,
     Perceptron,
     VotedPerceptron,
-    load,
     reproduce,
 )
 from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import Digests
 from perceptron_rs.audit.record import StreamRecord, begin_record
 from perceptron_rs.io import Source, open_arrays, open_svmlight
+
+from .problems import refused, saved
 
 rng = np.random.default_rng(3)
 N = 1300
@@ -47,17 +47,6 @@ def fitted(learner, source=(X, Y), **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return clone(learner).fit_stream(source, **options)
-
-
-def saved(model, folder):
-    model.save(folder / "model")
-    return load(folder / "model")
-
-
-def refused(answer, reason, message):
-    assert not answer
-    assert answer.reason == reason
-    assert re.search(message, answer.message), answer.message
 
 
 @pytest.mark.parametrize("options", [{}, {"block_size": 70}, SHUFFLED], ids=["one", "blocks", "shuffled"])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from perceptron_rs.engines import Engine, Rows
+from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Kernel, KernelSpec
 from perceptron_rs.state import State
-from tests.support import learn
+from tests.support import learn, rows_of
 
 SQUARE = KernelSpec("poly", gamma=1.0, coef0=1.0, degree=2)
 ANSWERS = (
@@ -24,12 +23,6 @@ ANSWERS = (
     "normalised average",
     "normalised drawn",
 )
-
-
-def rows_of(engine: Engine, X: Any) -> Rows:
-    if sp.issparse(X):
-        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    return engine.dense_rows(np.ascontiguousarray(X))
 
 
 def kernel_run(engine: Engine, X: Any, labels: Any, planes: int = 1, **changes: Any) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Problems for the tests of margins, and the calls of an engine with defaults."""
 
 import numpy as np
-import scipy.sparse as sp
+
+from tests.support import rows_of
 
 
 def planted(n, d, margin, seed=0):
@@ -14,12 +15,6 @@ def planted(n, d, margin, seed=0):
     y = a > 0
     X += np.outer(np.where(y, 1.0, -1.0) * np.maximum(0.0, margin - np.abs(a)), w)
     return X, y
-
-
-def rows_of(engine, X):
-    if sp.issparse(X):
-        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    return engine.dense_rows(np.ascontiguousarray(X))
 
 
 def separate(engine, X, y, **changes):

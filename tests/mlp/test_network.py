@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support import run_of
+from tests.support import rows_of, run_of
 
 from perceptron_rs import _core, reference
 from perceptron_rs.common.training.driver import Schedule, follow
@@ -18,12 +18,6 @@ from perceptron_rs.settings import Data, Network
 ACTIVATIONS = ["logistic", "relu", "tanh"]
 DEFAULTS = {"activation": "tanh", "rate": 0.1, "alpha": 0.0, "batch_size": 1, "seed": None}
 SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
-
-
-def rows_of(engine, X):
-    if sp.issparse(X):
-        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    return engine.dense_rows(np.ascontiguousarray(X))
 
 
 def fit(engine, X, labels, layers, weights=None, **changes):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.learners import LINEAR
+from tests.support import bits
 
 from perceptron_rs import AveragedPerceptron, load
 
@@ -33,15 +34,28 @@ def contents(model):
     return {name: bits(value) for name, value in model.__getstate__().items() if name != "callback"}
 
 
-def bits(value):
-    """Return a value of an estimator, arrays as their bytes."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [bits(part) for part in value]
-    if isinstance(value, dict):
-        return {name: bits(part) for name, part in value.items()}
-    return type(value), value
+def again(model, folder):
+    """Return what was saved and loaded; saved again, it is the same file."""
+    model.save(folder / "m")
+    loaded = load(folder / "m")
+    loaded.save(folder / "again")
+    assert (folder / "again").read_bytes() == (folder / "m").read_bytes()
+    return loaded
+
+
+def change(name, function):
+    """Return what changes a tensor of a model file."""
+    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
+
+
+def at(place, value):
+    """Return what sets a part of an array, a copy."""
+
+    def function(array):
+        array[place] = value
+        return array
+
+    return function
 
 
 def build(tensors: dict[str, tuple[str, list[int], bytes]], texts: Any, **header: Any) -> bytes:

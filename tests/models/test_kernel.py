@@ -5,10 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.support import bits
 
 import perceptron_rs
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
 from perceptron_rs.models.container import pack, unpack
+
+from .conftest import again, at, change
 
 from_random = np.random.default_rng(3)
 X, Y = from_random.integers(-9, 10, (50, 6)) / 4, from_random.integers(0, 3, 50)
@@ -29,20 +32,6 @@ KINDS = [
 def content(model):
     """All that an estimator holds, arrays as bits."""
     return {name: bits(value) for name, value in model.__getstate__().items()}
-
-
-def bits(value):
-    if isinstance(value, dict):
-        return {name: bits(part) for name, part in value.items()}
-    return (value.dtype, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-
-
-def again(model, tmp_path):
-    model.save(tmp_path / "m")
-    loaded = perceptron_rs.load(tmp_path / "m")
-    loaded.save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
-    return loaded
 
 
 LABELS = (Y, Y > 0, np.array(["a", "b", "c"])[Y])
@@ -101,18 +90,6 @@ def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         KernelPerceptron().save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
-
-
-def change(name, function):
-    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
-
-
-def at(place, value):
-    def function(array):
-        array[place] = value
-        return array
-
-    return function
 
 
 def tell(**parts):

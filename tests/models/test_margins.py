@@ -1,16 +1,18 @@
 """Separators of largest margin in model files: the same bits come back, and what is unsound is refused."""
 
-import dataclasses
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tests.support import bits
 
 import perceptron_rs
 from perceptron_rs import MaxMarginClassifier
 from perceptron_rs.models.container import pack, unpack
+
+from .conftest import again, at, change
 
 DRAWN = np.random.default_rng(1)
 X = DRAWN.normal(size=(30, 4))
@@ -19,30 +21,10 @@ X[TWO == "up"] += 0.5
 THREE = DRAWN.integers(0, 3, 30)
 
 
-def bits(value):
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tolist() if value.dtype == object else value.tobytes()
-    if dataclasses.is_dataclass(value):
-        return {field.name: bits(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, dict):
-        return {name: bits(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [bits(part) for part in value]
-    return type(value), repr(value)
-
-
 def fitted(labels, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return MaxMarginClassifier(inseparable="warn", **parameters).fit(X, labels)
-
-
-def again(model, path):
-    model.save(path / "m")
-    loaded = perceptron_rs.load(path / "m")
-    loaded.save(path / "again")
-    assert (path / "again").read_bytes() == (path / "m").read_bytes()
-    return loaded
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three that no plane separates"])
@@ -102,18 +84,6 @@ def test_the_certificates_still_hold(tmp_path):
 def test_names_of_columns(tmp_path):
     model = MaxMarginClassifier().fit(pd.DataFrame(X, columns=list("abcd")), TWO)
     assert again(model, tmp_path).feature_names_in_.tolist() == list("abcd")
-
-
-def change(name, function):
-    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
-
-
-def at(place, value):
-    def function(array):
-        array[place] = value
-        return array
-
-    return function
 
 
 def tell(**parts):

@@ -8,6 +8,8 @@ import perceptron_rs
 from perceptron_rs import MultilayerPerceptron
 from perceptron_rs.models.container import pack, unpack
 
+from .conftest import change
+
 from_random = np.random.default_rng(3)
 X, Y = from_random.normal(size=(40, 3)), from_random.integers(0, 3, 40)
 CLASSES = {"three": Y, "two": Y > 0, "text": np.array(["a", "b", "c"])[Y]}
@@ -57,10 +59,6 @@ def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="NaN or an infinity"):
         model.save(tmp_path / "m")
     assert not list(tmp_path.iterdir())
-
-
-def change(name, function):
-    return lambda document, tensors: tensors.update({name: function(tensors[name])})
 
 
 def say(part, **values):

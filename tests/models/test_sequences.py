@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.support import bits
 
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
 from perceptron_rs.models.container import pack, unpack
+
+from .conftest import at, change
 
 X = [[["w=the"], ["w=dog"], ["w=b\u00e4rks \ud800"]], [["w=the"], ["w=bark"]]]
 Y = [["D", "N", "V"], ["D", "N"]]
@@ -27,16 +30,6 @@ def same(a, b):
     if encoders != [None, None]:
         assert vars(encoders[0]) == vars(encoders[1])
     assert bits(a.predictor_) == bits(b.predictor_)
-
-
-def bits(value):
-    if isinstance(value, dict):
-        return {name: bits(part) for name, part in value.items()}
-    return (
-        (value.dtype, value.shape, value.tobytes() if value.dtype != object else value.tolist())
-        if isinstance(value, np.ndarray)
-        else value
-    )
 
 
 @pytest.mark.parametrize("parameters", KINDS)
@@ -95,18 +88,6 @@ def test_what_cannot_be_saved(tmp_path):
 
 def put(**parts):
     return lambda document, tensors: tensors.update(parts)
-
-
-def change(name, function):
-    return lambda document, tensors: tensors.update({name: function(tensors[name].copy())})
-
-
-def at(place, value):
-    def function(array):
-        array[place] = value
-        return array
-
-    return function
 
 
 UNSOUND = [

@@ -50,12 +50,6 @@ Y = np.array([1, -1, -1, 1, -1, -1])
 NOISY = np.array([1, 1, -1, 1, -1, -1])  # the second point lies among those of the other class
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def fitted():
     return Perceptron(tol=None, shuffle=False).fit(X, Y)

@@ -20,12 +20,6 @@ LABELS = np.where(Y > 0, "yes", "no")
 BEST = PocketPerceptron(max_iter=20, tol=None).fit(X, LABELS)
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
-
-
 def mistakes_one_by_one(model, rows):
     """Count by a loop over predict and partial_fit."""
     made, total = [], 0

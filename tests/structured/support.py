@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.settings import Chain, Sequences
-from tests.support import run_of
+from tests.support import rows_of, run_of
 
 
 def start(d, labels, *, pair=False):
@@ -53,12 +53,6 @@ def from_engine(state):
                 assert X.has_canonical_format
                 out[f"{base}{suffix}"] = X.toarray()
     return out
-
-
-def rows_of(engine, X):
-    if sp.issparse(X):
-        return engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1])
-    return engine.dense_rows(np.ascontiguousarray(X))
 
 
 def begin(engine, X, y, lengths, state, *, chosen=None, **settings):
