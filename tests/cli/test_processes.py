@@ -172,7 +172,8 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
 
 
 @pytest.mark.parametrize(
-    "words", ["train pipe.svm --stream --cache c --scale standard --model m", "online a.model pipe.svm"]
+    "words",
+    ["train pipe.svm --stream --cache c --classes 0,1 --model m", "online a.model pipe.svm"],
 )
 def test_ctrl_c_while_a_named_pipe_has_nothing_to_give(model, tmp_path, words):
     os.mkfifo(tmp_path / "pipe.svm")
