@@ -1,11 +1,11 @@
 """``import perceptron_rs`` imports nothing until it is needed; for its users it looks as if it did."""
 
 import ast
+import importlib.util
 import pickle
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,17 +41,21 @@ def test_every_public_name_is_there():
     assert set(perceptron_rs.__all__) <= set(scope)
 
 
-@pytest.mark.parametrize("package", [perceptron_rs, perceptron_rs.io, perceptron_rs.models])
+@pytest.mark.parametrize(
+    "package", [perceptron_rs, perceptron_rs.features, perceptron_rs.io, perceptron_rs.models]
+)
 def test_type_checkers_see_the_names_that_there_are(package):
-    (block,) = [
-        node for node in ast.parse(Path(package.__file__).read_text("utf-8")).body if "orelse" in node._fields
-    ]
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    seen = {alias.asname: f"{node.module}.{alias.name}" for node in imports for alias in node.names}
-    assert {*seen, "__version__"} == {*package.__all__, "__version__"}
-    for name, where in seen.items():
-        module, _, original = where.rpartition(".")
-        assert getattr(import_module(module), original) is getattr(package, name)
+    stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    seen = {(node.module, *vars(alias).values()) for node in imports for alias in node.names}
+    for module, name, same, *_ in seen:
+        assert name == same
+        if module == package.__name__:  # a module, which may need what is not installed
+            assert name not in package.__all__
+            assert importlib.util.find_spec(f"{module}.{name}")
+        else:
+            assert getattr(package, name) is getattr(importlib.import_module(module), name)
+    assert {*package.__all__} <= {name for _, name, *_ in seen} <= {*dir(package)}
 
 
 def test_every_module_is_there_without_an_import_of_its_own():

@@ -16,6 +16,7 @@ ENDS = {
     "COUNT": ([0, 2**31 - 1], [-1, 2**31, 0.5], "a whole number from 0 to 2147483647"),
     "SEED": ([0, 2**32 - 1], [-1, 2**32, 0.5], "a whole number from 0 to 4294967295"),
     "WINDOW": ([0, 100], [-1, 101, 0.5], "a whole number from 0 to 100"),
+    "DEGREE": ([1, 100], [0, 101, 1.5], "a whole number from 1 to 100"),
     "BITS": ([1, 30], [0, 31, 1.5], "a whole number from 1 to 30"),
     "RATE": ([LEAST, MOST], [0, -1.0, math.inf, math.nan, None], "a finite number above 0"),
     "AMOUNT": ([0, MOST], [-LEAST, math.inf, math.nan, None], "a finite number of at least 0"),

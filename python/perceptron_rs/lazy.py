@@ -9,7 +9,6 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 __all__ = ["attach"]
@@ -25,7 +24,8 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     file : str
         Its ``__file__``.
     """
-    stub = ast.parse(Path(file).with_suffix(".pyi").read_bytes())
+    with open(f"{file.rpartition('.')[0]}.pyi", "rb") as stub_file:  # noqa: PTH123  pathlib takes as long as all the rest
+        stub = ast.parse(stub_file.read())
     home = {line.names[0].name: str(line.module) for line in stub.body if isinstance(line, ast.ImportFrom)}
 
     def get(name: str) -> Any:
