@@ -55,6 +55,7 @@ def test_columns_are_those_of_the_hasher(style):
     expected = FeatureHasher(1 << 8).transform(FLAT)
     assert X.shape == expected.shape
     assert (expected != X.matrix()).nnz == 0
+    assert X.matrix().nnz == expected.nnz  # zeros are not stored
     assert y.tolist() == LABELS
     assert (weights is None) == (style in ("vw", "river"))
     if weights is not None:

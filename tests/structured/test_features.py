@@ -102,8 +102,9 @@ def test_chunks_of_tokens_are_not_seen(tokens, min_count, size):
             AttributeEncoder().fit(bad)
 
 
-def test_more_duplicates_than_a_byte_holds():
-    assert AttributeEncoder().fit_transform([["a"] * 300]).toarray().tolist() == [[300]]
+@pytest.mark.parametrize("n", [127, 128, 300])
+def test_more_duplicates_than_a_byte_holds(n):
+    assert AttributeEncoder().fit_transform([["a"] * n]).toarray().tolist() == [[n]]
 
 
 def test_dicts():
