@@ -250,6 +250,8 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO, 0 * WEIGHT)], ValueError, "nothing to learn"),
         ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),
         ([REAL], TypeError, "must be a tuple"),
+        ([()], TypeError, r"must be a tuple \(X, y\).*, got \(\)"),
+        ([(REAL[np.newaxis], TWO)], ValueError, "X: Found array with dim 3"),
         ([(REAL, np.zeros(N))], ValueError, "greater than one"),
         ([(REAL, None)], ValueError, "y must hold class labels, got None"),
         ([(REAL, TWO, WEIGHT, [30, 30])], ValueError, "lengths are for a SequencePerceptron"),
@@ -384,6 +386,17 @@ def test_passes_of_other_lengths_are_refused():
 
     with pytest.raises(ValueError, match="gave"):
         Perceptron(max_iter=5).fit_stream(Source(batches=batches), block_size=10)
+
+
+def test_batches_of_other_widths_in_other_blocks_are_refused():
+    batches = [(REAL, TWO), (REAL[:, :2], TWO)]
+    with pytest.raises(ValueError, match=r"as many columns in each batch, got \[2, 5\]"):
+        Perceptron().fit_stream(Source(batches=lambda: iter(batches)), block_size=N)
+
+
+def test_a_source_of_which_any_block_can_be_had_is_counted():
+    with pytest.raises(ValueError, match="n_rows must be given with between"):
+        Source(batches=lambda: iter([(REAL, TWO)]), between=lambda a, b: (REAL[a:b], TWO[a:b]))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

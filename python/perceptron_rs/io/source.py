@@ -71,7 +71,7 @@ class Source:
     cut : callable, default=None
         Makes the parts for `partitions`.
     n_rows : int, default=None
-        Number of examples, or of sequences. Needed with ``between``.
+        Number of examples, or of sequences. It must be given with ``between``.
     n_in_batch : int, default=None
         Number of examples in the blocks that ``between`` gives without a copy.
     n_features : int, default=None
@@ -120,6 +120,10 @@ class Source:
     again: bool = True
     reading: str = ""
     name: str = "the source"
+
+    def __post_init__(self) -> None:
+        if self.between is not None and self.n_rows is None:
+            raise ValueError("n_rows must be given with between: the number of examples, got None")
 
     def partitions(self, n: int | None = None) -> list[Callable[[], Batch]]:
         """Cut the examples into parts, each to be read where it is needed, such as on a worker of a cluster.

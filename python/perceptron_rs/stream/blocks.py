@@ -122,7 +122,8 @@ class Stream:
         """Give the examples of each block as the source has them, in the parts that it gives."""
         source = self.source
         with self.unchanged():
-            if source.between is not None and source.n_rows is not None:
+            if source.between is not None:
+                assert source.n_rows is not None
                 yield from (
                     [array_batch(source.between(*ends))] for ends in borders(source.n_rows, self.size)
                 )
@@ -146,7 +147,8 @@ class Stream:
 
     def _in_turn(self) -> Iterator[Batch]:
         source, n_rows, is_first = self.source, 0, self.facts.n_rows is None
-        if source.between is not None and source.n_rows is not None:  # of which a run asks for single blocks
+        if source.between is not None:  # of which a run asks for single blocks
+            assert source.n_rows is not None
             for ends in borders(source.n_rows, self.size):
                 batch = array_batch(source.between(*ends))
                 if self.is_summed:

@@ -135,7 +135,8 @@ def _sampled(source: Source, options: Options, *, of_labels: bool = False) -> tu
     of_size = is_stored and options.block_size is None and source.n_in_batch is None and not options.shuffle
     if not (of_labels or of_size):
         return source, None
-    if source.between is not None and source.n_rows is not None:
+    if source.between is not None:
+        assert source.n_rows is not None
         n = min(source.n_rows, _USUAL if of_size else 1)
         return source, array_batch(source.between(0, n)) if n else None
     batches = source.batches()
