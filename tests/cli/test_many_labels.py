@@ -89,8 +89,12 @@ def test_what_has_no_lists_says_so(call, refused, lists, model, tmp_path):
     assert call("train", lists, *few).status == 0
     for words, status, text in (
         (f"train {short} --model n", 1, '"1,2" is a list of labels; say --multilabel, or keep'),
-        (f"train multilayer {lists} --multilabel --model n", 1, "does not take many labels"),
-        (f"online {own} {lists}", 1, "answers with one; go on with train --stream --continue"),
+        (
+            f"train multilayer {lists} --multilabel --model n",
+            2,
+            "does not take many labels; choose a learner",
+        ),
+        (f"online {own} {lists}", 2, "answers with one; go on with train --stream --continue"),
         (f"evaluate {own} {lists} --no-multilabel", 2, "--no-multilabel: the model has learnt a list of"),
         (f"evaluate {model} {lists} --multilabel", 2, "the model has learnt one label for each example"),
     ):

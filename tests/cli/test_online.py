@@ -43,7 +43,7 @@ def test_each_example_is_predicted_before_it_is_learnt(call, stdin, model, tmp_p
 
 def test_learners_that_need_all_examples(refused, tmp_path):
     PocketPerceptron().fit(X, Y).save(tmp_path / "m")
-    line = refused("online", tmp_path / "m")
+    line = refused("online", tmp_path / "m", status=2)
     assert "holds a PocketPerceptron, which learns from all examples at once" in line
 
 

@@ -69,6 +69,10 @@ CALLS = [
     ("train multilayer x.svm --model m --eta0 1",
      "the learner multilayer has no option --eta0; leave it out"),
     ("train a.svm --model m --stream --class-weight 1=2", "name them by --classes"),
+    # models of other commands
+    ("predict tags a.svm", "labels sequences; use the commands tag-train, tag and tag-evaluate"),
+    ("tag-evaluate plain a.tsv", "plain: holds a Perceptron, which does not label sequences; use train, pre"),
+    ("train a.svm --model m --continue tags", "labels sequences; use the commands tag-train, tag and tag-ev"),
     # what the model keeps
     ("train kernel a.svm --model m --continue plain",
      "holds the learner perceptron; write train perceptron instead of train k"),

@@ -182,6 +182,29 @@ def test_bad_archives(tmp_path, arrays, text):
         ExampleFiles([str(tmp_path / "a.npz")], Reading()).whole()
 
 
+@pytest.mark.parametrize("name", ["a.npz", "a.feather"])
+def test_rows_that_are_not_taken_are_named(tmp_path, name):
+    """Of arrays, which are one part, and of tables in several; the others come in their order."""
+    path, labels = tmp_path / name, np.arange(20)
+    if name == "a.npz":
+        np.savez(path, X=X[:20], y=labels)
+    else:
+        feather, pyarrow = pytest.importorskip("pyarrow.feather"), pytest.importorskip("pyarrow")
+        feather.write_feather(pyarrow.table({"x": X[:20, 0], "y": labels}), path, chunksize=6)
+
+    def check(data):
+        if np.isin(data.labels, [2, 8, 19]).any():
+            raise ValueError("not this one")
+
+    files, left = ExampleFiles([str(path)], Reading(format="npz" if name == "a.npz" else "parquet")), []
+    taken = files.parts(check=check, bad=lambda error, *where: left.append((str(error), *where)))
+    assert np.concatenate([data.labels for data in taken]).tolist() == sorted({*range(20)} - {2, 8, 19})
+    said = f"{path}: not this one"
+    assert left == [(said, str(path), f"row {row}") for row in (3, 9, 20)]
+    with pytest.raises(ValueError, match="not this one"):
+        list(files.parts(check=check))
+
+
 def test_a_column_0_of_one_file_counts_for_all(tmp_path):
     for name, text in (("a.svm", "1 1:1 2:3\n0 2:1\n"), ("b.svm", "1 0:1 1:3\n")):
         (tmp_path / name).write_text(text)

@@ -79,10 +79,10 @@ def _checked(path: Path, load: Callable[[Path], Any], sequences: bool | None) ->
     is_tagger = kind.data == "sequences"
     if sequences is not None and sequences != is_tagger:
         article = "an" if kind.class_name[0] in "AEIOU" else "a"
-        what = "does not label sequences; use predict and evaluate"
+        what = "does not label sequences; use train, predict and evaluate"
         if is_tagger:
-            what = "labels sequences; use the commands tag and tag-evaluate"
-        raise CommandError(f"{path}: holds {article} {kind.class_name}, which {what}")
+            what = "labels sequences; use the commands tag-train, tag and tag-evaluate"
+        raise UsageError(f"{path}: holds {article} {kind.class_name}, which {what}")
     return model
 
 

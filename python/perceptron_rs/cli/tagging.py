@@ -28,7 +28,7 @@ def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False)
     load = load_model if learns else load_predictor
     model = load(path, threads, sequences=True)
     if not hasattr(model, "template_"):
-        raise CommandError(
+        raise UsageError(
             f"{path}: was not written by tag-train, so the attributes to make of the columns are unknown; "
             "use it from Python"
         )

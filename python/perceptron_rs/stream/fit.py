@@ -195,7 +195,7 @@ class Blocks(Feeder):
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
         is_multilabel = self.stream.facts.is_multilabel
         if is_multilabel and not learns_many(model):
-            raise ArgumentError(
+            raise OptionsError(
                 f"{{y}} has many labels for each example, and {type(model).__name__} learns one",
                 "take a Perceptron, AveragedPerceptron, VotedPerceptron or BudgetedKernelPerceptron",
                 cause="many labels",

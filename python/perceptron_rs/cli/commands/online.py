@@ -33,12 +33,12 @@ def run(arguments: Namespace) -> int:
         raise UsageError("--audit-key and --no-audit are about the model that --save writes; add --save")
     model = load_model(Path(arguments.model), arguments.threads)
     if not hasattr(model, "predict_then_learn"):
-        raise CommandError(
+        raise UsageError(
             f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
             "train a perceptron"
         )
     if is_multilabel(model):
-        raise CommandError(
+        raise UsageError(
             f"{arguments.model}: has many labels for each example, and online answers with one; go on with "
             f"train --stream --continue, or call predict_then_learn in Python"
         )
@@ -60,7 +60,7 @@ class Learning:
         self.model, self.arguments = model, arguments
         self.files = examples(arguments, model)
         if self.files.reading.tf_idf:
-            raise CommandError(
+            raise UsageError(
                 f"{arguments.model}: weighs n-grams by how many texts of its training have them, which later "
                 "texts change; train a model without --tf-idf"
             )

@@ -15,7 +15,7 @@ from perceptron_rs.common.errors import naming, warn_caller
 from perceptron_rs.common.rows.storage import is_masked, without_index
 from perceptron_rs.common.targets.label_sets import LabelSets, is_indicator, lists_of_labels
 from perceptron_rs.common.targets.planes import check_classes, learns_many
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, OptionsError
 
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
@@ -106,7 +106,7 @@ def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> No
         )
         if is_call:
             remedy = "call it for each column"
-        raise ArgumentError(
+        raise OptionsError(
             f"{{{name}}} must hold one label for each example, got {{columns}} columns; {learner} does not "
             f"take many labels",
             remedy,

@@ -40,7 +40,7 @@ from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
 from perceptron_rs.engines import Engine, Rows, get_engine
-from perceptron_rs.errors import ArgumentError, overflow
+from perceptron_rs.errors import ArgumentError, OptionsError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
@@ -120,7 +120,7 @@ class Feeder(ABC):
         """Note as what matrix examples have many labels, None if one each; ValueError as for `accept`."""
         self.multilabel = multilabel
         if self.multilabel is not None and is_joint(self.model):
-            raise ArgumentError(
+            raise OptionsError(
                 "{multi_class} judges an example by its one class, but {y} has many labels",
                 "set {multi_class}",
                 values={"multi_class": "joint"},
