@@ -18,7 +18,6 @@ NAMED = ("--target", "y", "--drop", "id,c")
 #: What the training is told, and the file that it is told about.
 CASES = {
     "delimiter": (("--delimiter", ";", *NAMED), table(delimiter=";"), ".csv"),
-    "target and drop": (NAMED, table(), ".csv"),
     "columns": (("--target", "y", "--columns", "b,a"), table(), ".csv"),
     "no header": (("--no-header", "--target", "f0", "--drop", "f3,f4"), table(header=False), ".csv"),
     "hashed": (("--target", "y", "--drop", "id", "--hash-bits", "6", "--missing", "NA"), table(), ".csv"),

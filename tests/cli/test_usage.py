@@ -90,7 +90,6 @@ CALLS = [
     ("train a.csv --model m --target y --no-multilabel", "--multilabel is for svmlight"),
     ("train a.csv --model m --target y --zero-based auto", "--zero-based is for svmlight"),
     ("train a.csv --model m --target y --norm l2", "--norm is for lines"),
-    ("train a.csv --model m --target y --ngrams 1 1", "--ngrams is for lines"),
     ("train a.txt --model m --text --tf-idf --stream", "--stream"),
     ("train a.txt --model m --text --tf-idf --scale maxabs", "--scale cannot"),
     ("train a.txt --model m --tf-idf --format svmlight", "lines, and a.txt is svmlight; add --text, or"),
@@ -98,7 +97,6 @@ CALLS = [
     ("train a.txt --model m --text --ngrams 1 x", "must be a whole number from 1 to 100, got 'x'"),
     ("train a.txt --model m --text --ngrams 2 1", "--ngrams must be two whole numbers"),
     ("train a.txt --model m --text --stop-words english --analyzer char", "--stop-words are left out"),
-    ("train a.txt --model m --text --norm l3", "must be l1, l2 or none"),
     ("train a.txt --model m --tokens", "--tokens"),
     # sentences
     ("tag-train x.tsv --model m --template columns --window 1", "--window has no effect"),

@@ -7,7 +7,6 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.cli.words import say
-from perceptron_rs.common.schema import name_of as learner_name
 from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.files import ExampleFiles
@@ -85,13 +83,9 @@ def reading_of(arguments: Namespace, model: object = None, *, labels: bool = Tru
     return options_to_reading(options, known, with_labels=labels, **how)
 
 
-def weights_of(data: Examples, model: Any) -> dict[str, Any]:
-    """Return the weights of examples as methods take them; CommandError for a learner that takes none."""
-    if data.weights is None:
-        return {}
-    if "sample_weight" not in signature(model.fit).parameters:
-        raise CommandError(f"the learner {learner_name(model)} takes no weights of examples; leave them out")
-    return {"sample_weight": data.weights}
+def weights_of(data: Examples) -> dict[str, Any]:
+    """Return the weights of examples as methods take them."""
+    return {} if data.weights is None else {"sample_weight": data.weights}
 
 
 def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:

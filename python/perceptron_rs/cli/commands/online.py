@@ -97,7 +97,7 @@ class Learning:
                 f"{several(classes)}; "
                 f"train on all classes, or leave such examples out with --skip-bad"
             )
-        weights = weights_of(data, self.model)
+        weights = weights_of(data)
         try:
             found, self.errors = self.model.predict_then_learn(data.X, data.labels, **weights)
         except ValueError:

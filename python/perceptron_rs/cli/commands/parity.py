@@ -8,7 +8,7 @@ from argparse import Namespace
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, weigh_classes, weights_of
+from perceptron_rs.cli.data import examples, weigh_classes
 from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
@@ -38,7 +38,6 @@ def run(arguments: Namespace) -> int:
     answers, difference = [], None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        weights_of(data, model)  # are refused by learners without
         for way in ways(model, X, y, weights=data.weights, batch_sizes=(max(1, len(y) // 3), 7)):
             answers.append({"way": str(way.path), "sha256": way.digest})
             say(f"{way.digest}  {way.path}")

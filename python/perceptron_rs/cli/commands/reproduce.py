@@ -98,7 +98,7 @@ def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[st
     if is_streamed:
         return {"X": files.source()}
     data = files.learnt()
-    return {"X": data.X, "y": files.target(data), **weights_of(data, model)}
+    return {"X": data.X, "y": files.target(data), **weights_of(data)}
 
 
 def _of_sentences(arguments: Namespace, model: Any, n: int, is_streamed: bool) -> dict[str, Any]:

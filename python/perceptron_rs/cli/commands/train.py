@@ -103,7 +103,7 @@ class ExampleTraining(training.Training):
         data = files.learnt(self.scaler)
         labels = files.target(data)
         weigh_classes(model, labels if weighed is None else weighed)
-        return partial(model.fit, data.X, labels, **weights_of(data, model))
+        return partial(model.fit, data.X, labels, **weights_of(data))
 
     def _classes(self, texts: tuple[str, ...]) -> NDArray[Any]:
         """Return the labels that --classes names, of the type that the files are then read with."""
