@@ -51,6 +51,7 @@ CALLS = [
     ("tag-train a.tsv --model m --stream --shuffle", "add --cache FILE"),
     # weights of classes
     ("train a.svm --model m --class-weight 1", "must be LABEL=X, or balanced, got '1'"),
+    ("train a.svm --model m --class-weight 1=2 --class-weight 1=3", "names a class twice; give each one"),
     ("train a.svm --model m --class-weight 1=nan", "must be a finite number of at least 0, got 'nan'"),
     ("train a.svm --model m --class-weight balanced --class-weight 1=1", "cannot be combined"),
     # the options of some learners, before the data is opened

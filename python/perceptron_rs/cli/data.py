@@ -108,6 +108,8 @@ def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
         if name not in classes:
             known = ", ".join(list(classes)[:10])
             raise CommandError(f"--class-weight {name}={weight}: the data has no class {name!r}, but {known}")
+    if len(dict(written)) < len(written):
+        raise UsageError("--class-weight names a class twice; give each one weight")
     model.class_weight = {classes[name]: weight for name, weight in written}
 
 
