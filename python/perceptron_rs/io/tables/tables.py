@@ -406,9 +406,13 @@ class IpcFile(ParquetFile):
 
 def table_file(file: str | bytes) -> ParquetFile:
     """Open a Parquet file, or one in Arrow's IPC format, by its first bytes; from its path or content."""
+    return IpcFile(file) if _is_ipc(file) else ParquetFile(file)
+
+
+def _is_ipc(file: str | bytes) -> bool:
+    """Whether a file, from its path or content, is in Arrow's IPC format."""
     with io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb") as opened:
-        is_ipc = opened.read(len(_IPC)) == _IPC
-    return IpcFile(file) if is_ipc else ParquetFile(file)
+        return opened.read(len(_IPC)) == _IPC
 
 
 def whole_table(file: str | bytes) -> Any:
@@ -494,6 +498,11 @@ def open_arrow(
         files = _checked_files(data)
         for file in files:
             with about(file):
+                if not _is_ipc(file):
+                    raise ValueError(
+                        "is no file in Arrow's IPC format; if it is in its stream format, pass "
+                        "pyarrow.ipc.open_stream(path), and for Parquet use open_parquet"
+                    )
                 IpcFile(file)
         sizes = {file: Path(file).stat().st_size for file in files}
         reading = Reading(format="parquet", **options, n_features=n_features, as_written=True)
