@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest
 from perceptron_rs._core import crc32
-from perceptron_rs.io import Batch, Source, open_arrays
+from perceptron_rs.io import Batch, Source, open_arrays, open_svmlight
 from perceptron_rs.stream import cache as caches
 from tests.support import files_of_at_most
 
@@ -85,8 +85,19 @@ def test_only_a_large_cache_leaves_memory_after_each_block(stored, monkeypatch):
 def test_parts_of_a_cache_are_of_some_megabytes(tmp_path):
     wide = rng.normal(size=(1100, 1024))
     Perceptron(**SHORT).fit_stream((wide, np.arange(1100) % 2), cache=tmp_path / "cache")
-    parts = caches._checked_index(tmp_path / "cache")["batches"]
-    assert [part["n"] for part in parts] == [1024, 76]
+    index = caches._checked_index(tmp_path / "cache")
+    assert [part["n"] for part in index["batches"]] == [1024, 76]
+    assert caches._Mapped(tmp_path / "cache", index, set()).source(source()).n_in_batch == 1024
+
+
+def test_columns_that_count_from_1_are_stored_from_0_and_whole_numbers_as_bytes(tmp_path):
+    rows = np.array([[1.0, 0, 2], [0, 1, 0], [3, 0, 0]] * 9)
+    labels = np.array([1, 0, 1] * 9)
+    (tmp_path / "a.svm").write_text("1 1:1 3:2\n0 2:1\n1 1:3\n" * 9)
+    opened, path = open_svmlight(tmp_path / "a.svm"), tmp_path / "cache"
+    found = Perceptron(**SHORT).fit_stream(opened, cache=path, block_size=4)
+    assert found.coef_.tobytes() == Perceptron(**SHORT).fit(rows, labels).coef_.tobytes()
+    assert {kinds["arrays"]["values"][0] for kinds in caches._checked_index(path)["batches"]} == {"|u1"}
 
 
 def test_an_iterator_needs_a_cache(tmp_path):

@@ -145,7 +145,7 @@ def _checked_index(path: Path) -> dict[str, Any]:
         file.seek(max(len(MAGIC), size - _END))
         end = file.read(_END)
         count = int.from_bytes(end[:8], "little")
-        if len(end) == _END and count <= size - len(MAGIC) - _END:
+        if count <= size - len(MAGIC) - _END:
             file.seek(size - _END - count)
             text = file.read(count)
             if count and zlib.crc32(text) == int.from_bytes(end[8:], "little"):

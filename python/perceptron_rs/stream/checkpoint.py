@@ -138,8 +138,8 @@ class Checkpoint:
         """Write the file; ``ended`` says why each decision has ended, if all have."""
         arrays = packed(arrays_of(place.state))
         tensors = {f"{_STATE}{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
-        for name, kind in (("mistakes", np.int64), ("losses", np.float64), ("objectives", np.float64)):
-            tensors[name] = np.array([getattr(epoch, name) for epoch in place.done], dtype=kind)
+        for name in ("mistakes", "losses", "objectives"):
+            tensors[name] = np.array([getattr(epoch, name) for epoch in place.done])
         if place.so_far is not None:
             tensors["so_far"] = place.so_far
         found = {
