@@ -33,12 +33,16 @@ SLIPS = [
     ("MultilayerPerceptron().fit(X, y).coef_", 'no attribute "coef_"'),
     ('SequencePerceptron(decode="greedy")', 'Argument "decode"'),
     ("SequencePerceptron().fit(X, y).encoders_", 'no attribute "encoders_"'),
+    ("SequencePerceptron().fit(X, y).predict(X, allowed=3)", 'Argument "allowed"'),
+    ('SequencePerceptron().fit(X, y).predict(X, forbidden=["DET"])', "List item 0"),
     ('MaxMarginClassifier(inseparable="ignore")', 'Argument "inseparable"'),
     ('MaxMarginClassifier(kernel="sigmoid")', 'Argument "kernel"'),
     ("MaxMarginClassifier().fit(X, y).margin_intervals_", 'no attribute "margin_intervals_"'),
     ("SequencePerceptron(callback=lambda record: record.models())", 'no attribute "models"'),
     ('joint_margin(X, y, kernel="cosine")', 'Argument "kernel"'),
     ("plots.HyperplaneDisplay.from_estimator(Perceptron(), X, y).boundaries_", 'no attribute "boundaries_"'),
+    ('plots.HyperplaneDisplay.from_estimator("perceptron", X, y)', 'Argument 1 to "from_estimator"'),
+    ('metrics.chunk_scores([["O"]], [["O"]])["accuracy"]', 'has no key "accuracy"'),
     ('datasets.lecture("seven_points")', 'Argument 1 to "lecture"'),
     ('max_margin(X, y, bias="fixed")', 'Argument "bias"'),
     ("max_margin(X, y).lowest", 'no attribute "lowest"'),
@@ -58,7 +62,7 @@ def attributes(kind):
 def found(tmp_path_factory):
     """Return what mypy says of all scripts, in one run, by the name of the script."""
     folder = tmp_path_factory.mktemp("scripts")
-    head = "from perceptron_rs import *\nfrom perceptron_rs import datasets, plots\n\n"
+    head = "from perceptron_rs import *\nfrom perceptron_rs import datasets, metrics, plots\n\n"
     head += "X, y = [[1.0], [2.0]], [0, 1]\n"
     for number, (script, _) in enumerate(SLIPS):
         (folder / f"slip_{number}.py").write_text(head + script + "\n", encoding="utf-8")

@@ -44,13 +44,13 @@ from perceptron_rs.rerun import reproduce as reproduce
 from perceptron_rs.sequence.perceptron import SequencePerceptron as SequencePerceptron
 from perceptron_rs.sequence.progress import SequenceEpoch as SequenceEpoch
 from perceptron_rs.sequence.structured import StructuredPerceptron as StructuredPerceptron
+from perceptron_rs.teaching.fit_trace import Step as Step
+from perceptron_rs.teaching.fit_trace import Trace as Trace
+from perceptron_rs.teaching.fit_trace import trace as trace
 from perceptron_rs.teaching.leave_one_out import LeaveOneOut as LeaveOneOut
 from perceptron_rs.teaching.leave_one_out import leave_one_out as leave_one_out
 from perceptron_rs.teaching.loss import hinge_loss as hinge_loss
 from perceptron_rs.teaching.loss import perceptron_loss as perceptron_loss
 from perceptron_rs.teaching.proof import Proof as Proof
 from perceptron_rs.teaching.proof import proof as proof
-from perceptron_rs.teaching.trace import Step as Step
-from perceptron_rs.teaching.trace import Trace as Trace
-from perceptron_rs.teaching.trace import trace as trace
 from perceptron_rs.teaching.updates import updates_until_right as updates_until_right

@@ -115,7 +115,7 @@ def is_csr(given: MatrixLike) -> bool:
     return isinstance(found, str) and found == "csr"
 
 
-def in_full(given: MatrixLike) -> Any:
+def in_full(given: MatrixLike) -> MatrixLike:
     """Return a sparse matrix with its zeros; anything else as it is."""
     return given.toarray() if hasattr(given, "toarray") else given
 
@@ -126,7 +126,7 @@ def values_of(given: MatrixLike) -> list[Any] | None:
     return found
 
 
-def records_of(given: MatrixLike) -> list[dict[str, Any]] | None:
+def records_of(given: MatrixLike) -> list[dict[str, object]] | None:
     """Return the rows of a data frame, or of a table of Arrow, as dictionaries; None of anything else.
 
     Raises

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from perceptron_rs.state import StoredRows
 
 __all__ = [
     "STORED_CSR",
@@ -21,28 +24,34 @@ __all__ = [
 #: Their names among stored rows.
 STORED_CSR = ("rows_indptr", "rows_indices", "rows_values")
 
+Starts = TypeVar("Starts", bound=np.integer)
+Index = TypeVar("Index", bound=np.integer)
+Value = TypeVar("Value", bound=np.generic)
+
 CsrTriple: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
-def csr_of(stored: dict[str, NDArray[Any]]) -> CsrTriple:
+def csr_of(stored: StoredRows) -> CsrTriple:
     """Return the arrays of stored rows that are sparse."""
     indptr, indices, values = (stored[name] for name in STORED_CSR)
     return indptr, indices, values
 
 
-def stored_csr(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def stored_csr(
+    indptr: NDArray[np.integer], indices: NDArray[np.integer], values: NDArray[np.generic]
+) -> StoredRows:
     """Return the arrays as stored rows."""
     return dict(zip(STORED_CSR, (indptr, indices, values), strict=True))
 
 
-def row_numbers(indptr: NDArray[Any]) -> NDArray[np.intp]:
+def row_numbers(indptr: NDArray[np.integer]) -> NDArray[np.intp]:
     """Return the row of each entry."""
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
 def csr_slice(
-    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], begin: int, end: int
-) -> CsrTriple:
+    indptr: NDArray[Starts], indices: NDArray[Index], values: NDArray[Value], begin: int, end: int
+) -> tuple[NDArray[Starts], NDArray[Index], NDArray[Value]]:
     """Return the rows from ``begin`` to ``end``, whose entries are not copied."""
     ends = np.asarray(indptr[begin : end + 1])
     entries = slice(int(ends[0]), int(ends[-1]))
@@ -50,15 +59,17 @@ def csr_slice(
 
 
 def csr_to_dense(
-    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], columns: int
-) -> NDArray[Any]:
+    indptr: NDArray[np.integer], indices: NDArray[np.integer], values: NDArray[Value], columns: int
+) -> NDArray[Value]:
     """Return a matrix with all its zeros."""
     dense = np.zeros((len(indptr) - 1, columns), dtype=values.dtype)
     dense[row_numbers(indptr), indices] = values
     return dense
 
 
-def without_duplicates(indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any]) -> CsrTriple:
+def without_duplicates(
+    indptr: NDArray[Starts], indices: NDArray[Index], values: NDArray[Value]
+) -> tuple[NDArray[Starts], NDArray[Index], NDArray[Value] | NDArray[np.float64]]:
     """Return a copy whose rows have sorted, distinct columns.
 
     Entries of one column are added in their stored order, in float64; SciPy adds them in an order of its own,

@@ -61,7 +61,7 @@ def data_sets() -> list[DemoData]:
     ]
 
 
-def storages(X: NDArray[np.generic], narrow: str) -> dict[str, Any]:
+def storages(X: NDArray[np.generic], narrow: str) -> dict[str, object]:
     """Return the same values in four storages."""
     return {
         "dense float64": X,
@@ -87,7 +87,7 @@ def compare(expected: Arrays, found: Arrays) -> tuple[int, int]:
     return 8 * len(left), int(np.unpackbits(bits).sum())
 
 
-def timed(call: Callable[[], Any], repeat: int = 1) -> tuple[Any, float]:
+def timed(call: Callable[[], object], repeat: int = 1) -> tuple[Any, float]:
     """Return the answer of the call, and the least time in milliseconds that it took."""
     times = []
     for _ in range(repeat):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,20 @@ __all__ = [
     "ENGINES",
     "Engine",
     "EngineName",
+    "LearntModel",
+    "LinearModel",
     "Model",
     "Models",
+    "OwnModel",
+    "OwnRows",
+    "OwnRule",
     "Pass",
     "Rows",
     "Rule",
     "Run",
     "RunInPlace",
     "RunOfModel",
+    "RunState",
     "State",
     "forced_instruction_set",
     "get_engine",
@@ -55,6 +61,12 @@ class Rows(Protocol):
         """False if a CSR row has unsorted or duplicate columns; such rows cannot be learnt from."""
 
 
+#: Rows, a rule and a model made by the engine that takes them: it takes no others, which no protocol can say.
+OwnRows: TypeAlias = Any
+OwnRule: TypeAlias = Any
+OwnModel: TypeAlias = Any
+
+
 class Run(Protocol):
     """A learner at work, made by ``start``; D decisions: one a plane, or one of all planes together."""
 
@@ -67,7 +79,7 @@ class Run(Protocol):
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more. OverflowError if what it predicts with is not finite."""
 
-    def state(self) -> Model | State:
+    def state(self) -> RunState:
         """Return what has been learnt so far, as arrays if the run is no engine's."""
 
     def tracked(self) -> State:
@@ -128,17 +140,11 @@ class Pass(Protocol):
         """The note of the call."""
 
 
-class Model(Protocol):
-    """What a learner has learnt, and the only one that writes to it.
+class LearntModel(Protocol):
+    """What a learner has learnt: arrays of its state by name. Nobody writes to one that it has given out.
 
-    Its names lead to the arrays of its state. Nobody writes to an array that it has given out. A model of a
-    learner that learns in runs alone (kernels, budgets, sequences, layers) never changes, and has no more
-    than ``state``, names, ``is_zero``, ``copy`` and ``last_pass``, which is None.
+    A model of a learner that learns in runs alone (kernels, budgets, sequences, layers) never changes.
     """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of planes, number of columns."""
 
     @property
     def is_zero(self) -> bool:
@@ -148,18 +154,10 @@ class Model(Protocol):
     def last_pass(self) -> Pass | None:
         """What the last pass did; None if the model comes from a run or a state."""
 
-    @property
-    def coef(self) -> NDArray[np.float64]:
-        """Weights (K, d) that predict."""
-
-    @property
-    def intercept(self) -> NDArray[np.float64]:
-        """Intercepts (K,) that predict."""
-
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
 
-    def __contains__(self, name: object) -> bool: ...
+    def __contains__(self, name: object, /) -> bool: ...
 
     def __len__(self) -> int: ...
 
@@ -173,10 +171,37 @@ class Model(Protocol):
         examples they are of, and "strengths" are eta0 and the strengths l1 and l2.
         """
 
+    def copy(self, *, last_pass: bool = True) -> LearntModel:
+        """Return another one that changes on its own; without ``last_pass``, that is None."""
+
+
+#: What a run starts from and leads to: a model, or the arrays of one over blocks or partitions.
+RunState: TypeAlias = LearntModel | State
+
+
+class LinearModel(LearntModel, Protocol):
+    """What a linear learner has learnt, whatever holds it: K planes of d columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of planes, number of columns."""
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """Weights (K, d) that predict."""
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """Intercepts (K,) that predict."""
+
+
+class Model(LinearModel, Protocol):
+    """A model of an engine, the only one that writes to what it has learnt; of a linear learner it learns."""
+
     def learn(
         self,
-        rule: Any,
-        rows: Any,
+        rule: OwnRule,
+        rows: OwnRows,
         y: NDArray[np.generic],
         sample_weight: NDArray[np.generic] | None = None,
         *,
@@ -212,7 +237,7 @@ class Model(Protocol):
             nothing has changed, either.
         """
 
-    def scores(self, rows: Any, *, threads: int) -> NDArray[np.float64]:
+    def scores(self, rows: OwnRows, *, threads: int) -> NDArray[np.float64]:
         """Activations (n, K) of every row under what predicts."""
 
     def copy(self, *, last_pass: bool = True) -> Model:
@@ -246,7 +271,7 @@ class Engine(Protocol):
     ) -> Rows:
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
-    def start(self, data: Data, model: Any, settings: Settings) -> RunOfModel:
+    def start(self, data: Data, model: OwnModel, settings: Settings) -> RunOfModel:
         """Begin a run of the learner of these settings with what a `Model` has learnt.
 
         The model is not modified; the state of the run is another one.
@@ -259,11 +284,11 @@ class Engine(Protocol):
         """What learns, and what has been learnt."""
 
     @property
-    def Rule(self) -> Callable[[Linear, NDArray[Any]], Rule]:  # noqa: N802  a class
+    def Rule(self) -> Callable[[Linear, NDArray[np.generic]], Rule]:  # noqa: N802  a class
         """What parameters say of a pass, read once for many passes."""
 
     def scores(
-        self, rows: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
+        self, rows: OwnRows, coef: NDArray[np.float64], intercept: NDArray[np.float64], *, threads: int
     ) -> NDArray[np.float64]:
         """Activations (n, K) of every row under every plane."""
 
@@ -273,16 +298,16 @@ class Engine(Protocol):
     def settled(self, state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
         """Weights (K, d) of a state with all pending penalties applied."""
 
-    def votes(self, rows: Any, stored_rows: Any, state: State, *, threads: int) -> NDArray[np.int64]:
+    def votes(self, rows: OwnRows, stored_rows: OwnRows, state: State, *, threads: int) -> NDArray[np.int64]:
         """Votes (n, K) of all weight vectors of a log on every row."""
 
-    def replay(self, stored_rows: Any, state: State, *, upto: NDArray[np.int64]) -> State:
+    def replay(self, stored_rows: OwnRows, state: State, *, upto: NDArray[np.int64]) -> State:
         """Weights and their sums u after the first ``upto[k]`` mistakes of each plane of a log."""
 
     def kernel_scores(
         self,
-        rows: Any,
-        stored_rows: Any,
+        rows: OwnRows,
+        stored_rows: OwnRows,
         state: State,
         *,
         kernel: KernelSpec,
@@ -292,16 +317,16 @@ class Engine(Protocol):
         """Answers (n, A, K) of the vectors of a log for every row."""
 
     def kernel_matrix(
-        self, rows: Any, others: Any, *, kernel: KernelSpec, threads: int
+        self, rows: OwnRows, others: OwnRows, *, kernel: KernelSpec, threads: int
     ) -> NDArray[np.float64]:
         """Kernel values (n, m) of every row with every one of the others."""
 
-    def scale_gamma(self, rows: Any) -> float:
+    def scale_gamma(self, rows: OwnRows) -> float:
         """Return one divided by the number of columns and the variance of all values; 1 if that is 0."""
 
     def separate(
         self,
-        rows: Any,
+        rows: OwnRows,
         labels: NDArray[np.uint32],
         *,
         bias: str,
@@ -315,7 +340,7 @@ class Engine(Protocol):
 
     def margin(
         self,
-        rows: Any,
+        rows: OwnRows,
         labels: NDArray[np.uint32],
         coef: NDArray[np.float64],
         intercept: float | None,
@@ -337,7 +362,7 @@ class Engine(Protocol):
         """Random weights and intercepts of the layers of a multilayer perceptron."""
 
     def mlp_scores(
-        self, rows: Any, state: State, *, activation: str, probabilities: bool, threads: int
+        self, rows: OwnRows, state: State, *, activation: str, probabilities: bool, threads: int
     ) -> NDArray[np.float64]:
         """Activations (n, K) of the output neurons for every row, or probabilities."""
 
@@ -351,7 +376,7 @@ class Engine(Protocol):
 
     def sequence_decode(
         self,
-        rows: Any,
+        rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
         weights: State,
@@ -364,7 +389,7 @@ class Engine(Protocol):
 
     def sequence_k_best(
         self,
-        rows: Any,
+        rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
         weights: State,
@@ -378,7 +403,7 @@ class Engine(Protocol):
 
     def sequence_margins(
         self,
-        rows: Any,
+        rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
         weights: State,

@@ -31,7 +31,7 @@ _NOUNS = {
 }
 
 
-def say_in_python(name: str, *value: Any) -> str:
+def say_in_python(name: str, *value: object) -> str:
     """Return an argument as those who call Python write it."""
     return f"{name}={value[0]!r:.200}" if value else _NOUNS.get(name, name)
 
@@ -73,8 +73,8 @@ class ArgumentError(ValueError):
         *,
         cause: str = "",
         place: str = "",
-        values: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
+        values: Mapping[str, object] | None = None,
+        settings: Mapping[str, object] | None = None,
         **facts: Any,
     ) -> None:
         self.problem, self.remedy, self.cause, self.place = problem, remedy, cause, place
@@ -102,7 +102,7 @@ class ArgumentError(ValueError):
         parts = ((self.problem, self.values), (remedy, self.settings))
         return self.place + "; ".join(self._filled(text, values, say) for text, values in parts if text)
 
-    def _filled(self, template: str, values: Mapping[str, Any], say: Say) -> str:
+    def _filled(self, template: str, values: Mapping[str, object], say: Say) -> str:
         text = ""
         for literal, name, how, form in Formatter().parse(template):
             text += literal
@@ -133,7 +133,7 @@ class OptionsError(ArgumentError):
     """Arguments that do not go together, or not with what is read, whatever it holds."""
 
 
-def _remade(kind: type[ArgumentError], state: dict[str, Any], args: tuple[Any, ...]) -> ArgumentError:
+def _remade(kind: type[ArgumentError], state: dict[str, object], args: tuple[object, ...]) -> ArgumentError:
     """Return an error that another process has sent."""
     found = kind.__new__(kind)
     vars(found).update(state)

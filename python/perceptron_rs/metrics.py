@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,30 @@ _BEGINS, _ENDS = "BSU", "ESLU"
 SCHEMES: dict[Scheme, tuple[str, str]] = {"iob2": ("", ""), "iobes": ("E", "S"), "bilou": ("L", "U")}
 
 
-def scores(right: int, found: int, there: int) -> dict[str, Any]:
+class Scores(TypedDict):
+    """Precision, recall and F1, and how many there are."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+class KindScores(Scores):
+    """The scores of the chunks of one kind, and how many were predicted."""
+
+    kind: str
+    found: int
+
+
+class ChunkScores(Scores):
+    """The scores of all chunks, how many were predicted, and the same of each kind."""
+
+    found: int
+    kinds: list[KindScores]
+
+
+def scores(right: int, found: int, there: int) -> Scores:
     """Return precision, recall and F1, 0 where there is nothing to divide by, and how many there are."""
     return {
         "precision": right / found if found else 0.0,
@@ -51,7 +74,7 @@ def scores(right: int, found: int, there: int) -> dict[str, Any]:
     }
 
 
-def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[np.generic]) -> list[dict[str, Any]]:
+def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[np.generic]) -> list[Scores]:
     """Return the scores of each class, which are sorted, and hold all labels; or of a matrix's columns."""
     if y.ndim == 2:
         counts = [np.count_nonzero(held, axis=0) for held in (y & found, found, y)]
@@ -66,7 +89,7 @@ def chunk_scores(
     y_pred: Iterable[Sequence[str]],
     *,
     scheme: Scheme | None = None,
-) -> dict[str, Any]:
+) -> ChunkScores:
     """Return precision, recall and F1 of the chunks of tagged sentences, as the command ``tag-evaluate``.
 
     A tag is O, or a position in a chunk and its kind: B-NP, B_NP, NP-B, NP_B, or B alone, of the kind _.
@@ -118,7 +141,7 @@ def chunk_scores(
 
 def scores_of_chunks(
     truth: Iterable[Sequence[str]], found: Iterable[Sequence[str]], parts: Parts, scheme: Scheme | None = None
-) -> dict[str, Any]:
+) -> ChunkScores:
     """Return what `chunk_scores` does, of tags whose parts are known."""
     counts: tuple[Counter[str], Counter[str], Counter[str]] = Counter(), Counter(), Counter()
     for number, (a, b) in enumerate(zip(truth, found, strict=True)):
@@ -128,11 +151,11 @@ def scores_of_chunks(
         for count, some in zip(counts, (there & answers, answers, there), strict=True):
             count.update(kind for *_, kind in some)
     _, answered, _ = counts
-    kinds = [
+    kinds: list[KindScores] = [
         {"kind": kind, **scores(*(count[kind] for count in counts)), "found": answered[kind]}
         for kind in sorted(set().union(*counts))
     ]
-    return scores(*(count.total() for count in counts)) | {"found": answered.total(), "kinds": kinds}
+    return {**scores(*(count.total() for count in counts)), "found": answered.total(), "kinds": kinds}
 
 
 def tag_parts(tags: Iterable[str]) -> Parts | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
-Part: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
+FamilyModule: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
 
 
 class Entry(NamedTuple):
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
         kind: type[Predictor] = getattr(self.part("predictor"), f"{self.class_name}Predictor")
         return kind
 
-    def part(self, name: Part) -> ModuleType:
+    def part(self, name: FamilyModule) -> ModuleType:
         """Return the module of the family for one purpose."""
         return family_part(self.family, name)
 
@@ -132,6 +132,6 @@ OTHER_FAMILIES = tuple(
 )
 
 
-def family_part(family: str, name: Part) -> ModuleType:
+def family_part(family: str, name: FamilyModule) -> ModuleType:
     """Return the module of a family for one purpose."""
     return import_module(f"perceptron_rs.{family}.{name}")

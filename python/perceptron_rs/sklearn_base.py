@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted
 
 __all__ = [
     "BaseEstimator",
@@ -31,33 +31,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import ClassVar, Self, TypeVar
 
+    import numpy as np
     from numpy.typing import NDArray
 
     Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
 
     from sklearn.exceptions import ConvergenceWarning, NotFittedError
+    from sklearn.utils import Tags
     from sklearn.utils._param_validation import (
         Interval,
         InvalidParameterError,
         StrOptions,
         validate_parameter_constraints,
     )
+    from sklearn.utils.metadata_routing import MetadataRequest
 
     class BaseEstimator:
-        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+        _parameter_constraints: ClassVar[dict[str, list[object]]]
         n_features_in_: int
-        feature_names_in_: NDArray[Any]
+        feature_names_in_: NDArray[np.generic]
 
         @classmethod
         def _get_param_names(cls) -> list[str]: ...
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
-        def get_metadata_routing(self) -> Any: ...
+        def get_metadata_routing(self) -> MetadataRequest: ...
         def set_fit_request(self, **requests: Request) -> Self: ...
         def set_partial_fit_request(self, **requests: Request) -> Self: ...
         def set_score_request(self, **requests: Request) -> Self: ...
-        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_tags__(self) -> Tags: ...
         def __getstate__(self) -> dict[str, Any]: ...
 
         def _validate_params(self) -> None: ...

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from perceptron_rs.engines import LearntModel, RunState
 
 __all__ = [
     "Floats",
@@ -50,13 +53,12 @@ State: TypeAlias = dict[str, NDArray[Any]]
 StoredRows: TypeAlias = dict[str, NDArray[Any]]
 
 
-def arrays_of(state: Any) -> State:
+def arrays_of(state: RunState) -> State:
     """Return a state as arrays: runs of engines give a model, runs over blocks and partitions the arrays."""
-    arrays: State = state if isinstance(state, dict) else state.state()
-    return arrays
+    return state if isinstance(state, dict) else state.state()
 
 
-def settled_arrays(model: Any) -> State:
+def settled_arrays(model: LearntModel) -> State:
     """Return the arrays of a model with all pending penalties applied."""
     return {name: model[name] for name in model.keys()}  # noqa: SIM118  no mapping's methods
 
@@ -78,7 +80,7 @@ def without_rows(state: State) -> State:
     return {name: array for name, array in state.items() if not name.startswith("rows")}
 
 
-def stored_values(stored: StoredRows) -> NDArray[Any]:
+def stored_values(stored: StoredRows) -> NDArray[np.generic]:
     """Return the values of stored rows, of any shape."""
     return stored["rows" if "rows" in stored else "rows_values"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
 from perceptron_rs.margins.exact.bounds import novikoff
-from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
+from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
 from perceptron_rs.margins.verification import _least_product
 

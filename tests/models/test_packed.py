@@ -19,7 +19,7 @@ from perceptron_rs import (
 from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed, unpacked
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
-from perceptron_rs.linear.packed import PackedModel
+from perceptron_rs.linear.packed_model import PackedModel
 from perceptron_rs.state import zeros
 
 WIDE, N, FEW = 1 << 14, 60, 40

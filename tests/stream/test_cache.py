@@ -152,7 +152,7 @@ def test_no_changed_byte_goes_unnoticed(stored):
 
 def test_an_index_that_claims_terabytes_is_refused(stored):
     opened, cache = stored
-    text = caches.encode({"batches": [{"arrays": {"rows": ["<f8", [2**40, 6], 64]}}]}).encode()
+    text = caches.json_text({"batches": [{"arrays": {"rows": ["<f8", [2**40, 6], 64]}}]}).encode()
     end = len(text).to_bytes(8, "little") + caches.zlib.crc32(text).to_bytes(8, "little")
     cache.write_bytes(caches.MAGIC + bytes(640) + text + end)
     with pytest.raises(ValueError, match="is damaged"):

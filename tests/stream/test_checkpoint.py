@@ -23,7 +23,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.io import Source, open_examples, open_svmlight
 from perceptron_rs.stream import checkpoint
-from perceptron_rs.stream.checkpoint import start_of
+from perceptron_rs.stream.checkpoint import start_text
 from tests.support import files_of_at_most
 
 rng = np.random.default_rng(5)
@@ -403,6 +403,6 @@ def test_what_a_run_starts_from_is_said_of_every_byte_name_type_and_shape():
         {"coef_u": numbers.reshape(2, 3)},
         {"coef": numbers.reshape(2, 3) + 1},
     ]
-    assert len({start_of(state) for state in states}) == len(states)
-    assert start_of({"coef": np.zeros((2, 3))}) == start_of({"coef": np.zeros((3, 2))}) == "nothing learnt"
-    assert start_of(states[0]) == start_of({"coef": np.asfortranarray(states[0]["coef"])})
+    assert len({start_text(state) for state in states}) == len(states)
+    assert {start_text({"coef": np.zeros(shape)}) for shape in ((2, 3), (3, 2))} == {"nothing learnt"}
+    assert start_text(states[0]) == start_text({"coef": np.asfortranarray(states[0]["coef"])})

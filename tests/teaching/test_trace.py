@@ -20,7 +20,7 @@ from perceptron_rs import (
     trace,
 )
 from perceptron_rs.common.training.driver import noted_calls
-from perceptron_rs.teaching.trace import Trace
+from perceptron_rs.teaching.fit_trace import Trace
 
 AND = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, -1, -1, 1])
 

@@ -5,15 +5,28 @@ from __future__ import annotations
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from perceptron_rs import _core
 from perceptron_rs.engines import instruction_sets
 
-__all__ = ["environment"]
+__all__ = ["Environment", "environment"]
 
 
-def environment(engine: str) -> dict[str, Any]:
+class Environment(TypedDict):
+    """What computes: versions, processor and system, as JSON holds them."""
+
+    engine: str
+    instruction_set: str | None
+    arithmetic_version: int
+    perceptron_rs: str
+    python: str
+    processor: str
+    machine: str
+    system: str
+
+
+def environment(engine: str) -> Environment:
     """Return what computes where an engine runs, as JSON holds it."""
     return {
         "engine": engine,

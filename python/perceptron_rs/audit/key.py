@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
 
 from perceptron_rs.errors import ArgumentError
 
@@ -47,7 +47,7 @@ class AuditKey:
 
 #: What the parameter may be.
 KeyGiven: TypeAlias = str | os.PathLike[str] | bytes | AuditKey | None
-KEY_CONSTRAINT: list[Any] = [str, os.PathLike, AuditKey, None]
+KEY_CONSTRAINT: list[object] = [str, os.PathLike, AuditKey, None]
 
 
 class KeyParameter:

@@ -8,7 +8,7 @@ it has learnt something that is written down nowhere: by ``partial_fit`` without
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,8 @@ from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit import NOT_SAVED, RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
-from perceptron_rs.fitted import Parametrised, parameter_names
+from perceptron_rs.engines import RunState
+from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names
 from perceptron_rs.state import StoredRows, are_zeros
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "calls_of",
     "next_record",
     "note_end",
+    "record_of",
     "recorded",
     "same_value",
 ]
@@ -97,7 +99,7 @@ def recorded(
     stored: StoredRows,
     labels: NDArray[np.uint32],
     weights: NDArray[np.float64] | None = None,
-    state: Mapping[str, NDArray[Any]] | None = None,
+    state: RunState | None = None,
     lengths: NDArray[np.int64] | None = None,
 ) -> Iterator[None]:
     """Add a call to the record, while the block learns from the examples.
@@ -129,7 +131,12 @@ def recorded(
 
 def calls_of(estimator: object) -> tuple[Call, ...]:
     """Return the record of an estimator; empty if it has none."""
-    calls: tuple[Call, ...] = getattr(estimator, RECORD, ())
+    return record_of(estimator) or ()
+
+
+def record_of(estimator: object) -> tuple[Call, ...] | None:
+    """Return the record of an estimator; None if it has none, not even an empty one."""
+    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
     return calls
 
 
@@ -158,7 +165,7 @@ class StreamRecord:
     Parameters
     ----------
     estimator : object
-    state : dict
+    state : model or dict
         What a linear learner goes on from.
     block_size : int or None
         Number of examples in the blocks that are shuffled; None: they are not.
@@ -169,7 +176,7 @@ class StreamRecord:
     def __init__(
         self,
         estimator: Audited,
-        state: Mapping[str, NDArray[Any]] | None,
+        state: RunState | None,
         block_size: int | None,
         behind: int = 6,
     ) -> None:
@@ -232,10 +239,10 @@ class StreamRecord:
 
 
 def _next_call(
-    estimator: Audited, method: Method, state: Mapping[str, NDArray[Any]] | None, *, weighted: bool
+    estimator: Audited, method: Method, state: RunState | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
-    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    calls = record_of(estimator)
     is_kept = calls is not None and method != "partial_fit" and _has_seed(estimator)
     if not estimator.audit and estimator.audit_key is not None:
         raise ValueError("audit_key has no effect without audit=True; set that, or leave the key out")
@@ -298,9 +305,9 @@ def note_end(estimator: object, stopped: list[str], n_iter: int) -> None:
         setattr(estimator, RECORD, (*calls[:-1], replace(calls[-1], ended=(reason, n_iter))))
 
 
-def _kept_parameters(estimator: Audited) -> dict[str, Any]:
-    values = ((name, getattr(estimator, name)) for name in _kept_names(estimator.__class__))
-    found = {name: _copy(value) for name, value in values}
+def _kept_parameters(estimator: Audited) -> dict[str, object]:
+    values = attributes(estimator, _kept_names(estimator.__class__))
+    found = {name: _copy(value) for name, value in values.items()}
     return found | {name: value for name, value in _OF_PROCESS.items() if name in found}
 
 
@@ -322,7 +329,7 @@ def _has_seed(estimator: object) -> bool:
     return isinstance(getattr(estimator, "random_state", 0), Integral)
 
 
-def _start_weights(state: Any) -> Start:
+def _start_weights(state: RunState) -> Start:
     """Return the weights that a run starts from, if they are not 0."""
     if "coef" not in state:  # only linear learners are given weights
         return {}

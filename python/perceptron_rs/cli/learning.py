@@ -12,7 +12,7 @@ from typing import Any
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.common.options.groups import options
 from perceptron_rs.common.options.kinds import SWITCH, Option
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 

@@ -11,7 +11,7 @@ that p mod 8. So each product is added to its own lane, in the same order as amo
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from perceptron_rs.common.rows.selection import portable_values
 from perceptron_rs.engines import State
 
 __all__ = ["COLUMNS", "Places", "check_columns", "is_by_column", "packed", "spread", "unpacked", "within"]
+
+Value = TypeVar("Value", bound=np.generic)
 
 #: The array of a packed state.
 COLUMNS = "columns"
@@ -97,7 +99,7 @@ def within(stored: State, columns: NDArray[np.int64]) -> State:
     return found
 
 
-def spread(array: NDArray[Any], places: NDArray[Any], width: int) -> NDArray[Any]:
+def spread(array: NDArray[Value], places: NDArray[np.integer], width: int) -> NDArray[Value]:
     """Return columns in their places of as many; the pages of others are not touched."""
     try:
         whole = np.zeros((*array.shape[:-1], width), dtype=array.dtype)
@@ -115,7 +117,7 @@ def _by_plane(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return array if array.ndim > 1 else array[np.newaxis]
 
 
-def check_columns(columns: NDArray[Any], name: str = COLUMNS) -> int:
+def check_columns(columns: NDArray[np.generic], name: str = COLUMNS) -> int:
     """Return how many there are in all; ValueError unless they are those of a packed state."""
     if columns.dtype != np.int64 or columns.ndim != 1 or not len(columns):
         raise ValueError(f"the tensor {name} must be a vector of int64, of one number or more")
@@ -142,7 +144,7 @@ class Places:
             self.places[own] = np.arange(len(own)) * _LANES + lane
         self.width = int(self.places.max(initial=-1)) + 1
 
-    def weights(self, array: NDArray[Any]) -> NDArray[Any]:
+    def weights(self, array: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return columns of a packed state in their places."""
         return spread(array, self.places, self.width)
 

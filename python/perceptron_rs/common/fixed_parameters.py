@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.errors import OptionsError
-from perceptron_rs.fitted import attributes
+from perceptron_rs.estimator_attributes import attributes
+
+if TYPE_CHECKING:
+    from perceptron_rs.common.schema import SchemaMixin
 
 __all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 
@@ -15,7 +18,7 @@ __all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def fixed_parameters(model: Any) -> dict[str, Any]:
+def fixed_parameters(model: SchemaMixin) -> dict[str, object]:
     """Return the values of the parameters that what a model has learnt depends on, and of its kernel."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
@@ -24,10 +27,12 @@ def fixed_parameters(model: Any) -> dict[str, Any]:
 
 def check_fixed_parameters(model: object) -> None:
     """Refuse to go on from a run, to predict with it or to save it, under other terms."""
-    known: dict[str, Any] = vars(model).get("_fixed_values", {})  # none where a caller has set all attributes
-    pairs = [(name, value, getattr(model, name)) for name, value in known.items()]
+    # None where a caller has set all attributes.
+    known: dict[str, object] = vars(model).get("_fixed_values", {})
     changed = [
-        name for name, value, now in pairs if now is not value and _comparable(now) != _comparable(value)
+        name
+        for name, now in attributes(model, known).items()
+        if now is not known[name] and _comparable(now) != _comparable(known[name])
     ]
     if changed:
         now = ", ".join(f"{{{name}}}" for name in changed)

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.csr import row_numbers
+from perceptron_rs.engines import RunState
 from perceptron_rs.state import State
 
 __all__ = ["plane_of_entries", "survival_counts"]
 
 
-def plane_of_entries(log: State) -> NDArray[np.intp]:
+def plane_of_entries(log: RunState) -> NDArray[np.intp]:
     """Return the number of the plane of each entry."""
     return row_numbers(log["log_start"])
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +20,7 @@ __all__ = ["OnlineClassifier"]
 class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier):
     """A classifier that a pass over examples makes better."""
 
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     n_iter_: int
     n_iter_per_class_: NDArray[np.int64]
     n_mistakes_: int

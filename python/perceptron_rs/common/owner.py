@@ -15,8 +15,8 @@ from perceptron_rs.common.last_call import OF_PASS, own_attributes
 from perceptron_rs.common.prediction.predictor import Predictor
 from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.turns import consistent, exchange, exclusive
-from perceptron_rs.engines import Engine, State, get_engine
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.state import frozen, settled_arrays
 
@@ -107,9 +107,9 @@ class Owner(Fitted):
         self._publish(state)
 
     @consistent
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         known = own_attributes(vars(self))
-        state: dict[str, Any] = super().__getstate__() | known
+        state: dict[str, object] = super().__getstate__() | known
         for name in [name for name in OF_PASS if name not in known]:
             state.pop(name, None)
         state.pop("_rule", None)
@@ -125,17 +125,17 @@ class Owner(Fitted):
         vars(found).update(own_attributes(vars(self)))
         return found
 
-    def _owned(self, engine: Engine, state: object) -> Any:
+    def _owned(self, engine: Engine, state: RunState) -> LearntModel:
         """Return a model, also of the arrays of a state, which nobody writes to from here on."""
         if not isinstance(state, dict):
             return state
         return self._model_from(engine, frozen(state))
 
-    def _publish(self, state: object) -> None:
+    def _publish(self, state: RunState) -> None:
         """Have learnt this: a model, or the arrays of its state."""
         self._model = self._owned(get_engine(self.engine), state)
 
-    def _begin_anew(self, state: object, **others: Any) -> None:
+    def _begin_anew(self, state: RunState, **others: object) -> None:
         """Restart from this state, as if nothing had been learnt before; set other attributes, too."""
         before = vars(self).copy()
         changed = own_attributes(before)

@@ -17,7 +17,7 @@ from perceptron_rs.common.mixing import is_whole
 from perceptron_rs.common.options.groups import PartitionParameters, StepParameters, group_of
 from perceptron_rs.common.options.ranges import LARGEST
 from perceptron_rs.errors import ArgumentError, OptionsError
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.estimator_attributes import attributes, parameter_names
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ def shared_settings(estimator: BaseEstimator, settings: type) -> dict[str, Any]:
     """Return the settings of a run that are parameters of the estimator under the same name."""
     kind: type = estimator.__class__
     # Asked of the object: a subclass may make a property of a parameter.
-    given = ((name, getattr(estimator, name), convert) for name, convert in _shared(kind, settings))
-    return {name: None if value is None else convert(value) for name, value, convert in given}
+    converts = dict(_shared(kind, settings))
+    given = attributes(estimator, converts)
+    return {name: None if value is None else converts[name](value) for name, value in given.items()}
 
 
 @lru_cache(maxsize=64)
@@ -212,7 +213,7 @@ class _Items(tuple[Any, ...]):
     """What a dict holds, which can be remembered."""
 
 
-def _parameters_by_name(kind: Any, values: tuple[Any, ...]) -> dict[str, Any]:
+def _parameters_by_name(kind: Any, values: tuple[Any, ...]) -> dict[str, object]:
     given = (dict(value) if type(value) is _Items else value for value in values)
     return dict(zip(parameter_names(kind), given, strict=True))
 
@@ -229,7 +230,7 @@ def _validate(kind: Any, *values: Any) -> bool:
     return True
 
 
-def _check_all(kind: Any, parameters: dict[str, Any]) -> None:
+def _check_all(kind: Any, parameters: dict[str, object]) -> None:
     """Raise ValueError for a value of a parameter that is not allowed."""
     if not get_config()["skip_parameter_validation"]:  # a setting of users; and scikit-learn's within a fit
         _check_constraints(kind, parameters)
@@ -237,13 +238,13 @@ def _check_all(kind: Any, parameters: dict[str, Any]) -> None:
         _assert_float64(parameters)
 
 
-def _check_constraints(kind: type[BaseEstimator], parameters: dict[str, Any]) -> None:
+def _check_constraints(kind: type[BaseEstimator], parameters: dict[str, object]) -> None:
     """Let scikit-learn look at each value, and see that float64 holds it."""
     validate_parameter_constraints(kind._parameter_constraints, parameters, caller_name=kind.__name__)
     _assert_float64(parameters)
 
 
-def _assert_float64(parameters: dict[str, Any]) -> None:
+def _assert_float64(parameters: dict[str, object]) -> None:
     """Raise ValueError for a whole number that no float64 holds, in a range without an upper end."""
     for name, value in parameters.items():
         if isinstance(value, Integral) and abs(int(value)) > _MOST:

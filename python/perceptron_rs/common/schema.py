@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ FLOATS = np.dtype(np.float64)
 
 Axes: TypeAlias = str | tuple[str | int, ...]
 #: Single numbers of a model by name, and whether it has converged.
-History: TypeAlias = dict[str, Any]
+History: TypeAlias = dict[str, int]
 
 
 def is_count(value: object) -> bool:
@@ -52,7 +52,7 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
-def _same(array: NDArray[Any]) -> Any:
+def _same(array: NDArray[np.generic]) -> Any:
     return array
 
 
@@ -94,7 +94,7 @@ class Array:
 
     name: str
     axes: Axes
-    dtype: np.dtype[Any] = FLOATS
+    dtype: np.dtype[np.generic] = FLOATS
     attribute: str = ""
     shown: str = ""
     label: str = ""
@@ -107,7 +107,7 @@ class Array:
     least: float | None = None
     most: float | None = None
     pack: Callable[[Any], Any] = np.asarray
-    unpack: Callable[[NDArray[Any]], Any] | None = _same
+    unpack: Callable[[NDArray[np.generic]], Any] | None = _same
 
     @property
     def title(self) -> str:
@@ -224,7 +224,7 @@ class StoredExamples:
         """Return what is their own of some arrays."""
         return {name: array for name, array in arrays.items() if name.startswith(self.start)}
 
-    def digests(self, found: State, columns: int) -> NDArray[Any]:
+    def digests(self, found: State, columns: int) -> NDArray[np.generic]:
         """Return digests of the rows, which do not depend on how they are stored."""
         from perceptron_rs.audit.digests import row_digests  # what predicts digests nothing
 
@@ -338,8 +338,8 @@ class Schema:
             )
         return found
 
-    def check_history(self, history: object) -> None:
-        """Raise ValueError unless it holds the counts of a learner."""
+    def checked_history(self, history: object) -> History:
+        """Return the counts of a learner; ValueError unless it holds these, and no more."""
         needed = {*self.counts, *(("converged",) if self.converges else ())}
         if not isinstance(history, dict) or set(history) != needed:
             raise ValueError(f"the history must hold {', '.join(sorted(needed))}")
@@ -350,6 +350,7 @@ class Schema:
             raise ValueError("the history must hold counts of at most 2**53, and whether the fit converged")
         if history.get("n_features", 1) < 1:
             raise ValueError("the history must hold one feature or more")
+        return history
 
 
 #: The report of a run in epochs: E of them, for D decisions, on n examples.
@@ -390,9 +391,15 @@ class SchemaMixin:
     _takes_packed: ClassVar[bool] = False
 
     n_features_in_: int
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     converged_: bool
-    _fixed_values: dict[str, Any]  # the parameters of ``_fixed`` with which it was learnt
+    _fixed_values: dict[str, object]  # the parameters of ``_fixed`` with which it was learnt
+
+    if TYPE_CHECKING:
+
+        @property
+        def _fixed(self) -> tuple[str, ...]:
+            """Parameters that what has been learnt depends on."""
 
     def _state(self) -> State:
         """Return the arrays that the engine's model holds, as it goes on from them."""
@@ -409,7 +416,7 @@ class SchemaMixin:
     def _set_state(self, state: State) -> None:
         """Take over the arrays of a model file that the engine's model holds."""
 
-    def _collect(self) -> tuple[State, dict[str, Any]]:
+    def _collect(self) -> tuple[State, dict[str, object]]:
         """Return the arrays of a fit, and the parts of a file's description that say what has been learnt.
 
         ValueError if they are not those of a fit.
@@ -424,16 +431,16 @@ class SchemaMixin:
             raise ValueError(f"{error}; fit again before saving") from None
         return arrays, {"history": history, **self._document()}
 
-    def _restore(self, tensors: State, document: dict[str, Any]) -> None:
+    def _restore(self, tensors: State, document: dict[str, object]) -> None:
         """Take over what ``_collect`` of another with these ``classes_`` returned; ValueError if unsound."""
-        schema, history = self._schema, document["history"]
-        arrays = self._sound(tensors, history)
+        schema = self._schema
+        arrays, history = self._sound(tensors, document["history"])
         if not self._takes_packed:
             arrays = unpacked(arrays)
         for name, place in schema.counts.items():
             setattr(self, place, history[name])
         if schema.converges:
-            self.converged_ = history["converged"]
+            self.converged_ = bool(history["converged"])
         state: State = {COLUMNS: arrays[COLUMNS]} if COLUMNS in arrays else {}
         for part in schema.parts_of(self):
             if part.attribute:
@@ -444,9 +451,9 @@ class SchemaMixin:
         self._restored(arrays, document)
         self._fixed_values = fixed_parameters(self)
 
-    def _sound(self, tensors: State, history: History) -> State:
-        """Return the arrays; ValueError unless they and the history agree as after a fit."""
-        self._schema.check_history(history)
+    def _sound(self, tensors: State, history: object) -> tuple[State, History]:
+        """Return the arrays and the history; ValueError unless they agree as after a fit."""
+        history = self._schema.checked_history(history)
         sizes, tensors = self._sizes(history), dict(tensors)
         columns = tensors.pop(COLUMNS, None)
         few: State = {}
@@ -461,7 +468,7 @@ class SchemaMixin:
         if few and not any(is_by_column(name, array) for name, array in arrays.items()):
             raise ValueError(f"the tensor {COLUMNS} is of weights, of which there are none")
         self._check_arrays(arrays, history)
-        return arrays
+        return arrays, history
 
     def _sizes(self, history: History) -> dict[str, int]:
         """Return the lengths of axes that are known."""
@@ -478,14 +485,14 @@ class SchemaMixin:
         ):
             raise ValueError("the history and the tensors disagree about the number of epochs or mistakes")
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> dict[str, object]:
         """Return the parts of the description in a file that only this family has."""
         return {}
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:
         """Set what follows from a file, of which all else has been set; ValueError if that is not sound."""
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         """Return the parameters that predicting reads, for digests; values are JSON's, or functions."""
         raise NotImplementedError
 

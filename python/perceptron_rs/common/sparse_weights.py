@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted
 
 __all__ = ["SparseWeights", "as_sparse", "dense"]
 
 
-def dense(weights: Any) -> NDArray[np.generic]:
+def dense(weights: MatrixLike) -> NDArray[np.generic]:
     """Return weights as an array; the same one, if they are an array."""
     return weights.toarray() if is_sparse(weights) else np.asarray(weights)
 
 
-def as_sparse(weights: NDArray[np.generic]) -> Any:
+def as_sparse(weights: NDArray[np.generic]) -> MatrixLike:
     """Return weights as a CSR matrix, or as an array where scikit-learn prefers these."""
     import scipy.sparse as sp
     from sklearn import get_config
@@ -30,7 +31,7 @@ def as_sparse(weights: NDArray[np.generic]) -> Any:
 class SparseWeights:
     """The methods ``sparsify`` and ``densify`` of a learner with ``coef_``."""
 
-    coef_: Any
+    coef_: MatrixLike
 
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.

@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.schema import Array, SchemaMixin, schema_of
 
-__all__ = ["Family", "as_text", "describe", "label_text", "largest", "largest_lines", "plain"]
+if TYPE_CHECKING:
+    from perceptron_rs.common.owner import Fitted
+    from perceptron_rs.features.text import KeptWords
+
+__all__ = [
+    "Family",
+    "FeatureWeight",
+    "as_text",
+    "describe",
+    "label_text",
+    "largest",
+    "largest_lines",
+    "plain",
+]
 
 _SHOWN = 20  # numbers of a line, and calls of a record
 
 
-class Family(Protocol):
-    """The module ``summary`` of a family."""
+class FeatureWeight(TypedDict):
+    """A weight with the name of its feature, and the n-grams that were hashed to its column."""
 
-    def shown(self, model: SchemaMixin, top: int) -> dict[str, Any]:
+    feature: str
+    weight: float
+    words: NotRequired[list[str]]
+    signs: NotRequired[list[int]]
+    more_words: NotRequired[int]
+
+
+class Family(Protocol):
+    """The module ``summary`` of a family; what it shows is a `TypedDict` of its own."""
+
+    def shown(self, model: object, top: int) -> Mapping[str, object]:
         """Return what is shown beside parameters and history; ``top``: how many weights or examples."""
 
-    def lines(self, description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+    def lines(self, description: object) -> tuple[str, list[str], list[str]]:
         """Return what comes behind the number of features, before the history, and behind the parameters."""
 
 
-def describe(model: SchemaMixin, family: Family, top: int) -> dict[str, Any]:
+def describe(model: Fitted, family: Family, top: int) -> dict[str, object]:
     """Return what a model is and how it came to be, as JSON holds it."""
     arrays = {name: [w.dtype.name, list(w.shape)] for name, w in schema_of(model).values(model).items()}
     return {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
 
 
-def _history(model: SchemaMixin) -> dict[str, Any]:
+def _history(model: SchemaMixin) -> dict[str, object]:
     schema = schema_of(model)
-    found = schema.history(model)
+    found: dict[str, object] = {**schema.history(model)}
     found.pop("n_features", None)
     for part in schema.parts_of(model):
         if isinstance(part, Array) and part.reported:
@@ -43,7 +67,7 @@ def _history(model: SchemaMixin) -> dict[str, Any]:
     return found
 
 
-def as_text(description: dict[str, Any], family: Family) -> str:
+def as_text(description: Mapping[str, Any], family: Family) -> str:
     """Return a description as lines for people."""
     behind, before, after = family.lines(description)
     classes = [label_text(label) for label in description["classes"]]
@@ -62,7 +86,7 @@ def as_text(description: dict[str, Any], family: Family) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _record_lines(description: dict[str, Any]) -> list[str]:
+def _record_lines(description: Mapping[str, Any]) -> list[str]:
     """Return the lines of the digest, the versions and the calls that a file has a record of."""
     calls, digests = description["calls"] or [], description["digests"]
     versions = f"{description['written_by']}, arithmetic {description['arithmetic_version']}"
@@ -109,25 +133,32 @@ def _history_lines(history: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _few(values: list[Any]) -> str:
+def _few(values: Sequence[object]) -> str:
     return " ".join(map(str, values[:_SHOWN])) + (f" ... {values[-1]}" if len(values) > _SHOWN else "")
 
 
 def largest(
-    row: NDArray[np.float64], names: Any, top: int, base: int = 0, words: Any = None
-) -> list[dict[str, Any]]:
+    row: NDArray[np.float64],
+    names: Sequence[object] | NDArray[np.generic] | None,
+    top: int,
+    base: int = 0,
+    words: KeptWords | None = None,
+) -> list[FeatureWeight]:
     """Return the largest weights with the names of their features, and n-grams that were hashed to them."""
     order = np.argsort(-np.abs(row), kind="stable")[:top]
     found = []
     for j in order[row[order] != 0].tolist():
-        entry = {"feature": f"x{j + base}" if names is None else str(names[j]), "weight": float(row[j])}
+        entry: FeatureWeight = {
+            "feature": f"x{j + base}" if names is None else str(names[j]),
+            "weight": float(row[j]),
+        }
         if words is not None:
             entry["words"], entry["signs"], entry["more_words"] = words.of(j)
         found.append(entry)
     return found
 
 
-def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
+def largest_lines(entries: Sequence[FeatureWeight]) -> list[str]:
     """Return a description as lines for people."""
     names = [_name(entry) for entry in entries]
     width = max(map(len, names), default=0)
@@ -136,7 +167,7 @@ def largest_lines(entries: list[dict[str, Any]]) -> list[str]:
     return [f"  {name:{width}}  {weight!r}" for name, weight in zip(names, weights, strict=True)]
 
 
-def _name(entry: dict[str, Any]) -> str:
+def _name(entry: FeatureWeight) -> str:
     """Return the name of a feature: n-grams that share it, or else its column; (-) is of the other sign."""
     if not entry.get("words"):
         return str(entry["feature"])
@@ -146,7 +177,7 @@ def _name(entry: dict[str, Any]) -> str:
     return " | ".join(sign + word for sign, word in zip(signs, shown, strict=True)) + more
 
 
-def what(model: Any) -> dict[str, Any]:
+def what(model: Fitted) -> dict[str, object]:
     """Return what a model is."""
     return {
         "estimator": type(model).__name__,
@@ -167,7 +198,7 @@ def label_text(label: object) -> str:
     return str(plain(label))
 
 
-def _shown_parameter(value: object) -> Any:
+def _shown_parameter(value: object) -> object:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, dict):
         return {label_text(label): float(weight) for label, weight in value.items()}

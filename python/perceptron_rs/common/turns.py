@@ -22,7 +22,7 @@ from functools import partial, wraps
 from operator import call, is_
 from threading import Lock, get_ident
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
 from perceptron_rs.common.last_call import own_attributes
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Estimator = TypeVar("Estimator")
+#: What ``vars`` of an estimator gives.
+AttributeDict: TypeAlias = dict[str, Any]
 Answer = TypeVar("Answer")
 
 #: Those that change an estimator, and those that wait for it, in the order in which they came.
@@ -61,7 +63,7 @@ class Turn:
 
     __slots__ = ("before", "estimator", "frame", "model", "over", "thread")
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: object) -> None:
         self.estimator, self.thread = estimator, get_ident()
         self.frame: FrameType | None = sys._getframe(1)
         self.over = Lock()
@@ -128,7 +130,7 @@ class Turn:
         if self.model is None:
             self.before = vars(self.estimator).copy()
             self.model = _like(self.estimator, own_attributes(self.before))
-            if _is_generator(drawn_from := self.before.get("random_state")):
+            if is_random_state(drawn_from := self.before.get("random_state")):
                 self.model.random_state = copy.deepcopy(drawn_from)
         return self.model
 
@@ -136,7 +138,7 @@ class Turn:
         """Give the estimator what its twin has learnt, in one step."""
         learnt, steps = vars(self.model), []
         source, drawn = self.before.get("random_state"), learnt.get("random_state")
-        if _is_generator(source) and _is_generator(drawn):
+        if is_random_state(source) and is_random_state(drawn):
             learnt["random_state"] = source
             steps.append(partial(source.set_state, drawn.get_state()))
         exchange(self.estimator, self.before, learnt, *steps)
@@ -170,7 +172,7 @@ def exclusive(method: Method) -> Method:
     """Let a method that changes what has been learnt take a turn: a pass of another thread would be lost."""
 
     @wraps(method)
-    def change(self: Any, *args: Any, **options: Any) -> Any:
+    def change(self: object, *args: object, **options: object) -> Any:
         if type(vars(self)) is _Own:
             return method(self, *args, **options)
         with _Change(self):
@@ -180,7 +182,7 @@ def exclusive(method: Method) -> Method:
 
 
 def exchange(
-    estimator: Any, before: dict[str, Any], after: dict[str, Any], *others: Callable[[], object]
+    estimator: object, before: AttributeDict, after: AttributeDict, *others: Callable[[], object]
 ) -> None:
     """Replace old attributes by new ones and call ``others``, without a point where another thread runs.
 
@@ -214,7 +216,7 @@ def consistent(method: Method) -> Method:
     """Let a method read the estimator as it is when the call begins."""
 
     @wraps(method)
-    def read(self: Any, *args: Any, **options: Any) -> Any:
+    def read(self: object, *args: object, **options: object) -> Any:
         if type(vars(self)) is _Own:
             return method(self, *args, **options)
         before = _moment(self)
@@ -247,31 +249,31 @@ def computed(
     return found
 
 
-def _is_generator(value: object) -> TypeGuard[np.random.RandomState]:
+def is_random_state(value: object) -> TypeGuard[np.random.RandomState]:
     """Whether it is a RandomState. Its module, slow to import, is imported if there is any."""
     module = sys.modules.get("numpy.random")
     return module is not None and isinstance(value, module.RandomState)
 
 
-def _moment(model: object) -> dict[str, Any]:
+def _moment(model: object) -> AttributeDict:
     """Return the attributes at one moment: passes of other threads go on with the model that they have."""
-    found: dict[str, Any] = vars(model).copy()
+    found = vars(model).copy()
     if "_model" in found:
         found["_model"] = found["_model"].copy()
     return found
 
 
-def _like(model: Estimator, attributes: dict[str, Any]) -> Estimator:
+def _like(model: Estimator, attributes: AttributeDict) -> Estimator:
     found = object.__new__(type(model))
     object.__setattr__(found, "__dict__", _Own(attributes))
     return found
 
 
-def _is_same(before: dict[str, Any], after: dict[str, Any]) -> bool:
+def _is_same(before: AttributeDict, after: AttributeDict) -> bool:
     return len(before) == len(after) and all(map(is_, before.values(), after.values()))
 
 
-def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def _changes(before: AttributeDict, after: AttributeDict) -> AttributeDict:
     return {name: value for name, value in after.items() if before.get(name, after) is not value}
 
 

@@ -10,7 +10,7 @@ from dask import delayed
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_shape
 from perceptron_rs.io.source import Batch
 
 __all__ = ["PartitionData", "blocks", "is_lazy", "row_blocks"]
@@ -70,13 +70,10 @@ def row_blocks(X: MatrixLike) -> list[Any]:
 
 def _is_list(X: MatrixLike) -> bool:
     """Whether X is a list of blocks, not one of rows."""
-    return isinstance(X, (list, tuple)) and any(
-        isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "shape") or hasattr(part, "key")
-        for part in X
-    )
+    return isinstance(X, (list, tuple)) and any(_may_be_batch(part) or has_shape(part) for part in X)
 
 
-def _may_be_batch(part: Any) -> bool:
+def _may_be_batch(part: object) -> bool:
     """Whether a block can hold labels as well."""
     return isinstance(part, (Delayed, Batch)) or callable(part) or hasattr(part, "key")
 

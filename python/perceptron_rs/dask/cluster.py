@@ -110,13 +110,13 @@ class DaskCluster:
                 made = mix.result()
         return self.sent.after(state, made)
 
-    def send(self, given: Any, epoch: int) -> Future:
+    def send(self, given: object, epoch: int) -> Future:
         """Return a promise of weights, or of what has changed."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # as large as weights are
             return self.submit(f"epoch-{epoch}-weights", handed_on, given)
 
-    def submit(self, step: str, function: Any, *given: Any) -> Future:
+    def submit(self, step: str, function: object, *given: object) -> Future:
         """Return a promise of a function's result."""
         return self.client.submit(function, *given, key=f"{self.name}-{step}")
 

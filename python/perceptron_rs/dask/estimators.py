@@ -20,7 +20,7 @@ from perceptron_rs.dask.blocks import blocks, is_lazy, row_blocks
 from perceptron_rs.dask.cluster import DaskCluster
 from perceptron_rs.distributed.estimators import ClusterLearner
 from perceptron_rs.distributed.partition import batch_of
-from perceptron_rs.io.source import Batch
+from perceptron_rs.io.source import Batch, PathLike
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import is_nested
@@ -33,12 +33,12 @@ __all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
 class DaskLearner(ClusterLearner):
     """A learner whose examples lie in blocks on a cluster."""
 
-    _own: ClassVar[dict[str, list[Any]]] = {"client": [Client, None]}
+    _own: ClassVar[dict[str, list[object]]] = {"client": [Client, None]}
 
     client: Client | None
     classes_: Any
 
-    def __init__(self, *, client: Client | None = None, **parameters: Any) -> None:
+    def __init__(self, *, client: Client | None = None, **parameters: object) -> None:
         super().__init__(**parameters)
         self.client = client
 
@@ -53,7 +53,7 @@ class DaskLearner(ClusterLearner):
         y: ArrayLike = None,
         *,
         sample_weight: ArrayLike = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         resume: bool = False,
     ) -> Self:
         """Fit the model to the blocks of X and y, on the workers that have them.
@@ -192,7 +192,7 @@ def output_columns(model: Any, method: str) -> tuple[int, ...]:
     return (len(model.classes_),) if is_matrix else ()
 
 
-def answer(model: Any, method: str, X: MatrixLike) -> Any:
+def answer(model: object, method: str, X: MatrixLike) -> Any:
     """Return what a method of a model says of a block; nothing of a block without rows."""
     batch = Batch(*(X() if callable(X) else X)) if callable(X) or isinstance(X, tuple) else Batch(X, None)
     if (shape := shape_of(batch.X)) is not None and not shape[0]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.notebook import table
 from perceptron_rs.linear.averaged import AveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.teaching.trace import Trace, trace
+from perceptron_rs.teaching.fit_trace import Trace, trace
 
 __all__ = ["LECTURES", "Lecture", "lecture"]
 

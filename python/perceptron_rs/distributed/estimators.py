@@ -10,7 +10,8 @@ from perceptron_rs.common.training.train import Trainable, train
 from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.estimator_attributes import parameter_names
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["ClusterLearner"]
@@ -24,7 +25,7 @@ class ClusterLearner(Trainable):
     """
 
     #: Parameters that only learners on this cluster have, with their constraints.
-    _own: ClassVar[dict[str, list[Any]]]
+    _own: ClassVar[dict[str, list[object]]]
     _local: ClassVar[Any]
     _feeder: ClassVar[type[Partitions]]
 
@@ -43,7 +44,7 @@ class ClusterLearner(Trainable):
     def _get_param_names(cls) -> list[str]:
         return sorted([*parameter_names(cls._local), *cls._own])
 
-    def _fit_to(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> Self:
+    def _fit_to(self, cluster: Cluster, checkpoint: PathLike | None, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""
         train(self, self._feeder(cluster, checkpoint, resume=resume))
         return self

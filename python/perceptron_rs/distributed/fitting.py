@@ -23,10 +23,12 @@ from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
 from perceptron_rs.distributed.weights import Mixture
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.engines import LearntModel
+from perceptron_rs.estimator_attributes import attributes, parameter_names
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
-from perceptron_rs.state import State
+from perceptron_rs.state import State, arrays_of
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
 
@@ -100,7 +102,7 @@ class Partitions(Feeder):
     #: How many examples each class has; of many labels, how many have not and have each, (K, 2).
     counts: NDArray[np.int64]
 
-    def __init__(self, cluster: Cluster, checkpoint: object, *, resume: bool) -> None:
+    def __init__(self, cluster: Cluster, checkpoint: PathLike | None, *, resume: bool) -> None:
         super().__init__("fit")
         check_resume(checkpoint, resume=resume)
         self.cluster, self.checkpoint, self.resume = cluster, checkpoint, resume
@@ -165,7 +167,7 @@ class Partitions(Feeder):
         self.n_examples = int(self.counts[0].sum() if self.multilabel else self.counts.sum())
 
     def learn(
-        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
     ) -> Report:
         """Make a pass over each partition in each epoch, and mix. No record is kept of it."""
         assert isinstance(settings, Linear | Chain)
@@ -181,7 +183,7 @@ class Partitions(Feeder):
         if self.checkpoint is not None:
             # One digest of all: a file with those of small partitions would tell their labels to who tries.
             partitions = [len(digests), sha256("".join(digests).encode()).hexdigest()]
-            parameters = {name: getattr(model, name) for name in parameter_names(type(model)._local)}
+            parameters = attributes(model, parameter_names(type(model)._local))
             classes = classes_to_json(model.classes_)
             identity = identity_of(
                 model, parameters, begin, settings, schedule, classes=classes, partitions=partitions
@@ -195,7 +197,7 @@ class Partitions(Feeder):
         ) -> tuple[State, Epoch, Sequence[State]]:
             if len(done) < len(place.done):  # repeat the report of an epoch of the checkpoint
                 done.append(place.done[len(done)])
-                return place.state, done[-1], []
+                return arrays_of(place.state), done[-1], []
             task = EpochTask(model.engine, str(model.mixing), number, tuple(sorted(ended)))
             after, made = cluster.round(state, task)
             for p, (mistakes, seconds) in enumerate(zip(made.mistakes, made.seconds, strict=True)):

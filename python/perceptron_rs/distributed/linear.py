@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,8 @@ from perceptron_rs.common.training.driver import Report, Schedule
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
-from perceptron_rs.engines import get_engine
-from perceptron_rs.fitted import feature_names
+from perceptron_rs.engines import LearntModel, get_engine
+from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Linear, Settings
@@ -37,7 +36,7 @@ def parse(batch: Batch) -> Parsed:
     data = examples(model, get_engine("rust"), X, reset=True)
     names = feature_names(model)
     weights, n = None, X.shape[0]
-    labels: NDArray[Any] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
+    labels: NDArray[np.generic] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
     if sample_weight is not None:
         check_weight_type(sample_weight)
         is_zero = np.shape(sample_weight) in ((), (n,)) and not np.any(sample_weight)
@@ -69,7 +68,7 @@ class LinearPartitions(Partitions):
             raise nothing_to_learn()
 
     def learn(
-        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
     ) -> Report:
         """Learn; each partition is learnt from on one thread."""
         assert isinstance(settings, Linear)

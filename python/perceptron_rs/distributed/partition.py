@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
-from perceptron_rs.state import StoredRows, stored_values
+from perceptron_rs.state import State, StoredRows, stored_values
 
 __all__ = [
     "Encoding",
@@ -46,7 +46,7 @@ class Parsed(NamedTuple):
     stored: StoredRows
     columns: int
     names: tuple[str, ...] | None  # of the columns
-    labels: NDArray[Any]
+    labels: NDArray[np.generic]
     weights: NDArray[np.float64] | None = None
     lengths: NDArray[np.int64] | None = None  # of sequences
     #: What the columns stand for, in this partition alone; none, if attributes are hashed.
@@ -54,6 +54,8 @@ class Parsed(NamedTuple):
 
 
 #: Reads the examples of a learner; the errors are those of its ``fit``.
+Value = TypeVar("Value", bound=np.generic)
+
 Parse: TypeAlias = Callable[[Batch], Parsed]
 
 
@@ -63,7 +65,7 @@ class PartitionFacts(NamedTuple):
     examples: int  # or sequences
     columns: int
     names: tuple[str, ...] | None
-    classes: NDArray[Any]  # labels that occur, sorted; of many, the numbers of the columns
+    classes: NDArray[np.generic]  # labels that occur, sorted; of many, the numbers of the columns
     #: How often, examples of weight 0 left out; of many labels, how many have not and have each, (K, 2).
     counts: NDArray[np.int64]
     entries: int
@@ -76,7 +78,7 @@ class PartitionFacts(NamedTuple):
 class Encoding(NamedTuple):
     """Which numbers all partitions give to labels and attributes."""
 
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     columns: NDArray[np.int64] | None = None  # of the attributes of this partition; -1: none
 
 
@@ -97,15 +99,17 @@ class Partition:
         self.facts = survey(parsed)
         self._data: tuple[str, Data, NDArray[np.int64] | None] | None = None  # of an engine
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return vars(self) | {"_data": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
         parsed = self.parsed
         self.parsed = parsed._replace(
             stored=align_arrays(parsed.stored),
-            **align_arrays({name: getattr(parsed, name) for name in ("labels", "weights", "lengths")}),
+            labels=aligned(parsed.labels),
+            weights=None if parsed.weights is None else aligned(parsed.weights),
+            lengths=None if parsed.lengths is None else aligned(parsed.lengths),
         )
 
     def __sizeof__(self) -> int:
@@ -168,7 +172,7 @@ def survey(parsed: Parsed) -> PartitionFacts:
     )
 
 
-def encode_present(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+def encode_present(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.uint32]]:
     """Return the labels that occur and the index of each; of a matrix, its columns and its rows as bits."""
     if labels.ndim == 2:
         sets = LabelSets.of_indicator(labels)
@@ -207,12 +211,14 @@ def drop_empty_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, ND
     return stored | {"rows_indices": numbers[indices >> 3] << 3 | indices & 7}, own[own < columns]
 
 
-def align_arrays(arrays: dict[str, Any]) -> dict[str, Any]:
+def align_arrays(arrays: State) -> State:
     """Return arrays as engines read them: those that came through a network may lie anywhere."""
-    return {
-        name: None if array is None else np.require(array, requirements=["C", "A"])
-        for name, array in arrays.items()
-    }
+    return {name: aligned(array) for name, array in arrays.items()}
+
+
+def aligned(array: NDArray[Value]) -> NDArray[Value]:
+    """Return an array as engines read it."""
+    return np.require(array, requirements=["C", "A"])
 
 
 def batch_of(X: MatrixLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Batch:

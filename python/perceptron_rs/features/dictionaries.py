@@ -11,7 +11,7 @@ import numpy as np
 from perceptron_rs.csr import without_duplicates
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.hashing import hashed
-from perceptron_rs.features.text import Rows
+from perceptron_rs.features.text import HashedRows
 
 __all__ = ["divided", "finite", "flattened", "hashed_dictionaries"]
 
@@ -20,13 +20,13 @@ _WITHIN = "^"
 
 
 def divided(
-    example: Mapping[str, Any],
+    example: Mapping[str, object],
     target: str | None = None,
     sample_weight: str | None = None,
     drop: Collection[str] = (),
     *,
     needs_drop: bool = False,
-) -> tuple[dict[str, Any], Any, Any]:
+) -> tuple[dict[str, object], Any, Any]:
     """Return the features of an example, its label and its weight; None for what is not there.
 
     Label and weight have these keys. Without a target, they are where Vowpal Wabbit or river have them.
@@ -66,21 +66,21 @@ def divided(
     return {key: value for key, value in features.items() if key not in drop}, label, weight
 
 
-def _taken_weight(found: dict[str, Any], key: str) -> Any:
+def _taken_weight(found: dict[str, object], key: str) -> Any:
     """Take a weight out; None if it is not there. One that is there must be a number."""
     if found.get(key, 1) is None:
         raise ValueError("the weight must be a number of at least 0, got null")
     return found.pop(key, None)
 
 
-def flattened(example: Mapping[str, Any]) -> dict[str, float | str]:
+def flattened(example: Mapping[str, object]) -> dict[str, float | str]:
     """Return the features of a dictionary, and of dictionaries in it; None is no feature."""
     features: dict[str, float | str] = {}
     _flatten(example, "", features)
     return features
 
 
-def _flatten(found: Mapping[str, Any], within: str, features: dict[str, float | str]) -> None:
+def _flatten(found: Mapping[str, object], within: str, features: dict[str, float | str]) -> None:
     for key, value in found.items():
         if not isinstance(key, str):
             raise TypeError(f"names must be strings, got {key!r:.80}")
@@ -111,7 +111,7 @@ def finite(value: Any, name: str) -> float:
     return number
 
 
-def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns: int) -> Rows:
+def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns: int) -> HashedRows:
     """Return the columns of names, and of names with their strings, with a sign; each once, in order.
 
     Values of one column are added in the order they come in. UnicodeEncodeError for what UTF-8 cannot say.
@@ -132,4 +132,4 @@ def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns
     signed = np.array(values, dtype=np.float64)
     signed[~is_positive] *= -1.0
     ends, columns, sums = without_duplicates(ends, columns, signed)
-    return Rows(sums, columns, ends)
+    return HashedRows(sums, columns, ends)

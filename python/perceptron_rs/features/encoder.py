@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.features.entries import chunks, collect
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
@@ -62,7 +62,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         self.min_count = min_count
         self.n_columns = n_columns
 
-    def fit(self, tokens: Iterable[Any], y: ArrayLike = None) -> Self:  # noqa: ARG002  scikit-learn's
+    def fit(self, tokens: Iterable[object], y: ArrayLike = None) -> Self:  # noqa: ARG002  scikit-learn's
         """Learn the vocabulary.
 
         Parameters
@@ -93,7 +93,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         self._keep(known, counts)
         return self
 
-    def fit_transform(self, tokens: Iterable[Any], y: ArrayLike = None) -> Any:  # noqa: ARG002  the same
+    def fit_transform(self, tokens: Iterable[object], y: ArrayLike = None) -> MatrixLike:  # noqa: ARG002  the same
         """Learn the vocabulary and encode the same tokens.
 
         Parameters
@@ -128,7 +128,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         self.n_columns_ = len(self.vocabulary_)
         return kept
 
-    def transform(self, tokens: Iterable[Any]) -> Any:
+    def transform(self, tokens: Iterable[object]) -> MatrixLike:
         """Encode tokens, ignoring attributes that are not in the vocabulary.
 
         Parameters

@@ -22,7 +22,7 @@ CHUNK = 4096
 Chunk: TypeAlias = tuple[list[Any], list[float] | None, list[int]]
 
 
-def chunks(tokens: Iterable[Any]) -> Iterator[Chunk]:
+def chunks(tokens: Iterable[object]) -> Iterator[Chunk]:
     """Give the attributes of some tokens after the other."""
     rest, first = iter(tokens), 0
     while part := list(islice(rest, CHUNK)):
@@ -31,7 +31,7 @@ def chunks(tokens: Iterable[Any]) -> Iterator[Chunk]:
 
 
 def collect(
-    tokens: Iterable[Any], find: Callable[[list[Any]], Iterable[int]]
+    tokens: Iterable[object], find: Callable[[list[Any]], Iterable[int]]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64]]:
     """Return the columns of all attributes, their values (None: all 1), and where each token ends.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,12 @@ def murmur3_of_parts(
     """
     padded = np.zeros(len(text) + 4, dtype=np.uint32)
     padded[: len(text)] = text
-    at: NDArray[Any] = padded[:-3] | padded[1:-2] << 8 | padded[2:-1] << 16 | padded[3:] << 24
+    at: NDArray[np.uint32] = (
+        padded[:-3]
+        | padded[1:-2] << np.uint32(8)
+        | padded[2:-1] << np.uint32(16)
+        | padded[3:] << np.uint32(24)
+    )
     order = np.argsort(-np.minimum(lengths >> 2, _LONG).astype(np.int16), kind="stable")
     starts, lengths = starts[order], lengths[order]
     words = lengths >> 2
@@ -77,6 +81,6 @@ def murmur3_of_parts(
 
 def _mixed_bits(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     words *= np.uint32(0xCC9E2D51)
-    turned: NDArray[Any] = words << 15 | words >> 17
+    turned: NDArray[np.uint32] = words << np.uint32(15) | words >> np.uint32(17)
     turned *= np.uint32(0x1B873593)
     return turned

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Norm
-from perceptron_rs.features.text import Rows, normalized
+from perceptron_rs.features.text import HashedRows, normalized
 
 __all__ = ["KIND", "Idf", "IdfFit"]
 
@@ -37,12 +37,12 @@ class Idf:
     kind: str = KIND
     offset: None = None
 
-    def applied(self, X: MatrixLike) -> Any:
+    def applied(self, X: MatrixLike) -> MatrixLike:
         """Return counts of n-grams (`CsrArrays`) times the weights, normalized."""
         known = self.columns[:-1]
         at = np.searchsorted(known, X.indices)
         weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
-        rows = normalized(Rows(X.data * weights, X.indices, X.indptr), self.norm)
+        rows = normalized(HashedRows(X.data * weights, X.indices, X.indptr), self.norm)
         return X.with_data(rows.data)
 
     def again(self) -> IdfFit:

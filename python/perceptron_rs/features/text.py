@@ -18,7 +18,7 @@ from perceptron_rs.choices import Analyzer, Norm
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
 
-__all__ = ["HashedText", "KeptWords", "Rows", "Words", "hashed_rows", "normalized"]
+__all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "hashed_rows", "normalized"]
 
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
@@ -27,8 +27,8 @@ _ASCII_WORDS = np.array([chr(code).isalnum() or chr(code) == "_" for code in ran
 _WIDEST_STOP_WORD = 16
 
 
-class Rows(NamedTuple):
-    """Rows of CSR."""
+class HashedRows(NamedTuple):
+    """The arrays of CSR rows that texts were hashed to."""
 
     data: NDArray[np.float64]
     indices: NDArray[np.int32]
@@ -169,7 +169,9 @@ def _joined_grams(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) ->
     return _Grams(text, starts, ends, numbers)
 
 
-def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[np.generic], NDArray[np.int64] | None]:
+def _encoded(
+    text: str,
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | NDArray[np.uint32], NDArray[np.int64] | None]:
     """Return a text as UTF-8, as codes of characters, and where each begins; None: they are the bytes."""
     encoded = np.frombuffer(text.encode(), dtype=np.uint8)
     if len(encoded) == len(text):
@@ -179,7 +181,7 @@ def _encoded(text: str) -> tuple[NDArray[np.uint8], NDArray[np.generic], NDArray
     return encoded, codes, np.append(places, len(encoded))
 
 
-def _are_words(codes: NDArray[Any]) -> NDArray[np.bool_]:
+def _are_words(codes: NDArray[np.uint8] | NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return which characters belong to words, as ``re`` says."""
     found: NDArray[np.bool_] = _ASCII_WORDS[np.minimum(codes, 127)]
     if codes.dtype != np.uint8:
@@ -213,7 +215,7 @@ def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:
 
 def hashed_rows(
     texts: Sequence[str], options: HashedText, n_columns: int, words: Words | None = None
-) -> Rows:
+) -> HashedRows:
     """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`."""
     data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
     for grams in options.grams(texts):
@@ -233,10 +235,10 @@ def hashed_rows(
         counts[1:] += np.bincount(numbers, minlength=len(texts))
     values = np.concatenate(data) if data else np.zeros(0)
     columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
-    return Rows(values, columns, np.cumsum(counts))
+    return HashedRows(values, columns, np.cumsum(counts))
 
 
-def normalized(rows: Rows, norm: Norm) -> Rows:
+def normalized(rows: HashedRows, norm: Norm) -> HashedRows:
     """Return rows of that norm, added up in the order of the columns; rows of zeros stay as they are."""
     if norm is None:
         return rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ class Vocabulary:
     is_hashed: bool
 
     def entries(
-        self, tokens: Iterable[Any]
+        self, tokens: Iterable[object]
     ) -> tuple[NDArray[np.int32], NDArray[np.float64] | None, NDArray[np.int64]]:
         """Return the columns of all known attributes, their values (None: all 1), and where each token ends.
 

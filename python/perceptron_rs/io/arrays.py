@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.storage import refuse_type
 from perceptron_rs.io.text.compression import unpacked
 from perceptron_rs.io.text.lines import is_pipe, name_of_file
@@ -44,7 +45,7 @@ def read_npy(file: object) -> NDArray[np.generic]:
 
 
 @_of_plain_types()
-def load_npy(file: Any) -> Any:
+def load_npy(file: Any) -> MatrixLike:
     """Load a file by NumPy. A .npy file on disk is mapped; archives and files in memory are read."""
     mode: Any = "r" if isinstance(file, str | os.PathLike) else None
     try:
@@ -90,7 +91,7 @@ def _whole_file(file: Any) -> io.BytesIO:
         return io.BytesIO(found.read())
 
 
-def _csr_of_file(parts: dict[str, NDArray[np.generic]], path: str) -> Any:
+def _csr_of_file(parts: dict[str, NDArray[np.generic]], path: str) -> MatrixLike:
     shape = parts["shape"]
     if shape.shape != (2,):
         raise ValueError(f"{path}: shape must be two numbers, got {shape.tolist()!r:.80}")

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import kind_of_values
-from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.array_likes import MatrixLike, kind_of_values
+from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError, about
 
@@ -34,9 +33,9 @@ _EXACT = 2.0**53
 class Examples:
     """Examples as they were read; labels, weights and names of the columns, if there are any."""
 
-    rows: Any
-    y: NDArray[Any] | None = None
-    weights: NDArray[Any] | None = None
+    rows: MatrixLike
+    y: NDArray[np.generic] | None = None
+    weights: NDArray[np.float64] | None = None
     names: tuple[str, ...] | None = None
     zero_based: bool | None = None  # of svmlight text
     #: Columns that were hashed, and those of them that hold strings.
@@ -52,21 +51,22 @@ class Examples:
         return shape
 
     @cached_property
-    def X(self) -> Any:  # noqa: N802  as everywhere
+    def X(self) -> MatrixLike:  # noqa: N802  as everywhere
         """The examples as estimators take them."""
         if not isinstance(self.rows, CsrArrays):
             return self.rows
         return self.rows.canonical_matrix()
 
     @property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> NDArray[np.generic]:
         """The labels of examples that have some."""
         assert self.y is not None
         return self.y
 
     def part(self, begin: int, end: int) -> Examples:
         """Return some examples in a row."""
-        y, weights = (None if some is None else some[begin:end] for some in (self.y, self.weights))
+        y = None if self.y is None else self.y[begin:end]
+        weights = None if self.weights is None else self.weights[begin:end]
         if not isinstance(self.rows, CsrArrays):
             return replace(self, rows=self.rows[begin:end], y=y, weights=weights)
         indptr, indices, data = csr_slice(self.rows.indptr, self.rows.indices, self.rows.data, begin, end)
@@ -75,7 +75,8 @@ class Examples:
 
     def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:
         """Return some of the examples."""
-        y, weights = (None if some is None else some[rows] for some in (self.y, self.weights))
+        y = None if self.y is None else self.y[rows]
+        weights = None if self.weights is None else self.weights[rows]
         return replace(self, rows=self.X[rows], y=y, weights=weights)
 
 
@@ -104,7 +105,7 @@ def refuse_share(share: float, n: int, n_held: int) -> None:
         )
 
 
-def read_labels(path: Path) -> NDArray[Any]:
+def read_labels(path: Path) -> NDArray[np.generic]:
     """Read labels from a .npy file."""
     with about(path):
         if path.suffix.lower() != ".npy":
@@ -119,7 +120,7 @@ def read_labels(path: Path) -> NDArray[Any]:
     return np.array(y)  # of a map
 
 
-def whole_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
+def whole_labels(y: NDArray[np.generic], where: str) -> NDArray[np.generic]:
     """Return float labels that are whole as integers, so that 1.0 in a file and 1 are one class."""
     place = f"{where}: "
     if y.dtype.kind == "f":
@@ -180,7 +181,7 @@ def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     if any(part.weights is not None for part in parts):
         ones = (np.ones(len(part)) if part.weights is None else part.weights for part in parts)
         first = replace(first, weights=np.concatenate(list(ones)))
-    if not isinstance(first.rows, CsrArrays) and not hasattr(first.rows, "tocsr"):
+    if not isinstance(first.rows, CsrArrays) and not is_sparse(first.rows):
         widths = {part.shape[1] for part in parts}
         if len(widths) > 1:
             raise ValueError(f"{names[0]} and the others have different numbers of columns: {sorted(widths)}")

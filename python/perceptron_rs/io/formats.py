@@ -90,7 +90,7 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
                 settings={"target": "NAME", "labels": "FILE.npy"},
             )
     X = matrix_of_file(mapped_tensor(file, None if chosen is None else chosen[0], "columns"), name)
-    found: dict[str, Any] = {}
+    found: dict[str, NDArray[Any]] = {}
     for option, tensor in (("target", target), ("sample_weight", reading.sample_weight)):
         if tensor is None:
             continue
@@ -105,7 +105,7 @@ def read_tensors(file: Any, reading: Reading) -> Examples:
     return Examples(X, found.get("target"), found.get("sample_weight"))
 
 
-def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
+def read_svmlight(files: Sequence[object], reading: Reading) -> Examples:
     """Return the examples of whole files of svmlight text, on several threads."""
     from perceptron_rs.io.svmlight.files import load_with_base
     from perceptron_rs.io.svmlight.lines import explained
@@ -123,7 +123,7 @@ def read_svmlight(files: Sequence[Any], reading: Reading) -> Examples:
     try:
         X, y, zero_based = load(reading.n_features)
     except ValueError as error:
-        if getattr(error, "cause", "") == "too wide":
+        if isinstance(error, ArgumentError) and error.cause == "too wide":
             X, _, zero_based = load(None)
             raise wrong_width(names_of(files), X.shape[1], reading, zero_based) from error
         raise explained(error, names_of(files), reading) from error

@@ -94,7 +94,7 @@ class JsonLines:
         return np.array(labels)
 
 
-def _label(label: Any) -> bool | int | str:
+def _label(label: object) -> bool | int | str:
     """Return a label as arrays hold it to the last digit; ValueError if none does."""
     if isinstance(label, bool):
         return label
@@ -122,7 +122,7 @@ def _example_weight(weight: object) -> float:
     return float(weight)
 
 
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return an object; ValueError for a key that is there twice, of which JSON's readers take the last."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,7 +181,7 @@ def _is_class(text: str, classes: NDArray[np.generic]) -> bool:
     return found in classes.tolist()
 
 
-def kind_of_files(files: Sequence[Any], max_ratio: float | None = None) -> LabelKind:
+def kind_of_files(files: Sequence[object], max_ratio: float | None = None) -> LabelKind:
     """Return what the labels of raw text are: all lines tell it."""
     labels = (
         line.partition(b"\t")[0]

@@ -11,7 +11,7 @@ from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.options.kinds import BITS, RATIO, is_delimiter
 from perceptron_rs.common.options.ranges import check_value
 from perceptron_rs.errors import ArgumentError, OptionsError
-from perceptron_rs.fitted import attributes
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.text.compression import SUFFIXES as PACKED
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
@@ -117,9 +117,8 @@ class Reading(FileOptions):
         """Return how text is hashed; ValueError if options do not go together."""
         from perceptron_rs.features.text import HashedText
 
-        options = attributes(self, OF_TEXT)
-        ngrams = tuple(self.ngrams)
-        found = HashedText(**options | {"ngrams": ngrams})
+        options: dict[str, Any] = attributes(self, OF_TEXT)
+        found = HashedText(**options | {"ngrams": tuple(self.ngrams)})
         found.check()
         return found
 
@@ -193,7 +192,7 @@ def check_delimiter(delimiter: object) -> None:
         )
 
 
-def format_of(files: Sequence[Any], reading: Reading) -> str:
+def format_of(files: Sequence[object], reading: Reading) -> str:
     """Return the format that an option or the suffix says; OptionsError if options do not go with it."""
     form = reading.format or _by_suffix(files[0], reading)
     for file in files[1:]:
@@ -213,10 +212,8 @@ def format_of(files: Sequence[Any], reading: Reading) -> str:
             )
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
     # Of a model: options were looked at already.
-    of_model = (("columns", TABLES), ("drop", _FORMATS_OF["drop"]))
-    if any(
-        getattr(reading, name) and name not in reading.given and form not in known for name, known in of_model
-    ):
+    of_model = (("columns", reading.columns, TABLES), ("drop", reading.drop, _FORMATS_OF["drop"]))
+    if any(value and name not in reading.given and form not in known for name, value, known in of_model):
         raise OptionsError(
             f"the columns of the model were chosen from a table, and {{name}} is {form}",
             "name a table",

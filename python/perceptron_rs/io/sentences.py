@@ -121,7 +121,7 @@ def source_of(
 
 
 def read_sentences(
-    files: Sequence[Any],
+    files: Sequence[object],
     columns: int | None = None,
     expected: str = "the lines before have",
     *,

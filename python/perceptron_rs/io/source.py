@@ -23,6 +23,7 @@ from perceptron_rs.csr import csr_slice
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.compression import unpacked
+from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
 
 __all__ = [
@@ -390,13 +391,13 @@ def refuse_cut(name: str, mapped: mmap, n_bytes: int) -> None:
         )
 
 
-def _column(part: object, files: list[Path]) -> Any:
+def _column(part: object, files: list[Path]) -> MatrixLike:
     """Return what is given for each example; what can be cut already, as it is."""
     part = _mapped(part, files)
     return part if part is None or has_shape(part) else np.asarray(part)
 
 
-def _read_array_rows(given: tuple[Any, ...], first: int, last: int) -> Batch:
+def _read_array_rows(given: tuple[object, ...], first: int, last: int) -> Batch:
     """Return examples from files of arrays, which are mapped where this is called."""
     between = open_arrays(*given).between
     assert between is not None
@@ -408,7 +409,7 @@ def evenly(total: int, n: int) -> list[tuple[int, int]]:
     return list(pairwise(np.linspace(0, total, n + 1).astype(np.int64).tolist()))
 
 
-def can_be_read_again(*files: Any) -> bool:
+def can_be_read_again(*files: object) -> bool:
     """Whether all are names of regular files, which open at their beginning; OSError if one is missing."""
     modes = [Path(file).stat().st_mode if isinstance(file, str | os.PathLike) else 0 for file in files]
     return all(map(S_ISREG, modes))
@@ -432,8 +433,9 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
         raise ValueError("n must be given: text can be cut anywhere")
     for file in files:
         if not isinstance(file, str) or not Path(file).is_file() or _is_packed(file):
-            name = file if isinstance(file, str) else getattr(file, "name", "the open file")
-            raise ValueError(f"{name}: can only be read from its beginning; give plain text files")
+            raise ValueError(
+                f"{name_of_file(file)}: can only be read from its beginning; give plain text files"
+            )
     begins = [0, *accumulate(Path(file).stat().st_size for file in files)]
     return [
         [
@@ -466,7 +468,9 @@ def _mapped(part: object, files: list[Path]) -> Any:
     return array
 
 
-def _csr_as_it_is(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_features: int) -> Any:
+def _csr_as_it_is(
+    data: NDArray[np.generic], indices: NDArray[np.generic], indptr: NDArray[np.generic], n_features: int
+) -> Any:
     """Return a CSR matrix of these very arrays: SciPy would read all of them, to check them."""
     if len(indptr) == 0 or len(data) != len(indices) or indptr[-1] > len(data):
         raise ValueError(
@@ -479,7 +483,7 @@ def _csr_as_it_is(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any
     return X
 
 
-def _some_rows(X: MatrixLike, first: int, last: int) -> Any:
+def _some_rows(X: MatrixLike, first: int, last: int) -> MatrixLike:
     """Return some rows, without a copy of their entries."""
     if not is_sparse(X):
         return X.iloc[first:last] if has_rows_by_place(X) else X[first:last]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,7 +239,15 @@ def _read_tensor_rows(again: Callable[[], Source], first: int, last: int) -> Bat
     return between(first, last)
 
 
-def _header(path: PathLike, name: str) -> tuple[dict[str, Any], int]:
+class TensorEntry(TypedDict):
+    """What the header of a safetensors file says of a tensor."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: list[int]
+
+
+def _header(path: PathLike, name: str) -> tuple[dict[str, TensorEntry], int]:
     """Return type, shape and place of each tensor, and where the places begin; the library checks them."""
     from safetensors import SafetensorError, safe_open
 
@@ -266,6 +274,6 @@ def _type(name: str, tensor: str, kind: str) -> np.dtype[np.generic]:
         raise ImportError(f"{name}: the tensor {tensor!r:.80} is of {kind}: {error}") from None
 
 
-def _name_list(entries: dict[str, Any], most: int = 10) -> str:
+def _name_list(entries: Collection[str], most: int = 10) -> str:
     names = [repr(name) for name in entries]
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,9 @@ from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.early_stopping import selected
 from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.train import Feeder, train
-from perceptron_rs.engines import State
+from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.predictor import KernelLearnerPredictor
 from perceptron_rs.kernel.values import kernel_spec
@@ -35,7 +36,12 @@ from perceptron_rs.settings import Budget, Kernel, KernelSpec
 from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.state import rows_in, without_rows
 
+if TYPE_CHECKING:
+    pass
+
 __all__ = ["KernelLearner"]
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPredictor, Saved):
@@ -59,7 +65,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         """Return what this learner has, beside the log, at the vector 0."""
 
     @abstractmethod
-    def _begin(self, feeder: Feeder) -> Any:
+    def _begin(self, feeder: Feeder) -> LearntModel:
         """Return what the engine starts with."""
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -144,7 +150,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         feeder.data.assert_finite(self)
         return super()._weigh(feeder, sample)
 
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LearntModel:
         """Return what was learnt before, or the vector 0; at a cold start the examples settle gamma."""
         engine, data = feeder.engine, feeder.data
         if not feeder.goes_on:
@@ -171,19 +177,19 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
             "threads": n_threads(self),
         }
 
-    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
         then = copy.copy(self)
         then._keep(feeder, state)
         return then._answers(feeder.engine, examples, then._answer())
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         spec = self._spec
         return {
             "learner": self._schema.learner,
             "kernel": self.kernel if callable(self.kernel) else spec.name,
             "tie": self.tie,
             "multi_class": self.multi_class,
-            **{name: getattr(spec, name) for name in OF_KERNEL.get(spec.name, ())},
+            **attributes(spec, OF_KERNEL.get(spec.name, ())),
         }
 
     def _prediction_arrays(self) -> State:
@@ -210,7 +216,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
             )
 
     @LearntAttribute
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> MatrixLike:
         """The misclassified examples."""
         if self.kernel == "precomputed":
             return np.zeros((0, 0))
@@ -226,7 +232,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         """Number of updates on each of the misclassified examples."""
         return self._per_support(np.ones(len(self._vectors["log_row"]), dtype=np.int64))
 
-    def _per_support(self, values: NDArray[Any]) -> NDArray[Any]:
+    def _per_support(self, values: NDArray[Number]) -> NDArray[Number]:
         log = self._vectors
         found = np.zeros((len(self.n_seen_), len(log["origin"])), dtype=values.dtype)
         planes = plane_of_entries(log)

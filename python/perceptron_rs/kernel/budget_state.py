@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.engines import Engine, rows_of
+from perceptron_rs.engines import Engine, RunState, rows_of
 from perceptron_rs.settings import Data
-from perceptron_rs.state import State, StoredRows, rows_in, without_rows
+from perceptron_rs.state import State, StoredRows, arrays_of, rows_in, without_rows
 from perceptron_rs.stream.run import Block, Carrier
 
 if TYPE_CHECKING:
@@ -57,18 +57,18 @@ class BudgetCarrier(Carrier):
     def __init__(self, model: KernelLearner, engine: Engine) -> None:
         self.model, self.engine = model, engine
 
-    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+    def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
         """Return what an engine starts with."""
         block.data.assert_finite(self.model)
-        rows = rows_of(self.engine, rows_in(state), self.model.n_features_in_)
-        given = {name: w for name, w in without_rows(state).items() if name != "origin"}
+        arrays = arrays_of(state)
+        rows = rows_of(self.engine, rows_in(arrays), self.model.n_features_in_)
+        given = {name: w for name, w in without_rows(arrays).items() if name != "origin"}
         return Data(block.data.rows, block.labels, block.weights, rows), given
 
-    def end(self, block: Block, before: State, after: State) -> State:
+    def end(self, block: Block, before: RunState, after: State) -> State:
         """Return the state with the rows that are still named."""
-        kept, rows, origin = updated_sets(
-            after, rows_in(before), before["origin"], block.data.stored, block.first
-        )
+        stored = rows_in(arrays_of(before))
+        kept, rows, origin = updated_sets(after, stored, before["origin"], block.data.stored, block.first)
         return kept | rows | {"origin": origin}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from perceptron_rs.common.fixed_parameters import OF_KERNEL
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.planes import is_joint, n_planes
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.engines import State, rows_of
+from perceptron_rs.engines import LearntModel, RunState, State, rows_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, unique_members, updated_sets
@@ -231,7 +231,7 @@ class BudgetedKernelPerceptron(
         self._policy_seed = None
         return empty_sets(planes, planes if is_joint(self) else 1)
 
-    def _begin(self, feeder: Feeder) -> Any:
+    def _begin(self, feeder: Feeder) -> LearntModel:
         engine, data = feeder.engine, feeder.data
         if self._policy_seed is None:
             self._policy_seed = feeder.seed
@@ -243,9 +243,10 @@ class BudgetedKernelPerceptron(
             feeder.stored_rows = rows_of(engine, rows_in(self._vectors), self.n_features_in_)
         return self._owned(engine, given | {"seen": self.n_seen_})
 
-    def _keep(self, feeder: Feeder, state: Any) -> None:
+    def _keep(self, feeder: Feeder, state: RunState) -> None:
         kept = {name: state[name] for name in self._members}
         if feeder.method == "fit_stream":
+            assert isinstance(state, dict)  # of a run over blocks
             found = unique_members(state)
         elif self.kernel == "precomputed":
             none = np.zeros(0, dtype=np.int64)
@@ -261,19 +262,19 @@ class BudgetedKernelPerceptron(
 
     def _check_stream(self) -> None:
         super()._check_stream()
-        for name, value, remedy in (
-            ("kernel", "precomputed", "name a kernel, whose values are computed"),
-            ("gamma", "scale", "set a number, or 'auto', which need no pass over all examples"),
+        for name, value, refused, remedy in (
+            ("kernel", self.kernel, "precomputed", "name a kernel, whose values are computed"),
+            ("gamma", self.gamma, "scale", "set a number, or 'auto', which need no pass over all examples"),
         ):
             matters = name != "gamma" or self.kernel in OF_KERNEL
-            if matters and getattr(self, name) == value:
+            if matters and value == refused:
                 raise OptionsError(
                     f"{{{name}}} is not available with {{fit_stream}} of this learner",
                     remedy,
                     values={name: value},
                 )
 
-    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:  # noqa: ARG002
+    def _carry(self, feeder: Feeder, state: LearntModel) -> tuple[Carrier, State]:  # noqa: ARG002
         empty = rows_in(self._vectors) | {"origin": self.support_, "seen": self.n_seen_}
         return BudgetCarrier(self, feeder.engine), self._members | empty
 

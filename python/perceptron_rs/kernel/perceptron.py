@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, State
+from perceptron_rs.engines import Engine, LearntModel, RunState, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
 from perceptron_rs.kernel.predictor import PREDICTIONS, KernelPerceptronPredictor
@@ -252,7 +252,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
     def _nothing(self, planes: int) -> State:
         return {"intercept": np.zeros(planes), "norm": np.zeros(planes)}
 
-    def _begin(self, feeder: Feeder) -> Any:
+    def _begin(self, feeder: Feeder) -> LearntModel:
         state = {
             "sums": self._sums(feeder.engine, feeder.data),
             "intercept": self.intercept_,
@@ -271,7 +271,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
             ask=ask,
         )
 
-    def _keep(self, feeder: Feeder, state: Any) -> None:
+    def _keep(self, feeder: Feeder, state: RunState) -> None:
         vectors = extended_log(
             self._vectors,
             state,
@@ -286,6 +286,6 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
             return np.zeros((len(self.n_seen_), data.rows.shape[0]))
         return np.ascontiguousarray(self._answers(engine, data, "sum").T)
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         own = {"prediction": self.prediction, "normalize": bool(self.normalize)}
         return super()._prediction_parameters() | own

@@ -56,7 +56,7 @@ class KernelLearnerPredictor(MistakeClassifier):
 
     @property
     @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> State:
         """What predicts: the log of mistakes, the rows that it names, and the gamma of their kernel."""
         return (
             state_of(self._vectors, self.n_seen_, self._seed)
@@ -149,7 +149,7 @@ class KernelLearnerPredictor(MistakeClassifier):
             raise ValueError(f"the tensor origin must name columns below {columns}")
         spec_of(self, arrays)
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         self._spec = spec_of(self, arrays)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
@@ -15,23 +15,60 @@ if TYPE_CHECKING:
 __all__ = ["lines", "shown"]
 
 
-def shown(model: KernelLearner, top: int) -> dict[str, Any]:
+class KernelDescription(TypedDict):
+    """A kernel, with its gamma settled."""
+
+    name: str
+    gamma: float
+    coef0: float
+    degree: int
+
+
+class MistakenExample(TypedDict):
+    """An example, by its row in the data."""
+
+    row: int
+    mistakes: int
+    step: float
+
+
+# A key is a word of Python.
+Plane = TypedDict(
+    "Plane",
+    {
+        "class": object,
+        "intercept": NotRequired[float],
+        "n_vectors": NotRequired[int],
+        "most_mistaken": list[MistakenExample],
+    },
+)
+
+
+class KernelSummary(TypedDict):
+    """What is shown of a kernel perceptron."""
+
+    kernel: KernelDescription
+    n_support: int
+    planes: list[Plane]
+
+
+def shown(model: KernelLearner, top: int) -> KernelSummary:
     """Return the kernel, and for each class the examples with the most mistakes."""
     spec, steps, counts = model._spec, model.dual_coef_, model.mistakes_per_support_
     classes = model.classes_[1:] if len(steps) == 1 else model.classes_
-    planes = []
+    planes: list[Plane] = []
     for k, (label, row, number) in enumerate(zip(classes, steps, counts, strict=True)):
         order = np.argsort(-number, kind="stable")[:top]
-        examples = [
+        examples: list[MistakenExample] = [
             {"row": int(model.support_[i]), "mistakes": int(number[i]), "step": float(row[i])}
             for i in order.tolist()
             if number[i]
         ]
-        plane: dict[str, Any] = {"class": plain(label)}
+        plane: Plane = {"class": plain(label), "most_mistaken": examples}
         if isinstance(model, KernelPerceptron):  # else there is neither
-            vectors = int(model.n_vectors_[k])
-            plane |= {"intercept": float(model.intercept_[k]), "n_vectors": vectors}
-        planes.append(plane | {"most_mistaken": examples})
+            plane["intercept"] = float(model.intercept_[k])
+            plane["n_vectors"] = int(model.n_vectors_[k])
+        planes.append(plane)
     return {
         "kernel": {"name": spec.name, "gamma": spec.gamma, "coef0": spec.coef0, "degree": spec.degree},
         "n_support": len(model.support_),
@@ -39,7 +76,7 @@ def shown(model: KernelLearner, top: int) -> dict[str, Any]:
     }
 
 
-def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+def lines(description: KernelSummary) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     before = [
         f"kernel      {' '.join(f'{name}={value}' for name, value in description['kernel'].items())}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.settings import AskForRow, KernelSpec
 
 __all__ = [
+    "KernelFunction",
     "callable_values",
     "kernel_spec",
     "rows_of_callable",
@@ -23,6 +24,8 @@ __all__ = [
 
 #: Examples that a callable is given at a time, at most: what it computes on its way stays small.
 _BLOCK = 4096
+#: Returns the kernel values of the rows of one matrix with those of another.
+KernelFunction: TypeAlias = Callable[[Any, Any], MatrixLike]
 PRECOMPUTED = KernelSpec("precomputed")
 
 
@@ -34,7 +37,7 @@ def kernel_spec(estimator: Any, engine: Engine, rows: Rows) -> KernelSpec:
     return settled_kernel(*parameters, engine, rows)
 
 
-def callable_values(kernel: Callable[[Any, Any], Any], X: MatrixLike, others: Any) -> NDArray[np.float64]:
+def callable_values(kernel: KernelFunction, X: MatrixLike, others: MatrixLike) -> NDArray[np.float64]:
     """Return the values of a callable for all rows of X with all others."""
     with foreign():
         found = kernel(X, others)
@@ -54,7 +57,7 @@ def callable_values(kernel: Callable[[Any, Any], Any], X: MatrixLike, others: An
     return values
 
 
-def rows_of_callable(kernel: Callable[[Any, Any], Any], X: MatrixLike) -> AskForRow:
+def rows_of_callable(kernel: KernelFunction, X: MatrixLike) -> AskForRow:
     """Return what gives the values of a callable for all rows of X with one of them."""
 
     @standard()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.mistake_log import plane_of_entries, survival_counts
 from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.engines import State
+from perceptron_rs.engines import RunState, State
 from perceptron_rs.state import StoredRows, rows_in
 
 __all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of"]
@@ -46,7 +46,7 @@ def empty_log(planes: int, columns: int | None) -> State:
     }
 
 
-def extended_log(vectors: State, log: State, read: StoredRows | None, *, fit_intercept: bool) -> State:
+def extended_log(vectors: State, log: RunState, read: StoredRows | None, *, fit_intercept: bool) -> State:
     """Return the vectors with those of a run, whose rows are stored as ``read``; None: none are stored."""
     if len(log["log_row"]) == 0:
         return vectors

@@ -24,7 +24,7 @@ from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.train import Feeder, train
 from perceptron_rs.common.turns import exclusive
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.predictor import LinearPredictor
@@ -34,6 +34,9 @@ from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
 from perceptron_rs.state import frozen
 from perceptron_rs.stream.learner import StreamFit
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 __all__ = ["LinearLearner"]
 
@@ -55,7 +58,7 @@ class LinearLearner(
         locals().update({name: CallAttribute(name) for name in OF_PASS})
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> MatrixLike:
         """Weights that predict."""
         return self._model.coef
 
@@ -66,8 +69,7 @@ class LinearLearner(
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Intercepts that predict."""
-        intercept: NDArray[np.float64] = self._model.intercept
-        return intercept
+        return self._model.intercept
 
     @intercept_.setter
     def intercept_(self, intercept: object) -> None:
@@ -87,9 +89,12 @@ class LinearLearner(
         intercept = given.get("intercept", np.zeros(planes))
         started = self._cold(
             engine,
-            *coef.shape,
-            coef=start_value(coef, "coef_", (planes, coef.shape[1])),
-            intercept=start_value(intercept, "intercept_", (planes,)),
+            planes,
+            coef.shape[1],
+            {
+                "coef": start_value(coef, "coef_", (planes, coef.shape[1])),
+                "intercept": start_value(intercept, "intercept_", (planes,)),
+            },
         )
         self._begin_anew(started)
 
@@ -212,7 +217,7 @@ class LinearLearner(
         """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
         return False
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": self._schema.learner, "tie": self.tie}
 
     def _prediction_arrays(self) -> State:
@@ -223,7 +228,7 @@ class LinearLearner(
         """One more than the number of examples seen since the last cold start."""
         return int(self.n_seen_.max()) + 1
 
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LinearModel:
         """Return the model to go on from: the present one, one of the start weights, or zeros."""
         engine, shape = feeder.engine, (self._n_planes(feeder.classes), self.n_features_in_)
         known = None
@@ -240,15 +245,15 @@ class LinearLearner(
                 )
             if not feeder.start:
                 return known
-        numbers: dict[str, Any] = {}
+        numbers: State = {}
         for name, needed in (("coef", shape), ("intercept", shape[:1])):
             if name in feeder.start:
                 numbers[name] = start_value(feeder.start[name], f"{name}_init", needed)
             elif known is not None:
                 numbers[name] = known[name]
-        return self._cold(engine, *shape, **numbers)
+        return self._cold(engine, *shape, numbers)
 
-    def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> Any:
+    def _cold(self, engine: Engine, planes: int, columns: int, numbers: State) -> LinearModel:
         """Return the model of a cold start; missing numbers are 0."""
         model = engine.Model(self._schema.algorithm, planes, columns)
         if not numbers:
@@ -264,7 +269,7 @@ class LinearLearner(
             **self._own_settings(feeder.n_examples),
         )
 
-    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: Any) -> Linear:
+    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
         """Return settings with these weights of the planes; ``options`` are those that depend on the call."""
         return Linear(
             learner=self._schema.algorithm,
@@ -281,18 +286,18 @@ class LinearLearner(
         """Return the strengths of the l1 and the l2 penalty of an example; None without a penalty."""
         return None
 
-    def _own_settings(self, n_examples: int) -> dict[str, Any]:  # noqa: ARG002
+    def _own_settings(self, n_examples: int) -> dict[str, object]:  # noqa: ARG002
         """Return the settings of a fit that no other linear learner has."""
         return {}
 
-    def _made(self, feeder: Feeder, state: object) -> Any:
+    def _made(self, feeder: Feeder, state: RunState) -> LearntModel:
         """Return the model that a state of a run makes."""
         return self._owned(feeder.engine, state)
 
-    def _keep(self, feeder: Feeder, state: object) -> None:
+    def _keep(self, feeder: Feeder, state: RunState) -> None:
         self._publish(self._made(feeder, state))
 
-    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
 
     def _network(self) -> ExportedNetwork:
@@ -300,7 +305,7 @@ class LinearLearner(
 
         return network(self)
 
-    def _as_sklearn(self) -> Any:
+    def _as_sklearn(self) -> ClassifierMixin:
         from perceptron_rs.linear.exports import to_sklearn
 
         return to_sklearn(self)

@@ -15,6 +15,8 @@ from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
     from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["network", "to_sklearn"]
@@ -27,7 +29,7 @@ def network(model: LinearLearner) -> ExportedNetwork:
     )
 
 
-def to_sklearn(model: Any) -> Any:
+def to_sklearn(model: Any) -> ClassifierMixin:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     coef, intercept = _exported_weights(model)
     if len(model.classes_) == 2 and len(coef) == 2:  # a joint decision

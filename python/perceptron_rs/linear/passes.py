@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from operator import itemgetter
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy import ndarray
@@ -16,13 +16,14 @@ from perceptron_rs.common.fixed_parameters import check_fixed_parameters
 from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.options.groups import group_of
 from perceptron_rs.common.parameters import are_accepted
+from perceptron_rs.common.prediction.predictor import is_of
 from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import Turn, exchange, exclusive, turns
-from perceptron_rs.engines import get_engine
+from perceptron_rs.engines import RunState, get_engine
 from perceptron_rs.errors import overflow
 from perceptron_rs.linear.base import LinearLearner
 
@@ -45,8 +46,9 @@ class PassLearner(SparseWeights, LinearLearner):
     """A linear learner that a pass over a few examples makes better where its numbers stand."""
 
     _values: ClassVar[itemgetter[Any]]
+    _model: Any  # a model of an engine, which learns, or a packed one, which has no ``learn``
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         parameters = [
             parameter.name for parameter in fields(group_of(cls)) if parameter.name not in _OF_EPOCHS
@@ -54,7 +56,7 @@ class PassLearner(SparseWeights, LinearLearner):
         cls._values = itemgetter("classes_", *parameters)
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> MatrixLike:
         """Weights that predict."""
         coef = self._model.coef
         # A pass makes weights dense and hides what vars still has: getattr says what holds. vars is quicker.
@@ -70,7 +72,7 @@ class PassLearner(SparseWeights, LinearLearner):
         before = vars(self).copy()
         exchange(self, before, own_attributes(before) | {"_as_sparse": is_sparse(coef)})
 
-    def _publish(self, state: object) -> None:
+    def _publish(self, state: RunState) -> None:
         self.__dict__.pop("_as_sparse", None)
         super()._publish(state)
 
@@ -99,7 +101,7 @@ class PassLearner(SparseWeights, LinearLearner):
         self._rule = values, type(self.class_weight), rule
         return rule
 
-    def _kept_rule(self, values: tuple[Any, ...]) -> Any:
+    def _kept_rule(self, values: tuple[object, ...]) -> Any:
         """Return the settings of the last pass, if it had these values."""
         values_then, mapping, rule = vars(self).get("_rule", (None, None, None))
         try:
@@ -139,12 +141,12 @@ class PassLearner(SparseWeights, LinearLearner):
 
     def _learn_at_once(self, feeder: Feeder) -> bool:
         data, labels = feeder.data, feeder.labels
-        planes, kind = self._n_planes(feeder.classes), cast("object", feeder.engine.Model)
+        planes = self._n_planes(feeder.classes)
         if not feeder.goes_on:
             if self.audit:
                 return False
             self._publish(self._start(feeder))
-        elif type(self._model) is not kind or self._model.shape != (planes, data.rows.shape[1]):
+        elif not is_of(feeder.engine, self._model) or self._model.shape != (planes, data.rows.shape[1]):
             return False  # the long way converts, or says what is wrong
         rule = self._rule_now()
         if rule is None:

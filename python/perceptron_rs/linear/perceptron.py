@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from perceptron_rs.common.schema import Schema
-from perceptron_rs.engines import State
+from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.schema import PERCEPTRON
@@ -227,7 +227,7 @@ class Perceptron(PerceptronParameters, PassLearner):
         )
         return alpha * ratio, alpha * (1.0 - ratio)
 
-    def _arrays(self, state: Any) -> State:
+    def _arrays(self, state: LearntModel) -> State:
         """Return a state as arrays; penalties are pending only if they are those of the estimator."""
         arrays, now = super()._arrays(state), self._penalty()
         pending = arrays.get("strengths")

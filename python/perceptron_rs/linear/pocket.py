@@ -269,7 +269,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         return found
 
     @property
-    def swaps_(self) -> NDArray[Any]:
+    def swaps_(self) -> NDArray[np.generic]:
         """What was put into the pocket."""
         found = np.empty(len(self._swap_plane), dtype=_SWAP)
         for name, part in zip(_SWAP.names or (), _SWAPS, strict=True):
@@ -287,10 +287,10 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         if (arrays["swap_errors"][last] != errors[plane[last]]).any():
             raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
 
-    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: Any) -> Linear:
+    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
         of_fit = {"check": "run", "average": False} | options  # a pass counts no errors
         return super()._settings_of(planes, seed, **of_fit)
 
-    def _own_settings(self, n_examples: int) -> dict[str, Any]:
+    def _own_settings(self, n_examples: int) -> dict[str, object]:
         few = "update" if n_examples <= _FEW else "ratchet"
         return {"check": few if self.check == "auto" else str(self.check), "average": bool(self.average)}

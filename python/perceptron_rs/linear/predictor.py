@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction, words
 from perceptron_rs.common.columns import COLUMNS, unpacked
-from perceptron_rs.common.prediction.predictor import MistakeClassifier
+from perceptron_rs.common.prediction.predictor import MistakeClassifier, is_of
 from perceptron_rs.common.prediction.vote_shares import VoteShares
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.schema import History, Schema
@@ -18,9 +18,9 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.targets.planes import assert_finite_weights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, Rows, State, get_engine
+from perceptron_rs.engines import Engine, LinearModel, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.linear.packed import PackedModel
+from perceptron_rs.linear.packed_model import PackedModel
 from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
 
 if TYPE_CHECKING:
@@ -43,16 +43,17 @@ class LinearPredictor(MistakeClassifier):
 
     _takes_packed: ClassVar[bool] = True
 
+    _model: LinearModel
+
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> MatrixLike:
         """Weights that predict."""
         return self._model.coef
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """Intercepts that predict."""
-        intercept: NDArray[np.float64] = self._model.intercept
-        return intercept
+        return self._model.intercept
 
     @consistent
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
@@ -99,7 +100,7 @@ class LinearPredictor(MistakeClassifier):
 
     @property
     @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> State:
         """What predicts."""
         return {"coef": dense(self.coef_), "intercept": self.intercept_}
 
@@ -107,18 +108,18 @@ class LinearPredictor(MistakeClassifier):
         model = self._model
         return model.packed() if isinstance(model, PackedModel) else super()._packed()
 
-    def _model_of(self, engine: Engine) -> Any:
+    def _model_of(self, engine: Engine) -> LinearModel:
         model = self._model
         if isinstance(model, PackedModel):
             return model.of_engine(engine)
-        return super()._model_of(engine)
+        return model if is_of(engine, model) else self._model_from(engine, model.state())
 
-    def _model_from(self, engine: Engine, state: State) -> Any:
+    def _model_from(self, engine: Engine, state: State) -> LinearModel:
         if COLUMNS in state:
             return PackedModel(engine, self._schema.algorithm, state)
-        return super()._model_from(engine, state)
+        return self._engine_model(engine, state)
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         # An average is computed when it is first read: here, where an error can name the file.
         model = self._model
         numbers = model.few if isinstance(model, PackedModel) else (model.coef, model.intercept)
@@ -216,7 +217,7 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
 
     @property
     @consistent
-    def predictor_(self) -> dict[str, NDArray[Any]]:
+    def predictor_(self) -> State:
         """What predicts: the vectors that vote, or the weights and intercepts of the chosen ones."""
         if self.prediction == "vote":
             from perceptron_rs.linear.vectors import PREFIX

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 
@@ -38,22 +38,22 @@ AVERAGED = Schema(
 )
 
 #: What a fit leaves beside the weights in the pocket; none of weights that were set.
-_POCKET: dict[str, Any] = {"group": "pocket", "predicts": False}
+_of_pocket = partial(Array, group="pocket", predicts=False)
 POCKET = Schema(
     "pocket",
     (
         Array("coef", "Kd", shown="coef_"),
         Array("intercept", "K", shown="intercept_"),
         _SEEN,
-        Array("last_coef", "Kd", **_POCKET),
-        Array("last_intercept", "K", **_POCKET),
-        Array("pocket_errors", "K", shown="pocket_errors_", **_POCKET),
-        Array("pocket_run", "K", COUNTS, shown="pocket_run_", **_POCKET),
-        Array("swap_plane", "m", COUNTS, shown="_swap_plane", **_POCKET),
-        Array("swap_epoch", "m", COUNTS, shown="_swap_epoch", **_POCKET),
-        Array("swap_t", "m", COUNTS, shown="_swap_t", **_POCKET),
-        Array("swap_errors", "m", shown="_swap_errors", **_POCKET),
-        Array("swap_average", "m", COUNTS, shown="_swap_average", most=1, **_POCKET),
+        _of_pocket("last_coef", "Kd"),
+        _of_pocket("last_intercept", "K"),
+        _of_pocket("pocket_errors", "K", shown="pocket_errors_"),
+        _of_pocket("pocket_run", "K", COUNTS, shown="pocket_run_"),
+        _of_pocket("swap_plane", "m", COUNTS, shown="_swap_plane"),
+        _of_pocket("swap_epoch", "m", COUNTS, shown="_swap_epoch"),
+        _of_pocket("swap_t", "m", COUNTS, shown="_swap_t"),
+        _of_pocket("swap_errors", "m", shown="_swap_errors"),
+        _of_pocket("swap_average", "m", COUNTS, shown="_swap_average", most=1),
         *EPOCHS,
     ),
     RUN_COUNTS,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from perceptron_rs.common.rows.selection import select_rows
-from perceptron_rs.engines import Engine, State
+from perceptron_rs.engines import Engine, RunState, State
 from perceptron_rs.linear.vectors import LAST, MistakeLog, Vectors, extended_vectors, newest_vectors
 from perceptron_rs.settings import Data
-from perceptron_rs.state import rows_in, without_rows
+from perceptron_rs.state import arrays_of, rows_in, without_rows
 from perceptron_rs.stream.run import Block, Carrier
 
 __all__ = ["VectorCarrier", "stream_state", "unique_rows"]
@@ -22,14 +22,14 @@ class VectorCarrier(Carrier):
     def __init__(self, engine: Engine, most: int | None, *, fit_intercept: bool) -> None:
         self.engine, self.most, self.fit_intercept = engine, most, fit_intercept
 
-    def begin(self, block: Block, state: State) -> tuple[Data, State]:
+    def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
         """Return what an engine starts with: a run begins with an empty log."""
         return super().begin(block, {name: state[name] for name in LAST})
 
-    def end(self, block: Block, before: State, after: State) -> State:
+    def end(self, block: Block, before: RunState, after: State) -> State:
         """Return the state with the mistakes of a block added to the log."""
         made = MistakeLog.of(after, block.data, fit_intercept=self.fit_intercept, first_row=block.first)
-        vectors = extended_vectors(stream_vectors(before), made)
+        vectors = extended_vectors(stream_vectors(arrays_of(before)), made)
         vectors = newest_vectors(vectors, self.engine, self.most)
         state = {name: w for name, w in after.items() if not name.startswith("log_")}
         return state | stream_state(vectors)

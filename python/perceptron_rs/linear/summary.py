@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
 from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
-from perceptron_rs.fitted import feature_names
+from perceptron_rs.common.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.estimator_attributes import feature_names
+from perceptron_rs.linear.voted import VotedPerceptron
 from perceptron_rs.models.description import base_of, input_of
+
+if TYPE_CHECKING:
+    from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["lines", "shown"]
 
+# A key is a word of Python.
+Plane = TypedDict(
+    "Plane",
+    {
+        "class": object,
+        "n_vectors": NotRequired[int],
+        "intercept": NotRequired[float],
+        "largest": list[FeatureWeight],
+    },
+)
 
-def shown(model: Any, top: int) -> dict[str, Any]:
+
+class LinearSummary(TypedDict):
+    """What is shown of a linear classifier."""
+
+    column_base: int | None
+    nonzero_weights: int | None
+    weights: list[Plane]
+
+
+def shown(model: LinearLearner, top: int) -> LinearSummary:
     """Return the weights of each class that are largest, or how many vectors vote."""
     names, base, how = feature_names(model), base_of(model), input_of(model)
     words = None if how is None else how.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)
     if planes is None:  # the vectors of a run vote
-        weights = [
+        assert isinstance(model, VotedPerceptron)
+        weights: list[Plane] = [
             {"class": label, "n_vectors": number, "largest": []}
             for label, number in zip(classes, model.n_vectors_.tolist(), strict=True)
         ]
@@ -34,7 +58,7 @@ def shown(model: Any, top: int) -> dict[str, Any]:
     return {"column_base": base, "nonzero_weights": nonzero, "weights": weights}
 
 
-def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+def lines(description: LinearSummary) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     base, nonzero = description["column_base"], description["nonzero_weights"]
     behind = "" if base is None else f" counted from {base}"

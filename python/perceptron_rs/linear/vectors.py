@@ -24,7 +24,7 @@ from perceptron_rs.common.mistake_log import plane_of_entries, survival_counts
 from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
-from perceptron_rs.engines import Engine, Rows, State, get_engine, rows_of
+from perceptron_rs.engines import Engine, LinearModel, Model, Rows, RunState, State, get_engine, rows_of
 from perceptron_rs.state import rows_in, without_rows, zeros
 
 __all__ = [
@@ -42,9 +42,11 @@ __all__ = [
     "newest_vectors",
 ]
 
-Vectors: TypeAlias = dict[str, NDArray[Any]]
+Vectors: TypeAlias = State
 
 Hyperplanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+#: Logs of runs that are not joined, the last one first, and how many entries they have.
+
 
 #: What their names begin with in the state of a model, and in that of a run over a stream.
 PREFIX = "vectors_"
@@ -52,7 +54,7 @@ LAST = ("coef", "intercept", "seen")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_origin")
 
 
-def cold_vectors(start: Any) -> Vectors:
+def cold_vectors(start: LinearModel) -> Vectors:
     """Return the vectors of a cold start: those of a model of an engine, and an empty log."""
     planes, columns = start.shape
     whole = np.zeros(0, dtype=np.int64)
@@ -100,6 +102,10 @@ class MistakeLog:
             "log_bias": step if self.fit_intercept else np.zeros(len(step)),
             "log_origin": self.log["log_row"] + self.first_row,
         }
+
+
+#: Logs of runs that nobody has joined: those before, the last one, and how many entries they have.
+Pending: TypeAlias = tuple["Pending | None", MistakeLog, int]
 
 
 def extended_vectors(vectors: Vectors, *runs: MistakeLog) -> Vectors:
@@ -161,14 +167,16 @@ class VotedModel:
 
     last_pass = None
 
-    def __init__(self, engine: Engine, last: Any, vectors: Vectors, seed: int, made: Any = None) -> None:
+    def __init__(
+        self, engine: Engine, last: LinearModel, vectors: Vectors, seed: int, made: Pending | None = None
+    ) -> None:
         self.engine, self.last, self.seed = engine, last, seed
         #: What is joined, and what is not: the runs before and the last one, None: nothing.
-        self._parts: tuple[Vectors, Any] = vectors, made
+        self._parts: tuple[Vectors, Pending | None] = vectors, made
         self._weights: dict[str, Hyperplanes] = {}
 
     @classmethod
-    def cold(cls, engine: Engine, start: Any) -> Self:
+    def cold(cls, engine: Engine, start: LinearModel) -> Self:
         """Return the model of a cold start from the vectors of a model of the engine."""
         return cls(engine, start, cold_vectors(start), 0)
 
@@ -179,7 +187,7 @@ class VotedModel:
         seed = int(vectors.pop("seed")[0])
         return cls(engine, last_model(engine, state), vectors, seed)
 
-    def after(self, state: Any, made: MistakeLog, most: int | None, seed: int) -> Self:
+    def after(self, state: RunState, made: MistakeLog, most: int | None, seed: int) -> Self:
         """Return the model after a run that has ended in this state, with the last ``most`` vectors."""
         known, before = self._parts
         n_pending = len(made.place) + (before[2] if before else 0)
@@ -215,23 +223,24 @@ class VotedModel:
         """Return the names of the numbers of the last vector."""
         return list(LAST)
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        array: NDArray[Any] = self.last[name]
-        return array
+    def __getitem__(self, name: str, /) -> NDArray[Any]:
+        return self.last[name]
 
-    def __contains__(self, name: object) -> bool:
+    def __contains__(self, name: object, /) -> bool:
         return name in LAST
+
+    def __len__(self) -> int:
+        return len(LAST)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Planes and columns."""
-        shape: tuple[int, int] = self.last.shape
-        return shape
+        return self.last.shape
 
     @property
     def is_zero(self) -> bool:
         """Whether all is as at a start from zeros."""
-        return bool(self.last.is_zero) and len(self.vectors["log_row"]) == 0
+        return self.last.is_zero and len(self.vectors["log_row"]) == 0
 
     @property
     def coef(self) -> NDArray[np.float64]:
@@ -277,7 +286,7 @@ class VotedModel:
         return found["coef"], found["intercept"]
 
 
-def last_model(engine: Engine, state: Any) -> Any:
+def last_model(engine: Engine, state: RunState) -> Model:
     """Return a model of the engine with the last vector of a state or a model."""
     return engine.Model.from_state("voted", {name: state[name] for name in LAST})
 

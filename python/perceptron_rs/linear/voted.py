@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from perceptron_rs.common.mistake_log import survival_counts
 from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
@@ -27,7 +27,7 @@ from perceptron_rs.linear.vectors import (
     last_model,
 )
 from perceptron_rs.sklearn_base import check_is_fitted
-from perceptron_rs.state import settled_arrays
+from perceptron_rs.state import arrays_of, settled_arrays
 from perceptron_rs.stream.run import Carrier
 
 __all__ = ["VotedPerceptron"]
@@ -290,7 +290,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         votes = self.survival_[class_index].tolist()
         return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         return super()._prediction_parameters() | {"prediction": self.prediction, "seed": self._model.seed}
 
     def _prediction_arrays(self) -> State:
@@ -299,18 +299,21 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     def _settled_state(self) -> State:
         return self._state()
 
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LinearModel:
         """Return the last vector to go on from; the others stay on the estimator meanwhile."""
         self._most()
-        self._model = super()._start(feeder)
-        return self._model.last
+        model = super()._start(feeder)
+        assert isinstance(model, VotedModel)
+        self._model = model
+        return model.last
 
-    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:
+    def _carry(self, feeder: Feeder, state: LearntModel) -> tuple[Carrier, State]:  # noqa: ARG002
         carrier = VectorCarrier(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
-        return carrier, self._arrays(self._model) | stream_state(cold_vectors(state))
+        return carrier, self._arrays(self._model) | stream_state(cold_vectors(self._model.last))
 
-    def _made(self, feeder: Feeder, state: Any) -> VotedModel:
+    def _made(self, feeder: Feeder, state: RunState) -> VotedModel:
         if feeder.method == "fit_stream":
+            assert isinstance(state, dict)  # of a run over blocks
             return VotedModel(
                 feeder.engine, last_model(feeder.engine, state), unique_rows(state), feeder.seed
             )
@@ -325,11 +328,11 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
             raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
         return None if most is None else int(most)
 
-    def _cold(self, engine: Engine, planes: int, columns: int, **numbers: Any) -> VotedModel:
-        return VotedModel.cold(engine, super()._cold(engine, planes, columns, **numbers))
+    def _cold(self, engine: Engine, planes: int, columns: int, numbers: State) -> VotedModel:
+        return VotedModel.cold(engine, super()._cold(engine, planes, columns, numbers))
 
-    def _arrays(self, state: VotedModel) -> State:
+    def _arrays(self, state: LearntModel) -> State:
         return settled_arrays(state)
 
-    def _owned(self, engine: Engine, state: Any) -> VotedModel:
-        return state if isinstance(state, VotedModel) else self._model_from(engine, state)
+    def _owned(self, engine: Engine, state: RunState) -> VotedModel:
+        return state if isinstance(state, VotedModel) else self._model_from(engine, arrays_of(state))

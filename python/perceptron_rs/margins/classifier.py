@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from perceptron_rs.common.threads import check_n_jobs, n_threads
 from perceptron_rs.common.turns import learning
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, norm_squared
 from perceptron_rs.margins.exact.rounding import refuse_rounded
@@ -38,6 +39,9 @@ from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
 from perceptron_rs.sklearn_base import BaseEstimator, fit_context
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 __all__ = ["MaxMarginClassifier"]
 
@@ -183,7 +187,7 @@ class MaxMarginClassifier(
     _schema: ClassVar[Schema] = MAX_MARGIN
     _fixed: ClassVar[tuple[str, ...]] = ("kernel",)
 
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
     support_: NDArray[np.int64]
@@ -275,7 +279,7 @@ class MaxMarginClassifier(
     def _check_parameters(self) -> None:
         check_values(self)
 
-    def _complain(self, result: MarginResult, classes: NDArray[Any], k: int) -> None:
+    def _complain(self, result: MarginResult, classes: NDArray[np.generic], k: int) -> None:
         """Raise, or warn, that no separating plane is known."""
         label = classes.tolist()[k]
         what = (
@@ -321,17 +325,17 @@ class MaxMarginClassifier(
             self.dual_coef_[k, np.searchsorted(self.support_, result.support)] = values
 
     @property
-    def support_vectors_(self) -> Any:
+    def support_vectors_(self) -> MatrixLike:
         """The rows of X with a coefficient in ``dual_coef_``."""
         if not vars(self).get("_stored_support"):
             raise AttributeError("support_vectors_ is only available with the kernels 'poly' and 'rbf'")
         return matrix_of(self._stored_support, self.n_features_in_)
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         spec = self._spec
         if spec is None:
             return {"learner": "max-margin", "kernel": "linear"}
-        kernel = {name: getattr(spec, name) for name in ("name", "gamma", "coef0", "degree")}
+        kernel = attributes(spec, ("name", "gamma", "coef0", "degree"))
         return {"learner": "max-margin", "kernel": kernel}
 
     def _prediction_arrays(self) -> State:
@@ -340,10 +344,10 @@ class MaxMarginClassifier(
             found = {name: found[name] for name in ("dual_coef", "intercept", "gamma")}
         return found
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> dict[str, object]:
         return {"results": results_to_json(self.results_)}
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:
         super()._restored(arrays, document)
         self.results_ = results_of(arrays, document.get("results"), self._spec)
         self.margin_ = self.margin_interval_[:, 0].copy()
@@ -353,7 +357,7 @@ class MaxMarginClassifier(
 
         return network(self)
 
-    def _as_sklearn(self) -> Any:
+    def _as_sklearn(self) -> ClassifierMixin:
         from perceptron_rs.margins.exports import to_sklearn
 
         return to_sklearn(self)

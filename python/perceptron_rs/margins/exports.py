@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 
 if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
     from perceptron_rs.margins.classifier import MaxMarginClassifier
 
 __all__ = ["network", "to_sklearn"]
@@ -22,7 +24,7 @@ def network(model: MaxMarginClassifier) -> ExportedNetwork:
     return ExportedNetwork([_exported_planes(model)], model.classes_)
 
 
-def to_sklearn(model: MaxMarginClassifier) -> Any:
+def to_sklearn(model: MaxMarginClassifier) -> ClassifierMixin:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     coef, intercept = _exported_planes(model)
     # The dual weights of a hard margin add up to the squared norm of its weights: this C bounds none of them.

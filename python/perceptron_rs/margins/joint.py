@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import check_kernel, gram
 from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import read
+from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginResult
 
 __all__ = ["JointMargin", "joint_margin"]
@@ -47,7 +49,7 @@ class JointMargin:
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
     result: MarginResult
-    pairs: Any
+    pairs: MatrixLike
 
 
 def joint_margin(
@@ -135,20 +137,21 @@ def joint_margin(
     """
     check_value("bias", Choice(("augmented", "none")), bias)
     check_kernel(kernel, gamma, degree, coef0)
-    options: dict[str, Any] = {"tol": tol, "max_steps": max_steps, "solver": solver, "engine": engine}
-    options |= {"bias": "none", "n_jobs": n_jobs}
+    search = partial(
+        max_margin, tol=tol, max_steps=max_steps, solver=solver, engine=engine, bias="none", n_jobs=n_jobs
+    )
     with standard():
-        problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
+        problem = read_problem(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         if len(problem.classes) < 2:
             raise ValueError(f"y must hold at least two classes, got {problem.classes[0]!r:.80} alone")
         problem.check_finite()
         labels, classes = problem.labels.astype(np.intp), len(problem.classes)
         if kernel != "linear":
             values = gram(problem, kernel, gamma, degree, coef0).K + float(bias == "augmented")
-            return _in_space(values, labels, classes, has_bias=bias == "augmented", **options)
+            return _in_space(values, labels, classes, search, has_bias=bias == "augmented")
         rows, columns = _sparse_floats(X, has_bias=bias == "augmented"), problem.data.rows.shape[1]
     pairs = _pair_rows(rows, labels, classes)
-    result = max_margin(pairs, np.ones(pairs.shape[0], dtype=int), **options)
+    result = search(pairs, np.ones(pairs.shape[0], dtype=int))
     weights = result.coef.reshape(classes, -1)
     intercept = weights[:, columns].copy() if bias == "augmented" else np.zeros(classes)
     return JointMargin(np.ascontiguousarray(weights[:, :columns]), intercept, result, pairs)
@@ -158,28 +161,28 @@ def _in_space(
     values: NDArray[np.float64],
     labels: NDArray[np.intp],
     classes: int,
+    search: Callable[..., MarginResult],
     *,
     has_bias: bool,
-    **options: Any,
 ) -> JointMargin:
     """Return the joint margin of examples with these products; a constant feature is part of them."""
     wrong = [(labels + shift) % classes for shift in range(1, classes)]
     codes = np.concatenate([np.eye(classes)[labels] - np.eye(classes)[other] for other in wrong])
     # The product of two rows of pairs: that of the examples, times that of their columns, from -2 to 2.
     pairs = np.tile(values, (classes - 1, classes - 1)) * (codes @ codes.T)
-    result = max_margin(pairs, np.ones(len(pairs), dtype=int), kernel="precomputed", **options)
+    result = search(pairs, np.ones(len(pairs), dtype=int), kernel="precomputed")
     shares = (result.coef[:, np.newaxis] * codes).reshape(classes - 1, len(labels), classes)
     coef = np.ascontiguousarray(shares.sum(axis=0).T)
     return JointMargin(coef, coef.sum(axis=1) if has_bias else np.zeros(classes), result, pairs)
 
 
-def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> Any:
+def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> MatrixLike:
     """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
     rows = csr_matrix(X if issparse(X) else np.asarray(without_index(X)), dtype=np.float64)
     return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
 
 
-def _pair_rows(rows: Any, labels: NDArray[np.intp], classes: int) -> Any:
+def _pair_rows(rows: MatrixLike, labels: NDArray[np.intp], classes: int) -> MatrixLike:
     """Return a row for each example and each wrong class."""
     n = rows.shape[0]
     blocks = []

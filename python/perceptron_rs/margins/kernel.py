@@ -25,10 +25,10 @@ from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, up, up_root
-from perceptron_rs.margins.exact.numbers import ExactMatrix, integers
+from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
-from perceptron_rs.margins.problem import Problem, read, result_of
+from perceptron_rs.margins.problem import Problem, read_problem, result_of
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.settings import KernelSpec
 from perceptron_rs.state import Floats
@@ -208,7 +208,7 @@ def kernel_matrix(
     """
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        problem = read(X, np.zeros((shape_of(X) or (len(X),))[0]), engine=engine, n_jobs=n_jobs)
+        problem = read_problem(X, np.zeros((shape_of(X) or (len(X),))[0]), engine=engine, n_jobs=n_jobs)
         return gram(problem, kernel, gamma, degree, coef0).K
 
 

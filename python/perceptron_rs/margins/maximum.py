@@ -9,7 +9,7 @@ from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import Space, check_kernel, gram, kernel_result
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import Problem, read, result_of, search_options
+from perceptron_rs.margins.problem import Problem, read_problem, result_of, search_options
 from perceptron_rs.margins.result import MarginResult, UndecidedError
 from perceptron_rs.margins.small import decided
 
@@ -114,7 +114,7 @@ def max_margin(
     options = search_options(bias, tol=tol, max_steps=max_steps, solver=solver)
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
         return solve(problem, options, space)
 
@@ -205,7 +205,7 @@ def is_separable(
     options = search_options(bias, max_steps=max_steps, solver=solver)
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
         space = None if kernel == "linear" else gram(problem, kernel, gamma, degree, coef0)
         result = solve(problem, options, space, "separable")
         answer = _ANSWERS.get(result.status)

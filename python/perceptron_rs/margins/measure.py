@@ -15,7 +15,7 @@ from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.common.targets.labels import encode
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.rounding import refuse_rounded
-from perceptron_rs.margins.problem import read
+from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginInterval
 
 __all__ = ["margin", "plane", "planes"]
@@ -98,7 +98,7 @@ def margin(
     elif coef is None:
         raise TypeError("coef must be given: margin(X, y, coef, intercept), or margin(model, X, y)")
     with standard():
-        problem = read(X, y, engine=engine, n_jobs=n_jobs)
+        problem = read_problem(X, y, engine=engine, n_jobs=n_jobs)
         w, b = plane(coef, intercept, problem.data.rows.shape[1])
         if not w.any():
             raise ValueError(

@@ -18,7 +18,7 @@ from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novik
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
-from perceptron_rs.margins.problem import Problem, read, search_options
+from perceptron_rs.margins.problem import Problem, read_problem, search_options
 from perceptron_rs.margins.result import MistakeBounds
 from perceptron_rs.state import Floats
 
@@ -162,7 +162,7 @@ def mistake_bounds(
         )
     with standard():
         terms = _terms(margin_threshold, added_feature, eta0)
-        problem = read(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
+        problem = read_problem(X, y, engine=engine, n_jobs=n_jobs, may_be_many=True)
         w, b = _direction(problem, coef, intercept, options)
         start = _start_weights_of(w.shape, coef_init, intercept_init, has_bias=bias != "none")
         if len(problem.classes) > 2:

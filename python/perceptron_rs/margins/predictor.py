@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from perceptron_rs.common.targets.planes import assert_finite_weights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, Rows, State, rows_of
-from perceptron_rs.fitted import attributes
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state import StoredRows
 
 __all__ = ["MaxMarginClassifierPredictor"]
 
@@ -39,7 +40,7 @@ class MaxMarginClassifierPredictor(Classifier):
     _schema: ClassVar[Schema] = MAX_MARGIN
     #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
     _spec: KernelSpec | None = None
-    _stored_support: dict[str, NDArray[Any]]
+    _stored_support: StoredRows
 
     def _state(self) -> State:
         return {}  # no model of an engine holds what has been learnt
@@ -47,14 +48,14 @@ class MaxMarginClassifierPredictor(Classifier):
     def _set_state(self, state: State) -> None:
         """Do nothing, for the same reason."""
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         if self.kernel != "linear":
             self._spec = spec_of(self, arrays)
             self._stored_support = vars(self).get("_stored_support", {})
 
     @property
     @consistent
-    def predictor_(self) -> dict[str, NDArray[np.generic]]:
+    def predictor_(self) -> State:
         """What predicts: weights and intercepts; with a kernel also rows of the support, and gamma."""
         if self._spec is None:
             return {"coef": self.coef_, "intercept": self.intercept_}

@@ -25,7 +25,7 @@ from perceptron_rs.state import Floats
 
 __all__ = [
     "Problem",
-    "read",
+    "read_problem",
     "result_of",
     "search_options",
     "two_classes",
@@ -88,7 +88,7 @@ class Problem:
             )
 
 
-def read(
+def read_problem(
     X: MatrixLike, y: ArrayLike, *, engine: str, n_jobs: int | None, may_be_many: bool = False
 ) -> Problem:
     """Read the arguments of a function; ``y`` may hold one class or two, or any number: indices, then."""
@@ -106,7 +106,7 @@ def read(
     return Problem(core, data, labels, classes, thread_count(n_jobs))
 
 
-def two_classes(y: NDArray[Any], name: str = "y") -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
+def two_classes(y: NDArray[np.generic], name: str = "y") -> tuple[NDArray[np.uint32], tuple[Any, ...]]:
     """Return 1 for the larger of two labels, 0 for the other; a single one is positive unless it is <= 0."""
     if len(y) and (y == y[0]).all():
         label = y[0].item() if isinstance(y[0], np.generic) else y[0]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.notebook import table
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.settings import KernelSpec
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
@@ -140,7 +141,8 @@ class MarginResult:
             One entry for each attribute. None stands for -inf in ``lower``, for inf in a mistake bound, and
             for inf or -inf in ``upper``, depending on ``status``.
         """
-        return {field.name: _json_value(getattr(self, field.name)) for field in fields(self)}
+        values = attributes(self, [field.name for field in fields(self)])
+        return {name: _json_value(value) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ class MistakeBounds:
     n_examples: int
 
     def _repr_html_(self) -> str:
-        return table((field.name, f"{getattr(self, field.name):.6g}") for field in fields(self))
+        values = attributes(self, [field.name for field in fields(self)])
+        return table((name, f"{value:.6g}") for name, value in values.items())
 
     @property
     def random_error(self) -> float:

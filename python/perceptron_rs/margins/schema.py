@@ -14,7 +14,7 @@ from perceptron_rs.common.kernel_spec import KERNEL_ARRAY, spec_of
 from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.common.targets.planes import n_planes
 from perceptron_rs.engines import State
-from perceptron_rs.fitted import attributes
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.margins.result import STATUSES, MarginResult
 from perceptron_rs.settings import KernelSpec
 
@@ -104,7 +104,7 @@ def check_planes(model: MaxMarginClassifierPredictor, arrays: State, columns: in
         spec_of(model, arrays)
 
 
-def results_to_json(results: list[MarginResult]) -> list[dict[str, Any]]:
+def results_to_json(results: list[MarginResult]) -> list[dict[str, object]]:
     """Return what results say in words, and the counts of their work."""
     return [attributes(result, _WORDS) | {"work": dict(result.work)} for result in results]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
-from perceptron_rs.margins.exact.numbers import ExactMatrix
+from perceptron_rs.margins.exact.matrix import ExactMatrix
 from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
 from perceptron_rs.margins.kernel import Space, whole_weights
 from perceptron_rs.margins.problem import Problem

@@ -14,7 +14,7 @@ from itertools import pairwise, repeat
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.margins.exact.numbers import ExactMatrix, ExactRow, integers, product, square_root_floor
+from perceptron_rs.margins.exact.matrix import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult

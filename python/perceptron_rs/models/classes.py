@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.models.values import plain
+from perceptron_rs.models.values import json_scalar
 
 __all__ = ["classes_from_json", "classes_to_json"]
 
@@ -17,7 +17,14 @@ _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 _FLOATS = ("float16", "float32", "float64")
 
 
-def classes_to_json(classes: ArrayLike) -> dict[str, Any]:
+class ClassesJson(TypedDict):
+    """The type of the classes, and their values."""
+
+    type: str
+    values: list[bool | int | float | str | None]
+
+
+def classes_to_json(classes: ArrayLike) -> ClassesJson:
     """Return the type and the values of ``classes``; ValueError for a type that files do not hold.
 
     A string type is written as "str" and comes back as wide as the longest name.
@@ -34,7 +41,7 @@ def classes_to_json(classes: ArrayLike) -> dict[str, Any]:
             f"classes_ has the dtype {classes.dtype}, which a model file cannot hold; fit on other labels, "
             f"or set classes_ = classes_.astype({remedy}) before saving"
         )
-    return {"type": name, "values": [plain(label) for label in classes.tolist()]}
+    return {"type": name, "values": [json_scalar(label) for label in classes.tolist()]}
 
 
 def classes_from_json(description: object, *, least: int = 2) -> NDArray[np.generic]:

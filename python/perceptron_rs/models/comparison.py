@@ -17,12 +17,12 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.description import BASE, INPUT, input_of
-from perceptron_rs.models.values import encode, plain
+from perceptron_rs.models.values import json_scalar, json_text
 from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt_arrays"]
 
-Arrays: TypeAlias = dict[str, NDArray[np.generic]]
+Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 def digest(model: SchemaMixin) -> str:
@@ -88,7 +88,7 @@ class Learnt:
     """
 
     numbers: Arrays
-    settings: dict[str, Any]
+    settings: dict[str, object]
 
     @property
     def digest(self) -> str:
@@ -130,7 +130,7 @@ def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
     return found
 
 
-def _of_data(model: SchemaMixin) -> dict[str, Any]:
+def _of_data(model: SchemaMixin) -> dict[str, object]:
     """Return how data becomes columns, and indices become labels."""
     known = vars(model)
     found = {name: known[name] for name in ("n_features_in_", "template_", BASE) if name in known}
@@ -168,7 +168,7 @@ def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def _json(value: object) -> Any:
-    return value if isinstance(value, dict | list) else plain(value)
+    return value if isinstance(value, dict | list) else json_scalar(value)
 
 
 def _qualified_name(name: str, value: object) -> object:
@@ -199,7 +199,7 @@ def arrays(model: SchemaMixin) -> Arrays:
 def _setting_object(value: object) -> NDArray[np.generic]:
     """Return a setting as an array of one object: a function, or a JSON text."""
     array = np.empty((), dtype=object)
-    array[()] = value if callable(value) else encode(value)
+    array[()] = value if callable(value) else json_text(value)
     return array
 
 

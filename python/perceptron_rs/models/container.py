@@ -32,7 +32,7 @@ from safetensors import numpy as safetensors
 from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.files import open_regular
-from perceptron_rs.models.values import Tensors, decode, encode
+from perceptron_rs.models.values import Tensors, json_text, json_value
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
@@ -59,10 +59,10 @@ _TYPES = {
 _CUT = "the file is truncated or corrupted; copy it again, or save the model again"
 
 
-def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
+def pack(document: dict[str, object], tensors: Tensors) -> bytes:
     """Return the bytes of a model file."""
     document = {"format_version": FORMAT_VERSION} | document
-    text = encode(document | {"sha256": content_digest(document, tensors)})
+    text = json_text(document | {"sha256": content_digest(document, tensors)})
     size = sum(array.nbytes for array in tensors.values())
     probe_memory(_COPIES * size + _OF_HEADER * len(text), f"saving a model of {size + len(text)} bytes")
     data: bytes = safetensors.save(tensors, metadata={_KEY: text})
@@ -75,14 +75,14 @@ def pack(document: dict[str, Any], tensors: Tensors) -> bytes:
     return data
 
 
-def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_document(path: str | os.PathLike[str]) -> dict[str, object]:
     """Return the document of a model file that `unpack` has found sound, without its tensors."""
     file, size = open_regular(path)
     with file:
         return _checked_header(file, size)[0]
 
 
-def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, object], Tensors]:
     """Return the document and the tensors of a model file; ValueError if it is not sound."""
     file, size = open_regular(path)
     with file:
@@ -107,7 +107,7 @@ def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     return document, tensors
 
 
-def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
+def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, object], int]:
     """Return our document and the length of the header, once that describes a file of that size."""
     start = file.read(_PREFIX + 1)
     if size == 0:
@@ -122,16 +122,16 @@ def _checked_header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
         raise _foreign(f"its header has {length} bytes, more than any model needs; ")
     file.seek(_PREFIX)
     try:
-        header = decode(file.read(length).decode("utf-8"))
+        header = json_value(file.read(length).decode("utf-8"))
     except UnicodeDecodeError:
         raise ValueError(f"its header is not UTF-8; {_CUT}") from None
     except ValueError as error:
         raise ValueError(f"in its header {error}; {_CUT}") from None
     texts = header.pop("__metadata__", None) if isinstance(header, dict) else None
-    if not isinstance(texts, dict) or not isinstance(texts.get(_KEY), str):
+    if not isinstance(header, dict) or not isinstance(texts, dict) or not isinstance(texts.get(_KEY), str):
         raise _foreign()
     try:
-        document = decode(texts[_KEY])
+        document = json_value(texts[_KEY])
     except ValueError as error:
         raise ValueError(f"in its description {error}; {_CUT}") from None
     if not isinstance(document, dict):
@@ -159,7 +159,7 @@ def _check_version(version: object) -> None:
         )
 
 
-def _check_places(entries: dict[str, Any], size: int) -> None:
+def _check_places(entries: dict[str, object], size: int) -> None:
     """Raise ValueError unless the tensors lie one after another and fill ``size`` bytes."""
     places = []
     for name, entry in entries.items():
@@ -202,11 +202,11 @@ def _are_sizes(values: object) -> bool:
     )
 
 
-def content_digest(document: dict[str, Any], tensors: Tensors) -> str:
+def content_digest(document: dict[str, object], tensors: Tensors) -> str:
     """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors."""
     total = hashlib.sha256()
     parts = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
-    total.update(encode([document, parts]).encode())
+    total.update(json_text([document, parts]).encode())
     for name in sorted(tensors):
         array = tensors[name]
         total.update(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data)

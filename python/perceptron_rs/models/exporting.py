@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 __all__ = ["Exported", "ExportedNetwork", "network_of", "take_over"]
 
@@ -57,7 +60,7 @@ class Exported:
         """Return what the classifier computes; ValueError if that is no network."""
 
     @abstractmethod
-    def _as_sklearn(self) -> Any:
+    def _as_sklearn(self) -> ClassifierMixin:
         """Return a fitted estimator of scikit-learn that predicts the same; ValueError if there is none."""
 
     @consistent

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike, in_full
 from perceptron_rs.common.columns import check_columns
 from perceptron_rs.common.options.kinds import BITS, FORMATS, SCALES
-from perceptron_rs.common.rows.sparse import CsrArrays
+from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.csr import csr_to_dense
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
+from perceptron_rs.state import State
 
 __all__ = ["Input", "Scale", "ScaleFit"]
 
@@ -63,13 +64,13 @@ class Scale:
         """Return what learns it from other data."""
         return ScaleFit(self.kind, centred=self.offset is not None)
 
-    def tensors(self) -> dict[str, Any]:
+    def tensors(self) -> State:
         """Return what a file holds beside the description."""
         return {}
 
-    def applied(self, X: MatrixLike) -> Any:
+    def applied(self, X: MatrixLike) -> MatrixLike:
         """Return what the scaler makes of the examples, with its bits, by NumPy alone."""
-        if self.offset is None and hasattr(X, "tocsr"):
+        if self.offset is None and is_sparse(X):
             rows = X.tocsr()
             values = _floats(rows.data)
             # The scale of "standard" is float64, whatever the type of the examples.
@@ -180,17 +181,17 @@ class Input:
     #: N-grams of the columns that have weights.
     words: KeptWords | None = field(default=None, compare=False)
 
-    def columns_of(self, X: Any) -> Any:
+    def columns_of(self, X: object) -> MatrixLike:
         """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
         from perceptron_rs.models.raw import columns_of
 
         return columns_of(self, X)
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: object) -> MatrixLike:
         """Return the columns of numbers as the scaler leaves them."""
         return self.scale.applied(X) if isinstance(self.scale, Scale) else X
 
-    def tensors(self) -> dict[str, NDArray[np.generic]]:
+    def tensors(self) -> State:
         """Return the arrays of it."""
         found = {} if self.scale is None else self.scale.tensors()
         if self.words is not None:
@@ -202,9 +203,7 @@ class Input:
         return {part.name: _to_json(getattr(self, part.name)) for part in _described()}
 
     @classmethod
-    def from_json(
-        cls, description: object, n_features: int, tensors: dict[str, NDArray[np.generic]] | None = None
-    ) -> Input:
+    def from_json(cls, description: object, n_features: int, tensors: State | None = None) -> Input:
         """Return what ``to_json`` wrote of a model with so many columns, and take the tensors of it.
 
         ValueError if it did not.
@@ -289,7 +288,7 @@ def _hashed_text(description: object) -> HashedText | None:
     return found
 
 
-def _idf(description: object, n_features: int, tensors: dict[str, NDArray[Any]]) -> Idf | None:
+def _idf(description: object, n_features: int, tensors: State) -> Idf | None:
     if not isinstance(description, dict) or description.get("kind") != KIND:
         return None
     norm = description.get("norm")
@@ -305,7 +304,7 @@ def _idf(description: object, n_features: int, tensors: dict[str, NDArray[Any]])
     return Idf(norm, columns, idf)
 
 
-def _kept_words(n_features: int, tensors: dict[str, NDArray[np.generic]]) -> KeptWords | None:
+def _kept_words(n_features: int, tensors: State) -> KeptWords | None:
     names = [f"{_WORDS}{name}" for name in KeptWords._fields]
     found = [tensors.pop(name, None) for name in names]
     if all(array is None for array in found):

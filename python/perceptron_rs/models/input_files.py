@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.common.targets.planes import is_multilabel
+from perceptron_rs.estimator_attributes import attributes, feature_names
 from perceptron_rs.features.idf import KIND
 from perceptron_rs.features.text import KeptWords
-from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.reading import OF_TEXT
 from perceptron_rs.models.description import BASE, INPUT, base_of, input_of, keep_base
 from perceptron_rs.models.input import Input
 
 if TYPE_CHECKING:
+    from perceptron_rs.common.owner import Fitted
     from perceptron_rs.io.files import ExampleFiles
 
 __all__ = ["OF_FILES", "keep_input", "known_of"]
@@ -24,7 +25,7 @@ __all__ = ["OF_FILES", "keep_input", "known_of"]
 OF_FILES = ("feature_names_in_", BASE, INPUT)
 
 
-def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) -> None:
+def keep_input(model: Fitted, files: ExampleFiles, words: KeptWords | None = None) -> None:
     """Keep with a model how its columns were made of files, which have been read, and n-grams of them."""
     data, how = files.last, files.reading
     if data.names is not None:
@@ -54,11 +55,11 @@ def keep_input(model: Any, files: ExampleFiles, words: KeptWords | None = None) 
     setattr(model, INPUT, found)
 
 
-def known_of(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def known_of(model: Any, options: Mapping[str, object]) -> dict[str, object]:
     """Return what a model knows of its data, as `reading_of` takes it; ``options`` are those of a reader."""
     own, base = input_of(model), base_of(model)
     names = feature_names(model)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "n_features": int(model.n_features_in_),
         "names": None if names is None else tuple(map(str, names)),
         "label_kind": {"O": "U", "U": "U", "b": "b"}.get(model.classes_.dtype.kind, "i"),
@@ -72,11 +73,11 @@ def known_of(model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if own is None:
         return found
     same = ("scale", "texts", "missing", "header", "columns")
-    found |= {name: getattr(own, name) for name in same}
+    found |= attributes(own, same)
     if own.format == "safetensors":  # later files may have another one, where names are of columns
         found |= {"columns": None, "usual_tensor": own.columns}
     if own.text is not None:
-        found |= {name: getattr(own.text, name) for name in OF_TEXT}
+        found |= attributes(own.text, OF_TEXT)
         found["tf_idf"] = own.scale is not None and own.scale.kind == KIND
     if own.hash_bits is not None:
         found["hash_bits"] = own.hash_bits

@@ -31,7 +31,7 @@ class Builder(Protocol):
     def constant(self, values: NDArray[np.generic]) -> str:
         """Return the name of an array that is part of the graph."""
 
-    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, out: str | None = None, **attributes: object) -> str:
         """Add an operator, and return the name of its output."""
 
     def scan(self, lanes: str, rows: str, weights: str) -> str:
@@ -219,7 +219,7 @@ def _label_array(classes: NDArray[np.generic]) -> NDArray[np.generic]:
 class _Graph:
     """A graph of our own."""
 
-    def __init__(self, onnx: Any) -> None:
+    def __init__(self, onnx: ModuleType) -> None:
         self.onnx, self.nodes, self.constants = onnx, [], []  # type: ignore[var-annotated]
 
     def constant(self, values: NDArray[np.generic]) -> str:
@@ -240,7 +240,7 @@ class _Graph:
 class _Container(_Graph):
     """The graph of a pipeline, that skl2onnx makes."""
 
-    def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
+    def __init__(self, onnx: ModuleType, scope: Any, container: Any) -> None:
         super().__init__(onnx)
         self.scope, self.container = scope, container
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from perceptron_rs.audit import NOT_SAVED
 from perceptron_rs.common.threads import check_n_jobs
-from perceptron_rs.models.values import plain
+from perceptron_rs.common.turns import is_random_state
+from perceptron_rs.models.values import json_scalar
 
 if TYPE_CHECKING:
     from perceptron_rs.common.owner import Fitted
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
 
 
-def parameters_to_json(estimator: BaseEstimator) -> dict[str, Any]:
+def parameters_to_json(estimator: BaseEstimator) -> dict[str, object]:
     """Return the parameters by name; ValueError for a value that JSON cannot hold."""
     return values_to_json(estimator.get_params(deep=False))
 
 
-def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
+def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
     """Return parameters as JSON; ValueError for a value that JSON cannot hold."""
     found = {}
     for name, value in parameters.items():
         if name in NOT_SAVED:
             continue
-        if name == "random_state" and hasattr(value, "get_state"):
+        if name == "random_state" and is_random_state(value):
             raise ValueError(
                 "random_state is a RandomState, which a model file cannot hold; set an integer instead, for "
                 "instance with set_params(random_state=0), or pickle the estimator"
@@ -52,16 +53,16 @@ def values_to_json(parameters: dict[str, Any]) -> dict[str, Any]:
 def _parameter_to_json(value: object) -> Any:
     """Return a value as JSON; a list or an array comes back as a tuple."""
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(part) for part in value]
-    return plain(value)
+        return [json_scalar(part) for part in value]
+    return json_scalar(value)
 
 
 def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
     """Return a dict as pairs, for the keys of JSON are strings alone."""
-    return [[plain(label), plain(weight)] for label, weight in weights.items()]
+    return [[json_scalar(label), json_scalar(weight)] for label, weight in weights.items()]
 
 
-def parameters_of(group: type, description: object, learner: str) -> dict[str, Any]:
+def parameters_of(group: type, description: object, learner: str) -> dict[str, object]:
     """Return all parameters of a group, with its defaults; ValueError for a value that none of them may have.
 
     What scikit-learn's validation alone can say is not looked at.
@@ -76,7 +77,7 @@ def parameters_of(group: type, description: object, learner: str) -> dict[str, A
     return found
 
 
-def parameters_from_json(description: object, names: Iterable[str], learner: str) -> dict[str, Any]:
+def parameters_from_json(description: object, names: Iterable[str], learner: str) -> dict[str, object]:
     """Return the arguments of the learner's constructor; ValueError if it does not take them.
 
     Parameters that are missing in the description were added to the learner later: they get their defaults.
@@ -100,7 +101,7 @@ def parameters_from_json(description: object, names: Iterable[str], learner: str
     return found
 
 
-def _weights_from_json(pairs: list[Any]) -> dict[Any, float]:
+def _weights_from_json(pairs: list[object]) -> dict[Any, float]:
     found: dict[Any, float] = {}
     for pair in pairs:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.array_likes import is_missing, records_of, values_of
+from perceptron_rs.array_likes import MatrixLike, is_missing, records_of, shape_of, values_of
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.errors import located
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_of"]
 
 
-def columns_of(how: Input, X: Any) -> Any:
+def columns_of(how: Input, X: object) -> MatrixLike:
     """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
     if isinstance(X, str | bytes | Mapping):
         kind = "dictionary" if isinstance(X, Mapping) else "text"
@@ -42,7 +42,7 @@ def columns_of(how: Input, X: Any) -> Any:
         raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
 
 
-def _records(X: Any) -> list[Any] | None:
+def _records(X: object) -> list[Any] | None:
     """Return X as a list of texts or dictionaries; None if it is a matrix of numbers."""
     X = without_index(X)
     records = records_of(X)
@@ -53,7 +53,7 @@ def _records(X: Any) -> list[Any] | None:
     if isinstance(X, list | tuple):
         return list(X) if any(isinstance(x, str | bytes | Mapping) for x in X) else None
     to_list = getattr(X, "tolist", None) or getattr(X, "to_list", None)  # of NumPy and pandas; of Polars
-    if to_list is not None and len(getattr(X, "shape", ())) == 1:
+    if to_list is not None and len(shape_of(X) or ()) == 1:
         found = to_list()
         return found if any(isinstance(x, str | bytes | Mapping) for x in found) else None
     return None
@@ -78,7 +78,7 @@ def _weighed(how: Input, texts: list[str], n_columns: int) -> CsrArrays:
     return weighed
 
 
-def _dictionary_features(how: Input, example: Any, number: int) -> dict[str, float | str]:
+def _dictionary_features(how: Input, example: object, number: int) -> dict[str, float | str]:
     """Return the features of a dictionary: of JSON as it lies, of a table those of its columns."""
     if not isinstance(example, Mapping):
         raise TypeError(

@@ -15,7 +15,7 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.schema import is_count, schema_of
 from perceptron_rs.common.targets.planes import keep_label_matrix, learns_many
 from perceptron_rs.errors import ArgumentError, located
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.description import INPUT, LABELS, NEEDED, OPTIONAL, keep_base, without_record
@@ -52,7 +52,7 @@ class Known(Protocol):
 
 def read_estimator(
     path: str | os.PathLike[str], learners: Mapping[str, Known]
-) -> tuple[Fitted, dict[str, Any], Tensors]:
+) -> tuple[Fitted, dict[str, object], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
 
@@ -96,7 +96,7 @@ def _loading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
 
 
-def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Known:
+def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> Known:
     """Return the learner that a description names; ValueError if it is not one of an estimator."""
     if "checkpoint" in document:
         raise ArgumentError(
@@ -122,13 +122,14 @@ def _learner_of(document: dict[str, Any], learners: Mapping[str, Known]) -> Know
     return learners[name]
 
 
-def _restore(model: Predictor, document: dict[str, Any], tensors: Tensors) -> None:
+def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) -> None:
     """Put what a file holds on an estimator, or a predictor, with its parameters; ValueError if unsound."""
     model.classes_ = classes_from_json(document["classes"], least=schema_of(model).least_classes)
     if LABELS in document:
-        if document[LABELS] not in ("dense", "sparse") or not learns_many(model):
-            raise ValueError(f"its labels must be dense or sparse, got {document[LABELS]!r:.80}")
-        keep_label_matrix(model, document[LABELS])
+        labels = document[LABELS]
+        if not isinstance(labels, str) or labels not in ("dense", "sparse") or not learns_many(model):
+            raise ValueError(f"its labels must be dense or sparse, got {labels!r:.80}")
+        keep_label_matrix(model, labels)
     how = None
     if "input" in document:
         from perceptron_rs.models.input import Input

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import BLOCK, Digests
-from perceptron_rs.audit.record import Call, Method, calls_of
+from perceptron_rs.audit.record import Call, Method, calls_of, record_of
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import is_count
 from perceptron_rs.errors import about
-from perceptron_rs.fitted import parameter_names
+from perceptron_rs.estimator_attributes import Parametrised, parameter_names
 from perceptron_rs.models.container import read_document
 from perceptron_rs.models.description import CALLS, DIGESTS, START
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
 
 if TYPE_CHECKING:
+    from perceptron_rs.common.owner import Fitted
     from perceptron_rs.common.schema import SchemaMixin
 
 __all__ = ["collect_record", "publish_record", "read_record"]
@@ -33,9 +34,9 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _KEY = re.compile("[0-9a-f]{16}")
 
 
-def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
+def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, object]]:
     """Return the tensors and the part of the description; nothing if there is no record."""
-    calls: tuple[Call, ...] | None = getattr(estimator, RECORD, None)
+    calls = record_of(estimator)
     if calls is None:
         return {}, {}
     tensors = {
@@ -43,14 +44,14 @@ def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, Any]]:
         for call in calls
         for name, array in packed(call.start).items()
     }
-    found: dict[str, Any] = {CALLS: [_to_json(call) for call in calls]}
+    found: dict[str, object] = {CALLS: [_to_json(call) for call in calls]}
     digests = calls[-1].digests if calls else None
     if digests is not None:
         found[DIGESTS] = {"key": digests.key, "blocks": [list(block) for block in digests.blocks]}
     return tensors, found
 
 
-def read_record(path: Path, model: object) -> dict[str, Any]:
+def read_record(path: Path, model: object) -> dict[str, object]:
     """Return what the file of a model says of its versions and of the training, as JSON holds it."""
     with about(path):
         document = read_document(path)
@@ -60,7 +61,7 @@ def read_record(path: Path, model: object) -> dict[str, Any]:
     return {name: document.get(name) for name in names} | {"starts_from_weights": starts}
 
 
-def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str, Any]) -> None:
+def publish_record(estimator: Fitted, tensors: Tensors, document: dict[str, object]) -> None:
     """Put what ``collect_record`` returned on an estimator, and take its tensors; ValueError if unsound."""
     start = {name.removeprefix(START): tensors.pop(name) for name in list(tensors) if name.startswith(START)}
     if CALLS not in document:
@@ -69,9 +70,10 @@ def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str,
         if DIGESTS in document:
             raise ValueError("its digests belong to no call")
         return
-    if not isinstance(document[CALLS], list) or not document[CALLS]:
+    descriptions = document[CALLS]
+    if not isinstance(descriptions, list) or not descriptions:
         raise ValueError("its calls must be a list of one or more")
-    calls = [_from_json(description, type(estimator)) for description in document[CALLS]]
+    calls = [_from_json(description, type(estimator)) for description in descriptions]
     if start:
         columns = start.pop(COLUMNS, None)
         if start.keys() != {"coef", "intercept"} or calls[0].method == "partial_fit":
@@ -91,8 +93,8 @@ def publish_record(estimator: SchemaMixin, tensors: Tensors, document: dict[str,
     setattr(estimator, RECORD, tuple(calls))
 
 
-def _to_json(call: Call) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _to_json(call: Call) -> dict[str, object]:
+    found: dict[str, object] = {
         "method": call.method,
         "parameters": values_to_json(call.parameters),
         "n_features": int(call.columns),
@@ -107,7 +109,7 @@ def _to_json(call: Call) -> dict[str, Any]:
     return found
 
 
-def _from_json(description: Any, kind: Any) -> Call:
+def _from_json(description: object, kind: type[Parametrised]) -> Call:
     if not isinstance(description, dict) or set(description) - _OPTIONAL != _NEEDED:
         raise ValueError(f"each of its calls must hold {', '.join(sorted(_NEEDED))}")
     method, sizes = description["method"], description["sizes"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tensors", "decode", "encode", "plain"]
+__all__ = ["Tensors", "json_scalar", "json_text", "json_value"]
 
 #: What a model file holds besides its description, by name.
 Tensors: TypeAlias = dict[str, NDArray[Any]]
@@ -17,7 +17,7 @@ Tensors: TypeAlias = dict[str, NDArray[Any]]
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1  # every label's type, and none that is slow to read
 
 
-def plain(value: object) -> bool | int | float | str | None:
+def json_scalar(value: object) -> bool | int | float | str | None:
     """Return the None, bool, int, finite float or str equal to ``value``; TypeError if there is none."""
     if isinstance(value, np.generic):
         value = value.item()  # a long double stays one, and is refused below
@@ -32,12 +32,12 @@ def plain(value: object) -> bool | int | float | str | None:
     raise TypeError("JSON has no such value")
 
 
-def encode(document: object) -> str:
+def json_text(document: object) -> str:
     """Return the one JSON text of a document: keys sorted, ASCII, no blanks."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def decode(text: str) -> Any:
+def json_value(text: str) -> object:
     """Return what a JSON text says; ValueError for every text that ``encode`` cannot have written."""
     try:
         return json.loads(
@@ -53,14 +53,14 @@ def decode(text: str) -> Any:
         raise ValueError(f"the JSON cannot be read ({error!s:.200})") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key is given twice")
     return found
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a finite number")
 
 

@@ -10,14 +10,14 @@ from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.schema import name_of
 from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
-from perceptron_rs.fitted import feature_names
+from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.description import LABELS, base_of, input_of
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.training_record import collect_record
-from perceptron_rs.models.values import plain
+from perceptron_rs.models.values import json_scalar
 from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["save"]
@@ -59,7 +59,7 @@ def _bytes_of(estimator: object) -> bytes:
         document[LABELS] = label_matrix(estimator)
     names = feature_names(estimator)
     if names is not None:
-        document["feature_names"] = [plain(name) for name in np.asarray(names).tolist()]
+        document["feature_names"] = [json_scalar(name) for name in np.asarray(names).tolist()]
     base, how = base_of(estimator), input_of(estimator)
     if base is not None:
         document["column_base"] = base

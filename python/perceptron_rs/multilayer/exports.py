@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
@@ -11,6 +11,8 @@ from perceptron_rs.models.exporting import ExportedNetwork, take_over
 from perceptron_rs.multilayer.network import sizes_of
 
 if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
 __all__ = ["network", "to_sklearn"]
@@ -23,7 +25,7 @@ def network(model: MultilayerPerceptron) -> ExportedNetwork:
     return ExportedNetwork(layers, model.classes_, model.activation, has_probabilities=True)
 
 
-def to_sklearn(model: MultilayerPerceptron) -> Any:
+def to_sklearn(model: MultilayerPerceptron) -> ClassifierMixin:
     """Return a fitted estimator of scikit-learn that predicts the same."""
     options = {"solver": "sgd", "momentum": 0.0, "nesterovs_momentum": False, "learning_rate": "constant"}
     found = take_over(model, MLPClassifier(**options))
@@ -31,8 +33,8 @@ def to_sklearn(model: MultilayerPerceptron) -> Any:
     found.tol = 0.0 if model.tol is None else model.tol  # it takes no None
     found.coefs_ = [coef.copy(order="C") for coef in model.coefs_]
     found.intercepts_ = [intercept.copy() for intercept in model.intercepts_]
-    for name in ("n_layers_", "n_outputs_", "out_activation_", "n_iter_", "loss_"):
-        setattr(found, name, getattr(model, name))
+    found.n_layers_, found.n_outputs_, found.n_iter_ = model.n_layers_, model.n_outputs_, model.n_iter_
+    found.out_activation_, found.loss_ = model.out_activation_, model.loss_
     found.loss_curve_, found.best_loss_ = list(model.loss_curve_), min(model.loss_curve_)
     found.classes_, found.t_ = model.classes_.copy(), 0
     found._no_improvement_count = 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.options.ranges import LARGEST
@@ -24,6 +25,6 @@ def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     return tuple(int(size) for size in sizes)
 
 
-def n_outputs(classes: NDArray[Any]) -> int:
+def n_outputs(classes: NDArray[np.generic]) -> int:
     """Return the number of output neurons."""
     return 1 if len(classes) == 2 else len(classes)

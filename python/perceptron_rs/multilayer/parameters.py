@@ -19,7 +19,7 @@ from perceptron_rs.common.options.ranges import Choice, Other
 __all__ = ["MultilayerPerceptronParameters"]
 
 
-def _sizes() -> list[Any]:
+def _sizes() -> list[object]:
     return ["array-like", *kinds.POSITIVE.constraint()]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.common.turns import exclusive
-from perceptron_rs.engines import State
+from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.exporting import Exported, ExportedNetwork
 from perceptron_rs.models.saving import Saved
@@ -30,6 +30,9 @@ from perceptron_rs.multilayer.predictor import MultilayerPerceptronPredictor
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.settings import Network
 from perceptron_rs.sklearn_base import fit_context
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 __all__ = ["MultilayerPerceptron"]
 
@@ -181,7 +184,7 @@ class MultilayerPerceptron(
     _until_clean: ClassVar[bool] = False
 
     _fixed: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     n_iter_: int
     n_mistakes_: int
     mistakes_per_epoch_: NDArray[np.int64]
@@ -296,10 +299,10 @@ class MultilayerPerceptron(
                 state[f"{name[:-1]}_{layer}"] = value.T
         self._begin_anew(state)
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": "multilayer", "activation": self.activation}
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:  # noqa: ARG002
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         self._name_layers()
         self.loss_ = self.loss_curve_[-1]
 
@@ -309,7 +312,7 @@ class MultilayerPerceptron(
         self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
         self.n_layers_ = len(sizes_of(self)) + 2
 
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LearntModel:
         """Return the layers to go on from, or layers of random weights."""
         if feeder.goes_on:
             return self._model_of(feeder.engine)
@@ -376,7 +379,7 @@ class MultilayerPerceptron(
 
         return network(self)
 
-    def _as_sklearn(self) -> Any:
+    def _as_sklearn(self) -> ClassifierMixin:
         from perceptron_rs.multilayer.exports import to_sklearn
 
         return to_sklearn(self)

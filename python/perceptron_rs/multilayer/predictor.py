@@ -77,10 +77,9 @@ class MultilayerPerceptronPredictor(Classifier):
         raise ValueError("an activation of the network is not finite; scale the features as in the fit")
 
     @property
-    def predictor_(self) -> dict[str, NDArray[np.float64]]:
+    def predictor_(self) -> State:
         """What predicts: the weights of each layer, a row for each neuron, and its intercepts."""
-        state: dict[str, NDArray[np.float64]] = self._model.state()
-        return state
+        return self._model.state()
 
     def _check_arrays(self, arrays: State, history: History) -> None:
         super()._check_arrays(arrays, history)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -12,9 +12,26 @@ if TYPE_CHECKING:
 __all__ = ["lines", "shown"]
 
 
-def shown(model: MultilayerPerceptron, top: int) -> dict[str, Any]:  # noqa: ARG001  no weight stands for a feature
+class Layer(TypedDict):
+    """The size and the largest numbers of a layer."""
+
+    inputs: int
+    outputs: int
+    largest_weight: float
+    largest_intercept: float
+
+
+class NetworkSummary(TypedDict):
+    """What is shown of a multilayer perceptron."""
+
+    n_features: int
+    out_activation: str
+    layers: list[Layer]
+
+
+def shown(model: MultilayerPerceptron, top: int) -> NetworkSummary:  # noqa: ARG001  no weight stands for a feature
     """Return the sizes and largest numbers of each layer."""
-    layers = [
+    layers: list[Layer] = [
         {
             "inputs": len(coef),
             "outputs": len(intercept),
@@ -23,10 +40,14 @@ def shown(model: MultilayerPerceptron, top: int) -> dict[str, Any]:  # noqa: ARG
         }
         for coef, intercept in zip(model.coefs_, model.intercepts_, strict=True)
     ]
-    return {"out_activation": model.out_activation_, "layers": layers}
+    return {
+        "n_features": int(model.n_features_in_),
+        "out_activation": model.out_activation_,
+        "layers": layers,
+    }
 
 
-def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+def lines(description: NetworkSummary) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     sizes = [description["n_features"], *(layer["outputs"] for layer in description["layers"])]
     before = [f"layers      {' '.join(map(str, sizes))}, output {description['out_activation']}"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from perceptron_rs.plots.drawing import axes, two_columns
-from perceptron_rs.plots.plane import UpdateDisplay, lines_of
-from perceptron_rs.teaching.trace import Trace
+from perceptron_rs.plots.plane import UpdateDisplay, updates_of
+from perceptron_rs.teaching.fit_trace import Trace
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 __all__ = ["animate"]
@@ -44,12 +45,12 @@ def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    X, y, steps = two_columns(trace.X), np.asarray(trace.y), lines_of(trace)
+    X, y, steps = two_columns(trace.X), np.asarray(trace.y), updates_of(trace)
     if not steps:
         raise ValueError("trace must have at least one update to be animated")
     ax = axes(ax)
 
-    def draw(number: int) -> list[Any]:
+    def draw(number: int) -> list[Artist]:
         ax.clear()
         UpdateDisplay.from_step(steps[number], X, y, ax=ax)
         return list(ax.get_children())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,15 @@ from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.rows.storage import without_index
+from perceptron_rs.estimator_attributes import ClassifierLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
+    from sklearn.inspection import DecisionBoundaryDisplay
 
 __all__ = [
     "COLOURS",
@@ -28,7 +34,7 @@ __all__ = [
     "points",
     "regions",
     "rings",
-    "scores",
+    "score_lines",
     "two_columns",
     "window",
 ]
@@ -55,7 +61,7 @@ class Display:
     """A plot that can be drawn again, on other axes."""
 
     ax_: Axes
-    figure_: Any
+    figure_: Figure
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on these axes, or on new ones.
@@ -90,7 +96,7 @@ def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     return values
 
 
-def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -> list[Any]:
+def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -> list[PathCollection]:
     """Draw the examples, each class with a colour and a marker of its own."""
     return [
         ax.scatter(
@@ -107,40 +113,44 @@ def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -
     ]
 
 
-def rings(ax: Axes, X: NDArray[np.float64], **style: Any) -> Any:
+def rings(ax: Axes, X: NDArray[np.float64], **style: object) -> PathCollection:
     """Draw rings around some examples."""
     more = {"s": 160, "facecolors": "none", "edgecolors": INK, "linewidths": 1.5, "zorder": 4}
     return ax.scatter(*X.T, **(more | style))
 
 
-def regions(ax: Axes, estimator: Any, X: MatrixLike) -> Any:
+def regions(ax: Axes, estimator: ClassifierLike, X: MatrixLike) -> DecisionBoundaryDisplay:
     """Colour each place by the class that is predicted there; return scikit-learn's display of it."""
     from matplotlib.colors import ListedColormap
 
     number = len(estimator.classes_)
     colours = [COLOURS[k % len(COLOURS)] for k in range(number)]
-    style: dict[str, Any] = {"cmap": ListedColormap(colours)}
+    style: dict[str, object] = {"cmap": ListedColormap(colours)}
     if number > 2 and "multiclass_colors" in signature(_boundary().from_estimator).parameters:
         style = {"multiclass_colors": colours}  # scikit-learn 1.7 and newer
     style |= {"plot_method": "pcolormesh", "vmin": 0, "vmax": number - 1, "alpha": 0.15, "rasterized": True}
     return _of_estimator(ax, estimator, X, response_method="predict", **style)
 
 
-def scores(ax: Axes, estimator: object, X: MatrixLike, levels: list[float]) -> Any:
+def score_lines(ax: Axes, estimator: object, X: MatrixLike, levels: list[float]) -> DecisionBoundaryDisplay:
     """Draw lines of equal score, dashed but for that of 0; return scikit-learn's display of them."""
-    style: dict[str, Any] = {"colors": INK, "linestyles": ["-" if level == 0 else "--" for level in levels]}
+    style: dict[str, object] = {
+        "colors": INK,
+        "linestyles": ["-" if level == 0 else "--" for level in levels],
+    }
     style |= {"linewidths": [1.5 if level == 0 else 0.8 for level in levels], "levels": levels}
     more = {"response_method": "decision_function", "plot_method": "contour"}
     return _of_estimator(ax, estimator, X, **more, **style)
 
 
-def _boundary() -> Any:
+def _boundary() -> type[DecisionBoundaryDisplay]:
     from sklearn.inspection import DecisionBoundaryDisplay
 
-    return DecisionBoundaryDisplay
+    found: type[DecisionBoundaryDisplay] = DecisionBoundaryDisplay
+    return found
 
 
-def _of_estimator(ax: Axes, estimator: object, X: MatrixLike, **style: Any) -> Any:
+def _of_estimator(ax: Axes, estimator: object, X: MatrixLike, **style: object) -> DecisionBoundaryDisplay:
     values = two_columns(X)
     room = float(values[:, 0].min() - window(values)[0][0])
     return _boundary().from_estimator(estimator, X, ax=ax, eps=room, grid_resolution=300, **style)
@@ -153,14 +163,16 @@ def window(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.floa
     return low - room, high + room
 
 
-def frame(ax: Axes, X: NDArray[np.float64], names: Sequence[Any] = ("x1", "x2")) -> None:
+def frame(ax: Axes, X: NDArray[np.float64], names: Sequence[object] = ("x1", "x2")) -> None:
     """Show the plane around all points, at one scale, with the names of its axes."""
     low, high = window(X)
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
 
 
-def normal(ax: Axes, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: Any) -> Any:
+def normal(
+    ax: Axes, w: NDArray[np.float64], b: float, X: NDArray[np.float64], **style: object
+) -> Annotation | None:
     """Draw the normal vector w, not to scale, where the line passes the middle of the points."""
     if not w.any():
         return None
@@ -170,7 +182,7 @@ def normal(ax: Axes, w: NDArray[np.float64], b: float, X: NDArray[np.float64], *
     return ax.annotate("", xy=tip, xytext=foot, arrowprops={"arrowstyle": "->", "color": INK} | style)
 
 
-def line(ax: Axes, w: NDArray[np.float64], b: float, **style: Any) -> Any:
+def line(ax: Axes, w: NDArray[np.float64], b: float, **style: object) -> Line2D | None:
     """Draw the line ``w . x + b = 0``, without an end; None for weights of zero."""
     if not w.any():
         return None

@@ -22,7 +22,7 @@ __all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay
 
 _LINES = ("-", "--", "-.", ":")
 #: Parameters that the bound does not know, and the value with which it holds.
-_BOUNDED: dict[str, Any] = {
+_BOUNDED: dict[str, object] = {
     "penalty": None,
     "class_weight": None,
     "n_partitions": 1,
@@ -147,7 +147,7 @@ class ErrorsDisplay(Display):
     @classmethod
     def from_estimators(
         cls,
-        estimators: dict[str, Any],
+        estimators: dict[str, object],
         X: MatrixLike,
         y: ArrayLike,
         *,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
 from perceptron_rs.common.prediction.hyperplanes import hyperplanes
+from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
@@ -22,13 +23,16 @@ from perceptron_rs.plots.drawing import (
     points,
     regions,
     rings,
-    scores,
+    score_lines,
     two_columns,
 )
-from perceptron_rs.teaching.trace import Step, Trace
+from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.contour import ContourSet
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 __all__ = ["DistanceDisplay", "HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
 
@@ -78,11 +82,13 @@ class HyperplaneDisplay(Display):
     'x1'
     """
 
-    def __init__(self, estimator: Any, X: MatrixLike, y: NDArray[Any]) -> None:
+    def __init__(self, estimator: ClassifierLike, X: MatrixLike, y: NDArray[np.generic]) -> None:
         self.estimator, self.X, self.y = estimator, X, y
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, ax: Axes | None = None) -> Self:
+    def from_estimator(
+        cls, estimator: ClassifierLike, X: MatrixLike, y: ArrayLike, *, ax: Axes | None = None
+    ) -> Self:
         """Draw a fitted classifier and examples.
 
         Parameters
@@ -115,8 +121,8 @@ class HyperplaneDisplay(Display):
         X, classes = two_columns(self.X), self.estimator.classes_
         self.boundary_ = regions(ax, self.estimator, self.X)
         self.points_ = points(ax, X, self.y, classes)
-        self.lines_: list[Any] = []
-        self.normal_: Any = None
+        self.lines_: list[Line2D | ContourSet | None] = []
+        self.normal_: Annotation | None = None
         support: Any = getattr(self.estimator, "support_vectors_", X[:0])
         support = two_columns(support)
         planes = hyperplanes(self.estimator)
@@ -126,7 +132,7 @@ class HyperplaneDisplay(Display):
         elif len(classes) == 2 and not is_line:
             margin = getattr(self.estimator, "margin_", np.array([-1.0]))[0]
             levels = [-1.0, 0.0, 1.0] if margin > 0 else [0.0]
-            self.lines_.append(scores(ax, self.estimator, self.X, levels).surface_)
+            self.lines_.append(score_lines(ax, self.estimator, self.X, levels).surface_)
         self.support_ = ax.scatter(*support.T, s=10, color="white", zorder=4, label="support")
         wrong = X[self.estimator.predict(self.X) != self.y]
         self.mistakes_ = rings(ax, wrong, label="wrong")
@@ -169,7 +175,7 @@ class UpdateDisplay(Display):
         A ring around the example.
     """
 
-    def __init__(self, step: Step, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    def __init__(self, step: Step, X: NDArray[np.float64], y: NDArray[np.generic]) -> None:
         self.step, self.X, self.y = step, X, y
 
     @classmethod
@@ -264,7 +270,7 @@ class DistanceDisplay(Display):
     @classmethod
     def from_weights(
         cls,
-        coef: Any,
+        coef: object,
         intercept: float,
         X: MatrixLike,
         *,
@@ -358,13 +364,13 @@ class OrdersDisplay(Display):
         coef: NDArray[np.float64],
         intercept: NDArray[np.float64],
         X: NDArray[np.float64],
-        y: NDArray[Any],
+        y: NDArray[np.generic],
     ) -> None:
         self.coef, self.intercept, self.X, self.y = coef, intercept, X, y
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, n_orders: int = 1000, ax: Axes | None = None
+        cls, estimator: object, X: MatrixLike, y: ArrayLike, *, n_orders: int = 1000, ax: Axes | None = None
     ) -> Self:
         """Fit clones with the seeds 0, 1, 2, ... and draw their lines.
 
@@ -413,7 +419,7 @@ class OrdersDisplay(Display):
         ax.set_title(f"lines from {len(self.coef)} orders")
 
 
-def lines_of(found: Trace) -> list[Step]:
+def updates_of(found: Trace) -> list[Step]:
     """Return the updates of a trace of two classes and two columns; ValueError for another one."""
     steps = [step for step in found if step.mistake]
     if len({step.label for step in steps}) > 1:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ class ProgressDisplay(Display):
          500  margin 1         88  0.1760      39
     """
 
-    def __init__(self, mistakes: Mapping[str, Any], comparator: Any = None) -> None:
+    def __init__(self, mistakes: Mapping[str, object], comparator: ArrayLike = None) -> None:
         given = {name: np.asarray(wrong) for name, wrong in mistakes.items()}
         if not given:
             raise ValueError("mistakes must name one model or more, got none")
@@ -105,12 +107,12 @@ class ProgressDisplay(Display):
     @classmethod
     def from_estimators(
         cls,
-        estimators: Mapping[str, Any],
+        estimators: Mapping[str, object],
         X: MatrixLike,
         y: ArrayLike,
         *,
         classes: ArrayLike = None,
-        comparator: Any = None,
+        comparator: ClassifierLike | None = None,
         kind: Literal["mistakes", "rate", "regret"] = "mistakes",
         ax: Axes | None = None,
     ) -> Self:
@@ -158,9 +160,9 @@ class ProgressDisplay(Display):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_pred: Mapping[str, Any],
+        y_pred: Mapping[str, object],
         *,
-        comparator: object = None,
+        comparator: ArrayLike = None,
         kind: Literal["mistakes", "rate", "regret"] = "mistakes",
         ax: Axes | None = None,
     ) -> Self:
@@ -222,8 +224,12 @@ class ProgressDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         examples = np.arange(1, self.n_samples + 1)
-        shown: dict[str, NDArray[Any]] = dict(self.regret if self._kind == "regret" else self.mistakes)
-        fixed: NDArray[Any] | None = None if self._kind == "regret" else self.comparator
+        shown: dict[str, NDArray[np.int64] | NDArray[np.float64]] = dict(
+            self.regret if self._kind == "regret" else self.mistakes
+        )
+        fixed: NDArray[np.int64] | NDArray[np.float64] | None = (
+            None if self._kind == "regret" else self.comparator
+        )
         if self._kind == "rate":
             shown = {name: made / examples for name, made in shown.items()}
             fixed = None if fixed is None else fixed / examples
@@ -239,7 +245,7 @@ class ProgressDisplay(Display):
             ax.set_ylim(bottom=0)
         ax.legend()
 
-    def table(self, rows: Any = None) -> str:
+    def table(self, rows: ArrayLike = None) -> str:
         """Return the mistakes, their shares and the regret as a table.
 
         Parameters
@@ -310,17 +316,18 @@ def _wrong(name: str, labels: NDArray[np.generic], found: object) -> NDArray[np.
 
 def _predicted(
     estimator: Any, X: MatrixLike, labels: NDArray[np.generic], classes: NDArray[np.generic]
-) -> Any:
+) -> NDArray[np.generic]:
     """Return what a copy of a learner predicts, of each example before it learns from it."""
     model = deepcopy(estimator)
     if hasattr(model, "predict_then_learn"):
-        return model.predict_then_learn(X, labels, classes=classes)[0]
+        answers: NDArray[np.generic] = model.predict_then_learn(X, labels, classes=classes)[0]
+        return answers
     if not hasattr(model, "partial_fit"):
         raise TypeError(
             f"{type(model).__name__} does not learn example by example; it must have predict_then_learn or "
             f"partial_fit"
         )
-    rows = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    rows = X.tocsr() if issparse(X) else np.asarray(X)
     found = []
     for k in range(len(labels)):
         row = rows[k : k + 1]

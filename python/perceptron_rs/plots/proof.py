@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class MarginDisplay(Display):
         White centres of the rows of the certificate; their areas are the weights.
     """
 
-    def __init__(self, result: MarginResult, X: NDArray[np.float64], y: NDArray[Any]) -> None:
+    def __init__(self, result: MarginResult, X: NDArray[np.float64], y: NDArray[np.generic]) -> None:
         self.result, self.X, self.y = result, X, y
 
     @classmethod

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, two_columns, window
-from perceptron_rs.plots.plane import lines_of
-from perceptron_rs.teaching.trace import Step, Trace
+from perceptron_rs.plots.plane import updates_of
+from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 __all__ = ["SumDisplay"]
+
+
+#: Weights and intercept of a line, and how it is drawn.
+Line: TypeAlias = tuple[NDArray[np.float64], float, Mapping[str, object]]
 
 
 class SumDisplay(Display):
@@ -51,7 +57,7 @@ class SumDisplay(Display):
     ['+ x0', '- x1', '- x2', 'w']
     """
 
-    def __init__(self, terms: NDArray[np.float64], names: list[str], lines: Any = ()) -> None:
+    def __init__(self, terms: NDArray[np.float64], names: list[str], lines: Sequence[Line] = ()) -> None:
         self.terms, self.names, self.lines = terms, names, lines
 
     @classmethod
@@ -106,7 +112,7 @@ class SumDisplay(Display):
         ValueError
             If the examples have not two columns or two classes, or if the run has no update.
         """
-        X, steps = two_columns(trace.X), lines_of(trace)
+        X, steps = two_columns(trace.X), updates_of(trace)
         if not steps:
             raise ValueError("trace must have at least one update to be a sum")
         sums: dict[int, float] = {}
@@ -126,7 +132,7 @@ class SumDisplay(Display):
             for w, b, style in self.lines
             if (found := line(ax, w, b, color=INK, linewidth=1, **style)) is not None
         ]
-        self.arrows_: list[Any] = []
+        self.arrows_: list[Annotation] = []
         pairs = [*pairwise(tips), (tips[0], tips[-1])]
         colours = [*(COLOURS[k % len(COLOURS)] for k in range(len(self.terms))), INK]
         for (tail, tip), colour, name in zip(pairs, colours, self.names, strict=True):

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,8 @@ from perceptron_rs.common.targets.weights import sample_weights
 from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.common.training.train import Trainable, train
 from perceptron_rs.engines import get_engine
+from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.features import AttributeEncoder
-from perceptron_rs.fitted import feature_names
 from perceptron_rs.io.source import Source, as_source
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
@@ -115,7 +114,7 @@ class CallExamples(ABC):
             return None
         return _other_attributes(self.model.encoder_, self.encoder)
 
-    def unknown_label(self, y: NDArray[Any]) -> int | None:
+    def unknown_label(self, y: NDArray[np.generic]) -> int | None:
         """Return the place of the first label that is no class of the model."""
         is_known = np.isin(y, self.model.classes_)
         return None if is_known.all() else int(np.argmin(is_known))
@@ -151,7 +150,7 @@ def unfitted(model: Fitted, call: Call) -> Fitted:
     return kind(**call.parameters)
 
 
-def _refuse(given: dict[str, Any], what: str) -> None:
+def _refuse(given: dict[str, object], what: str) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} must be None {what}, got {value!r:.80}")
@@ -212,7 +211,7 @@ class _OfArrays(CallExamples):
         matrix = label_matrix(self.model)
         y = classes[labels] if matrix is None else bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
-        more = {f"{name}_init": array for name, array in call.start.items()}
+        more: dict[str, NDArray[np.generic]] = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _call_slices(call, begin):
             part = self.X if rows == slice(0, len(y)) else _safe_indexing(self.X, rows)
             weight = weights[rows] if weights is not None and call.weighted else None
@@ -374,7 +373,7 @@ def _no_method(again: Fitted, call: Call) -> ValueError:
     )
 
 
-def _stream(again: Fitted, call: Call, source: object, classes: NDArray[Any]) -> None:
+def _stream(again: Fitted, call: Call, source: object, classes: NDArray[np.generic]) -> None:
     """Call ``fit_stream`` as it was called."""
     if not isinstance(again, StreamFit):
         raise _no_method(again, call)
@@ -421,12 +420,12 @@ def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] |
     return a is None or b is None or all(None in (x[1], y[1]) or x == y for x, y in zip(a, b, strict=False))
 
 
-def _lacks_a_class(call: Call, y: NDArray[Any] | LabelSets, classes: NDArray[Any]) -> bool:
+def _lacks_a_class(call: Call, y: NDArray[np.generic] | LabelSets, classes: NDArray[np.generic]) -> bool:
     """Whether a fit to these labels by themselves would be of fewer classes than the model."""
     return call.method == "fit" and not isinstance(y, LabelSets) and len(np.unique(y)) < len(classes)
 
 
-def _label_text(labels: NDArray[Any], place: int) -> str:
+def _label_text(labels: NDArray[np.generic], place: int) -> str:
     return repr(labels[place : place + 1].tolist()[0])
 
 

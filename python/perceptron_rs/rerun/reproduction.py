@@ -18,6 +18,7 @@ from perceptron_rs.common.owner import Fitted
 from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
 from perceptron_rs.models.input_files import OF_FILES
@@ -153,8 +154,8 @@ def reproduce(
         return Reproduction(False, "data", f"other data: {found}", own, None)
     again = _trained(model, calls, given, engine)
     digest_again = learnt_arrays(again).digest
-    for name in calls[-1].parameters:  # which are compared by themselves
-        setattr(again, name, getattr(model, name))
+    for name, value in attributes(model, calls[-1].parameters).items():  # which are compared by themselves
+        setattr(again, name, value)
     numbers = difference("the model", arrays(model), "the run", arrays(again))
     differences: dict[Reason, str | None] = {
         "parameters": _other_parameters(model, calls[-1]),
@@ -224,13 +225,13 @@ def _trained(
         again.encoder_ = given.encoder
     for name in _OF_DATA:
         if name in vars(model) and name not in vars(again):
-            setattr(again, name, getattr(model, name))
+            setattr(again, name, vars(model)[name])
     return again
 
 
 def _other_parameters(model: object, call: Call) -> str | None:
-    for name, value in call.parameters.items():
-        now = getattr(model, name)
+    for name, now in attributes(model, call.parameters).items():
+        value = call.parameters[name]
         if name not in _OF_NO_BIT and not same_value(now, value):
             return f"{name} is {now!r} in the model, which was trained with {value!r}"
     return None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.parameters import shared_settings
 from perceptron_rs.common.prediction.predictor import LearntAttribute
@@ -15,7 +16,7 @@ from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.common.turns import exclusive
-from perceptron_rs.engines import State
+from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source
 from perceptron_rs.models.saving import Saved
@@ -23,6 +24,7 @@ from perceptron_rs.sequence.input import assert_columns
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
+from perceptron_rs.sequence.schema import Template
 from perceptron_rs.sequence.source import encoded, sequence_source
 from perceptron_rs.sequence.weights import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
@@ -37,9 +39,9 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     """A perceptron on linear chains, but for its public methods."""
 
     _least: ClassVar[int] = 1
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     encoder_: AttributeEncoder
-    template_: dict[str, Any]  # of the command line
+    template_: Template  # of the command line
     n_features_in_: int
     n_iter_: int
     converged_: bool
@@ -48,10 +50,10 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     loss_curve_: list[float]
     _average: list[Any]  # what is made of it to predict, when it is first read
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": "sequence", "beam": beam_of(self)}
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> dict[str, object]:
         encoder, parts = vars(self).get("encoder_"), {}
         if encoder is not None:
             hashed = None if encoder.n_columns is None else int(encoder.n_columns)
@@ -61,14 +63,14 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     def _encoder_of(self, arrays: State, description: Any) -> AttributeEncoder:
         return AttributeEncoder._of(super()._encoder_of(arrays, description), description["min_count"])
 
-    def _fit_encoder(self, tokens: list[Any]) -> Any:
+    def _fit_encoder(self, tokens: list[object]) -> MatrixLike:
         """Return attributes as a matrix of columns, which they say."""
         self.encoder_ = AttributeEncoder(min_count=self.min_count, n_columns=self.hash_columns)
         matrix = self.encoder_.fit_transform(tokens)
         assert_columns(self.encoder_)
         return matrix
 
-    def _encoded(self, tokens: list[Any]) -> Any:
+    def _encoded(self, tokens: list[object]) -> MatrixLike:
         return self.encoder_.transform(tokens)
 
     @property
@@ -183,14 +185,14 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
         return np.ones((1, 2))
 
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LearntModel:
         """Return what was learnt before, or nothing."""
         if feeder.goes_on:
             return self._model_of(feeder.engine)
         labels, pair = len(feeder.classes), bool(self.transition_features)
         return self._owned(feeder.engine, cold_state(self.n_features_in_, labels, pair=pair))
 
-    def _carry(self, feeder: Feeder, state: object) -> tuple[Carrier, State]:  # noqa: ARG002
+    def _carry(self, feeder: Feeder, state: LearntModel) -> tuple[Carrier, State]:  # noqa: ARG002
         return Carrier(), self._arrays(state)
 
     def _settings(self, feeder: Feeder) -> Chain:
@@ -213,7 +215,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             self, feeder.n_examples, feeder.scores, lambda model, state: model._keep(feeder, state)
         )
 
-    def _keep(self, feeder: Feeder, state: object) -> None:
+    def _keep(self, feeder: Feeder, state: RunState) -> None:
         super()._keep(feeder, state)
         self._average = []
         self._weights  # noqa: B018  an average that is not finite is an error of the fit

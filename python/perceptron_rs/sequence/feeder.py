@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from perceptron_rs.common.targets.weights import CallWeights
 from perceptron_rs.common.threads import n_threads
 from perceptron_rs.common.training.early_stopping import split
 from perceptron_rs.common.training.feeders import InMemory
-from perceptron_rs.engines import rows_of
+from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences
@@ -99,7 +98,7 @@ class SequencesInMemory(InMemory):
         held_out = self.held_out = ValidationSequences(self, others)
         self.scores, self.n_examples = held_out.scores, len(self.chosen)
 
-    def record(self, state: object) -> AbstractContextManager[None]:  # noqa: ARG002
+    def record(self, state: LearntModel) -> AbstractContextManager[None]:  # noqa: ARG002
         """Return what adds the call to the record of the estimator."""
         return recorded(self.model, self.method, self.data.stored, self.labels, lengths=self.some)
 
@@ -137,7 +136,7 @@ class ValidationSequences:
         self.rows = rows_of(feeder.engine, stored, data.rows.shape[1])
         self.scores: list[float] = []
 
-    def __call__(self, state: Any) -> NDArray[np.float64]:
+    def __call__(self, state: RunState) -> NDArray[np.float64]:
         """Return the number of wrong tokens."""
         path, _ = self.engine.sequence_decode(
             self.rows,

@@ -14,7 +14,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows, examples
 from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted
 
 if TYPE_CHECKING:
     from perceptron_rs.features import AttributeEncoder
@@ -92,7 +92,7 @@ def assert_columns(encoder: AttributeEncoder) -> None:
     )
 
 
-def as_token_lists(X: MatrixLike) -> Any:
+def as_token_lists(X: MatrixLike) -> MatrixLike:
     """Return a list of lists of tokens if X is sequences of tokens with attributes; a matrix as it is.
 
     Sequences, their tokens and the attributes of a token may also come from generators, in tuples, and in
@@ -114,7 +114,7 @@ def as_token_lists(X: MatrixLike) -> Any:
 _PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as they should be
 
 
-def materialize(given: Any) -> Any:
+def materialize(given: MatrixLike) -> MatrixLike:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
     if (values := values_of(given)) is not None:
         return values

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allowed_labels", "forbidden_pairs"]
+__all__ = ["Allowed", "Forbidden", "allowed_labels", "forbidden_pairs"]
+
+#: The labels that each token may have, None: any; or booleans by token and class.
+Allowed: TypeAlias = Sequence[Collection[object] | None] | NDArray[np.bool_] | None
+#: Pairs of labels that may not follow each other.
+Forbidden: TypeAlias = Iterable[tuple[object, object]] | None
 
 
-def allowed_labels(allowed: Any, classes: NDArray[np.generic], n_tokens: int) -> NDArray[np.bool_] | None:
+def allowed_labels(allowed: Allowed, classes: NDArray[np.generic], n_tokens: int) -> NDArray[np.bool_] | None:
     """Return booleans by token and class; ``allowed`` is such an array, or collections of labels."""
     if allowed is None:
         return None
@@ -40,9 +45,7 @@ def allowed_labels(allowed: Any, classes: NDArray[np.generic], n_tokens: int) ->
     return may
 
 
-def forbidden_pairs(
-    forbidden: Iterable[tuple[Any, Any]] | None, classes: NDArray[np.generic]
-) -> NDArray[np.bool_] | None:
+def forbidden_pairs(forbidden: Forbidden, classes: NDArray[np.generic]) -> NDArray[np.bool_] | None:
     """Return booleans by label and next label."""
     if forbidden is None:
         return None
@@ -56,7 +59,7 @@ def forbidden_pairs(
     return may_not
 
 
-def _place(place: dict[Any, int], label: object, where: str) -> int:
+def _place(place: dict[object, int], label: object, where: str) -> int:
     if label not in place:
         raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
     return place[label]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from perceptron_rs.common.turns import computed, consistent
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.float_mode import standard
 from perceptron_rs.sequence.input import as_token_lists, is_nested, read_sequences, split_labels
-from perceptron_rs.sequence.limits import allowed_labels, forbidden_pairs
-from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
+from perceptron_rs.sequence.limits import Allowed, Forbidden, allowed_labels, forbidden_pairs
+from perceptron_rs.sequence.schema import SEQUENCE, Template, check_matrices, template_of, vocabulary_of
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
 
 __all__ = ["SequencePerceptronPredictor"]
+
+Found = TypeVar("Found", bound=tuple[NDArray[np.generic], ...])
 
 
 class SequencePerceptronPredictor(Predictor):
@@ -35,13 +37,18 @@ class SequencePerceptronPredictor(Predictor):
     decode: Decoding
     beam_width: int
     encoder_: Any
-    template_: dict[str, Any]  # of the command line
+    template_: Template  # of the command line
     _schema: ClassVar[Schema] = SEQUENCE
     _average: list[Any]  # what is made of it to predict, when it is first read
 
     @consistent
     def predict(
-        self, X: MatrixLike, *, lengths: ArrayLike = None, allowed: object = None, forbidden: object = None
+        self,
+        X: MatrixLike,
+        *,
+        lengths: ArrayLike = None,
+        allowed: Allowed = None,
+        forbidden: Forbidden = None,
     ) -> Any:
         """Predict the labels of sequences.
 
@@ -93,8 +100,8 @@ class SequencePerceptronPredictor(Predictor):
         k: int,
         *,
         lengths: ArrayLike = None,
-        allowed: object = None,
-        forbidden: object = None,
+        allowed: Allowed = None,
+        forbidden: Forbidden = None,
     ) -> list[list[tuple[Any, float]]]:
         """Predict the k best label sequences of each sequence, with their scores.
 
@@ -150,7 +157,11 @@ class SequencePerceptronPredictor(Predictor):
             raise ValueError(f"k must be at least 1, got {k}")
         X, search = as_token_lists(X), get_engine(self.engine).sequence_k_best
         found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), LARGEST))
-        labels, scores, counts = found or (np.zeros(0, dtype=np.uint32), np.zeros(0), [])
+        labels, scores, counts = found or (
+            np.zeros(0, dtype=np.uint32),
+            np.zeros(0),
+            np.zeros(0, dtype=np.int64),
+        )
         y, values, rest = self.classes_[labels], iter(scores.tolist()), iter(counts)
         best: list[list[tuple[Any, float]]] = []
         start = 0
@@ -158,13 +169,18 @@ class SequencePerceptronPredictor(Predictor):
             ways = int(next(rest)) if length else 1
             parts = [y[start + i * length : start + (i + 1) * length] for i in range(ways)]
             start += ways * length
-            answers = [part.tolist() for part in parts] if is_nested(X) else parts
+            answers: list[Any] = [part.tolist() for part in parts] if is_nested(X) else parts
             best.append([(answer, next(values) if length else 0.0) for answer in answers])
         return best
 
     @consistent
     def predict_margins(
-        self, X: MatrixLike, *, lengths: ArrayLike = None, allowed: object = None, forbidden: object = None
+        self,
+        X: MatrixLike,
+        *,
+        lengths: ArrayLike = None,
+        allowed: Allowed = None,
+        forbidden: Forbidden = None,
     ) -> Any:
         """Return for each token how far the best label sequence with another label there is behind.
 
@@ -210,7 +226,7 @@ class SequencePerceptronPredictor(Predictor):
         return split_labels(margins, lengths) if is_nested(X) else margins
 
     def _decoded(
-        self, X: MatrixLike, lengths: ArrayLike, limits: tuple[Any, Any]
+        self, X: MatrixLike, lengths: ArrayLike, limits: tuple[Allowed, Forbidden]
     ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
         """Return the class indices of all tokens, score and length of each sequence, as `_search` takes X."""
         found, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
@@ -223,10 +239,10 @@ class SequencePerceptronPredictor(Predictor):
         self,
         X: MatrixLike,
         lengths: ArrayLike,
-        limits: tuple[Any, Any],
-        search: Callable[..., tuple[NDArray[Any], ...]],
-        **options: Any,
-    ) -> tuple[tuple[NDArray[Any], ...] | None, NDArray[np.int64]]:
+        limits: tuple[Allowed, Forbidden],
+        search: Callable[..., Found],
+        **options: int,
+    ) -> tuple[Found | None, NDArray[np.int64]]:
         """Return what a function of the engine finds in all sequences with a token, and each one's length.
 
         X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
@@ -261,7 +277,7 @@ class SequencePerceptronPredictor(Predictor):
     def _check_arrays(self, arrays: State, history: History) -> None:  # noqa: ARG002
         check_matrices(arrays, len(self.classes_))
 
-    def _restored(self, arrays: State, document: dict[str, Any]) -> None:
+    def _restored(self, arrays: State, document: dict[str, object]) -> None:
         self._average = []
         if "encoder" in document:
             self.encoder_ = self._encoder_of(arrays, document["encoder"])
@@ -286,7 +302,7 @@ class SequencePerceptronPredictor(Predictor):
         return weights
 
     @property
-    def predictor_(self) -> dict[str, NDArray[np.generic]]:
+    def predictor_(self) -> State:
         """What predicts: emission weights as the rows of a CSR matrix, and those of labels."""
         return dict(self._weights)
 
@@ -294,7 +310,7 @@ class SequencePerceptronPredictor(Predictor):
         """Return what makes columns of attributes, as a file says."""
         return vocabulary_of(arrays, description, self.n_features_in_)
 
-    def _encoded(self, tokens: list[Any]) -> CsrArrays:
+    def _encoded(self, tokens: list[object]) -> CsrArrays:
         """Return attributes as a matrix of columns."""
         columns, values, ends = self.encoder_.entries(tokens)
         data: NDArray[np.generic] = np.ones(len(columns), dtype=np.int8) if values is None else values

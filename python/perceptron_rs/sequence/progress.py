@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.training.progress import Learnable, Observer
-from perceptron_rs.engines import Model, State
+from perceptron_rs.engines import RunState
 
 if TYPE_CHECKING:
     from perceptron_rs.common.training.train import Trainable
@@ -70,7 +70,7 @@ class SequenceObserver(Observer):
         estimator: SequenceLearner,
         n_sequences: int,
         scores: list[float] | None,
-        publish: Callable[[Trainable, Model | State], None],
+        publish: Callable[[Trainable, RunState], None],
     ) -> None:
         super().__init__(estimator, n_sequences, publish=publish)
         self.scores = scores
@@ -81,7 +81,7 @@ class SequenceObserver(Observer):
         mistakes: NDArray[np.int64],
         losses: NDArray[np.float64],
         seconds: float,
-        learnt: Callable[[], Any] | None,
+        learnt: Callable[[], object] | None,
     ) -> tuple[SequenceEpoch, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         score = self.scores[-1] if self.scores else None

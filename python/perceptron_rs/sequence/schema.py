@@ -7,7 +7,8 @@ CSR matrix: what is not 0 by its bits. Nothing is larger than the file and its c
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,18 @@ from perceptron_rs.features.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from perceptron_rs.features.encoder import AttributeEncoder
 
-__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "template_of", "vocabulary_of"]
+__all__ = ["SEQUENCE", "STRUCTURED", "Template", "check_matrices", "template_of", "vocabulary_of"]
+
+
+class Template(TypedDict):
+    """How the command line makes attributes of columns."""
+
+    kind: Literal["words", "columns"]
+    window: int
+    columns: int
+    positions: NotRequired[list[int]]
+    tag: NotRequired[int]
+
 
 _REPORTS = {array.name: array for array in EPOCHS}
 
@@ -29,7 +41,7 @@ def _weight_arrays(u: str = "") -> tuple[Array, ...]:
     """Return the weights, or their sums: emission and pair weights as CSR, with a row for each column."""
 
     def matrix(name: str, entries: str, group: str = "") -> tuple[Array, ...]:
-        parts: tuple[tuple[str, str, Any], ...] = (
+        parts: tuple[tuple[str, str, np.dtype[np.generic]], ...] = (
             ("indptr", "p", COUNTS),
             ("indices", entries, np.dtype(np.int32)),
             ("data", entries, np.dtype(np.float64)),
@@ -63,13 +75,9 @@ def _name_ends(encoder: AttributeEncoder) -> NDArray[np.int64] | None:
     return None if names is None else np.cumsum([len(name) for name in names], dtype=np.int64)
 
 
-_VOCABULARY: dict[str, Any] = {
-    "attribute": "encoder_",
-    "group": "vocabulary",
-    "predicts": False,
-    "compared": False,
-    "unpack": None,
-}
+_of_vocabulary = partial(
+    Array, attribute="encoder_", group="vocabulary", predicts=False, compared=False, unpack=None
+)
 
 SEQUENCE = Schema(
     "sequence",
@@ -90,8 +98,8 @@ SEQUENCE = Schema(
         ),
         replace(_REPORTS["validation_scores"], axes=("E", 1)),
         _REPORTS["loss_curve"],
-        Array("vocabulary", "v", np.dtype(np.uint8), pack=_joined_names, **_VOCABULARY),
-        Array("vocabulary_ends", "d", COUNTS, pack=_name_ends, **_VOCABULARY),
+        _of_vocabulary("vocabulary", "v", np.dtype(np.uint8), pack=_joined_names),
+        _of_vocabulary("vocabulary_ends", "d", COUNTS, pack=_name_ends),
     ),
     {"n_iter": "n_iter_", "epochs": "_n_epochs", "n_features": "n_features_in_"},
     least_classes=1,
@@ -154,7 +162,7 @@ def vocabulary_of(arrays: State, description: object, columns: int) -> Vocabular
     return Vocabulary(names, columns, hashed is not None)
 
 
-def template_of(description: object) -> dict[str, Any]:
+def template_of(description: object) -> Template:
     """Return what the command line keeps to make attributes from columns; ValueError if it is unsound."""
     if (
         not isinstance(description, dict)
@@ -173,4 +181,13 @@ def template_of(description: object) -> dict[str, Any]:
     tag = description.get("tag", 1)
     if not (is_count(tag) and tag > 0):
         raise ValueError(f"the tag of its template must be the number of a column, got {tag!r:.80}")
-    return description
+    found: Template = {
+        "kind": description["kind"],
+        "window": description["window"],
+        "columns": description["columns"],
+    }
+    if "positions" in description:
+        found["positions"] = places
+    if "tag" in description:
+        found["tag"] = tag
+    return found

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.errors import FittedAttributes
 from perceptron_rs.common.owner import Owner
 from perceptron_rs.common.parameters import check_values, draw_seed, validated
@@ -21,7 +22,7 @@ from perceptron_rs.common.schema import Schema
 from perceptron_rs.common.targets.weights import start_value
 from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.common.turns import computed, consistent, exclusive, learning
-from perceptron_rs.engines import Engine, get_engine
+from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
@@ -152,7 +153,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
     converged_: bool
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
+    def fit(self, X: Sequence[object], y: Sequence[object]) -> Self:
         """Fit the model to inputs and their structures.
 
         Parameters
@@ -177,7 +178,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return self
 
     @validated
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
+    def partial_fit(self, X: Sequence[object], y: Sequence[object]) -> Self:
         """Make one pass over X and y in the given order, continuing from what was learnt before.
 
         Consecutive batches give the same model as one pass over all of them. Attributes that describe a fit
@@ -205,7 +206,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return self
 
     @validated
-    def predict_then_learn(self, X: Sequence[Any], y: Sequence[Any]) -> tuple[list[Any], int]:
+    def predict_then_learn(self, X: Sequence[object], y: Sequence[object]) -> tuple[list[Any], int]:
         """Predict each example before learning from it (progressive validation).
 
         Makes one pass in the given order and learns the same as ``partial_fit``. Each example is predicted
@@ -235,13 +236,13 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:  # noqa: ARG002
         check_values(self)
 
-    def _learn(self, X: Sequence[Any], y: Sequence[Any], *, is_pass: bool) -> tuple[list[Any], int]:
+    def _learn(self, X: Sequence[object], y: Sequence[object], *, is_pass: bool) -> tuple[list[Any], int]:
         """Run epochs; return the answers of the last one in its order, and the wrong ones of the first."""
         with learning(self) as model, standard():
             answers: list[Any] = model._run(X, y, is_pass=is_pass)
             return answers, int(model.mistakes_per_epoch_[0, 0])
 
-    def _run(self, X: Sequence[Any], y: Sequence[Any], *, is_pass: bool) -> list[Any]:
+    def _run(self, X: Sequence[object], y: Sequence[object], *, is_pass: bool) -> list[Any]:
         """Run epochs on the twin that is to be published."""
         seed = draw_seed(self.random_state) if self.shuffle and not is_pass else None
         max_iter = 1 if is_pass else int(self.max_iter)
@@ -290,7 +291,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
 
     @coef_.setter
     @exclusive
-    def coef_(self, coef: Any) -> None:
+    def coef_(self, coef: ArrayLike) -> None:
         """Restart from these weights."""
         shape = np.shape(coef) if "_model" not in vars(self) else self.last_coef_.shape
         weights = start_value(coef, "coef_", shape)
@@ -306,15 +307,15 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return "_model" in vars(self)
 
     @property
-    def predictor_(self) -> dict[str, NDArray[np.generic]]:
+    def predictor_(self) -> State:
         """What predicts."""
         return {"coef": self.coef_}
 
-    def _prediction_parameters(self) -> dict[str, Any]:
+    def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": "structured", "inference": self.inference}
 
     @consistent
-    def predict(self, X: Sequence[Any]) -> list[Any]:
+    def predict(self, X: Sequence[object]) -> list[Any]:
         """Predict the structure of each input.
 
         Parameters
@@ -331,7 +332,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return AnswerList(self.inference(x, read_only(self.coef_)) for x in X)
 
     @consistent
-    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+    def score(self, X: Sequence[object], y: Sequence[object]) -> float:
         """Return the fraction of inputs whose structure is predicted correctly.
 
         Parameters
@@ -379,8 +380,8 @@ class _Structures:
         self,
         model: StructuredPerceptron,
         engine: Engine,
-        X: Sequence[Any],
-        y: Sequence[Any],
+        X: Sequence[object],
+        y: Sequence[object],
         seed: int | None,
         start: tuple[NDArray[np.float64], NDArray[np.float64], int],
     ) -> None:
@@ -428,7 +429,7 @@ class _Structures:
         return {}
 
 
-def _average(engine: Engine, model: Any) -> NDArray[np.float64]:
+def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
     """Return the average of the weights after each example."""
     zero, w, u = np.zeros(1), model["coef"], model["coef_u"]
     state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": model["seen"]}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from perceptron_rs.common.summary import label_text, largest, largest_lines, plain
+from perceptron_rs.common.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.sequence.schema import Template
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -14,7 +15,28 @@ if TYPE_CHECKING:
 __all__ = ["lines", "shown"]
 
 
-def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
+class Transition(TypedDict):
+    """The weight of a tag after another."""
+
+    before: object
+    after: object
+    weight: float
+
+
+# A key is a word of Python.
+Tag = TypedDict("Tag", {"class": object, "start": float, "end": float, "largest": list[FeatureWeight]})
+
+
+class SequenceSummary(TypedDict):
+    """What is shown of a tagger."""
+
+    template: Template | None
+    nonzero_weights: int
+    transitions: list[Transition]
+    weights: list[Tag]
+
+
+def shown(model: SequenceLearner, top: int) -> SequenceSummary:
     """Return the largest weights of each tag, and of a tag after another."""
     encoder = vars(model).get("encoder_")
     names = list(encoder.vocabulary_) if encoder is not None and encoder.vocabulary_ else None
@@ -43,12 +65,12 @@ def shown(model: SequenceLearner, top: int) -> dict[str, Any]:
     }
 
 
-def lines(description: dict[str, Any]) -> tuple[str, list[str], list[str]]:
+def lines(description: SequenceSummary) -> tuple[str, list[str], list[str]]:
     """Return the lines of a description as text, in three parts: see `Family.lines`."""
     template, before = description["template"], []
     if template is not None:
         window = f", window {template['window']}" if template["kind"] == "words" else ""
-        columns = template["columns"]
+        columns = str(template["columns"])
         if "positions" in template:
             columns = ", ".join(map(str, template["positions"]))
         what = "columns" if "positions" in template else "columns of a line:"

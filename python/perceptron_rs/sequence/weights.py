@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.csr import csr_to_dense, row_numbers
 from perceptron_rs.engines import Engine
-from perceptron_rs.fitted import feature_names
+from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.state import State
 
 if TYPE_CHECKING:

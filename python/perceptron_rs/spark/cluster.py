@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark import TaskContext
-from pyspark.sql import DataFrame, functions
+from pyspark import Broadcast, TaskContext
+from pyspark.sql import Column, DataFrame, functions
 
 from perceptron_rs.common.mixing import Change, Share
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
@@ -40,6 +40,8 @@ __all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
 
 #: What tasks return: the number of the partition, and an answer.
 _ANSWER = "number int, answer binary"
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,10 @@ class SparkCluster:
         self.frame = frame.select([as_list(frame, name) for name in columns.all])
         self.context = frame.sparkSession.sparkContext
         self.parse: Parse  # once it is known
-        self.encodings: Any = None  # a broadcast of them
+        self.encodings: Broadcast | None = None
         self.of_each: tuple[Sequence[Linear | Chain], Sequence[str]]
         self.sent = SentWeights(self.send)
-        self.broadcasts: list[Any] = []
+        self.broadcasts: list[Broadcast] = []
 
     def look(self, parse: Parse) -> list[PartitionFacts]:
         """Read the partitions."""
@@ -94,12 +96,12 @@ class SparkCluster:
         )
         return self.sent.after(state, mixed(self.of_each[0][0], state, shares, task.number))
 
-    def send(self, given: EpochWeights | Change, _epoch: int) -> Any:
+    def send(self, given: EpochWeights | Change, _epoch: int) -> Broadcast:
         """Broadcast weights, or what has changed."""
         self.broadcasts.append(self.context.broadcast(given))
         return self.broadcasts[-1]
 
-    def keep(self, wanted: Sequence[Any]) -> None:
+    def keep(self, wanted: Sequence[Broadcast]) -> None:
         """Let go what has been broadcast of the weights, but for that."""
         for broadcast in self.broadcasts:
             if broadcast not in wanted:
@@ -112,7 +114,7 @@ class SparkCluster:
         if self.encodings is not None:
             self.encodings.destroy()
 
-    def ask(self, question: Callable[[Partition], Any]) -> Any:
+    def ask(self, question: Callable[[Partition], Answer]) -> list[Answer]:
         """Return the answers of all partitions, in their order."""
         try:
             rows = self.frame.mapInArrow(
@@ -124,7 +126,7 @@ class SparkCluster:
         return [answers[p] for p in range(len(answers))]
 
 
-def as_list(frame: DataFrame, name: str) -> Any:
+def as_list(frame: DataFrame, name: str) -> Column:
     """Return a column that Arrow can carry: vectors of pyspark.ml become lists."""
     if frame.schema[name].dataType.typeName() == "vectorudt":
         from pyspark.ml.functions import vector_to_array
@@ -134,7 +136,7 @@ def as_list(frame: DataFrame, name: str) -> Any:
 
 
 def answered(
-    question: Callable[[Partition], Any],
+    question: Callable[[Partition], object],
     parse: Parse,
     columns: Columns,
     batches: Iterable[pa.RecordBatch],
@@ -174,7 +176,7 @@ def innermost(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
+def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[np.generic]:
     """Return the examples of a table, from a column of lists or from columns of numbers."""
     first = table[features[0]].combine_chunks()
     if len(features) > 1 or innermost(first.type) == first.type:
@@ -182,17 +184,17 @@ def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[Any]:
     flat, rows = first.flatten().to_numpy(zero_copy_only=False), len(table)
     if len(flat) % rows:
         raise ValueError(f"the lists of column {features[0]!r} must have equal lengths")
-    found: NDArray[Any] = flat.reshape(rows, -1)
+    found: NDArray[np.generic] = flat.reshape(rows, -1)
     return found
 
 
 def learnt_of(
-    encodings: Any,
+    encodings: Broadcast,
     settings: Sequence[Linear | Chain],
     digests: Sequence[str],
-    weights: Any,
+    weights: Broadcast,
     task: EpochTask,
-    changes: Sequence[Any],
+    changes: Sequence[Broadcast],
     partition: Partition,
 ) -> Share:
     """Make a pass. The partition is read anew in each epoch, and its digest compared."""

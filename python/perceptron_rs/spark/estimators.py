@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType as Schema
 
 from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.distributed.estimators import ClusterLearner
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.linear.averaged import AveragedPerceptron as LocalAveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import split_labels
@@ -27,7 +28,7 @@ __all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
 class SparkLearner(ClusterLearner):
     """A learner whose examples are rows of a data frame."""
 
-    _own: ClassVar[dict[str, list[Any]]] = {
+    _own: ClassVar[dict[str, list[object]]] = {
         "features": [str, "array-like"],
         "label": [str],
         "prediction": [str],
@@ -44,7 +45,7 @@ class SparkLearner(ClusterLearner):
         features: str | Sequence[str] = "features",
         label: str = "label",
         prediction: str = "prediction",
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         super().__init__(**parameters)
         self.features, self.label, self.prediction = features, label, prediction
@@ -59,7 +60,7 @@ class SparkLearner(ClusterLearner):
         return issubclass(self._local, LocalSequencePerceptron)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, frame: DataFrame, *, checkpoint: Any = None, resume: bool = False) -> Self:
+    def fit(self, frame: DataFrame, *, checkpoint: PathLike | None = None, resume: bool = False) -> Self:
         """Fit the model to a data frame, partition by partition, on the executors.
 
         Each epoch reads the data frame once: ``cache`` it, unless that takes more memory than there is.
@@ -140,7 +141,7 @@ def predicted(
 class LinearOnSpark(SparkLearner):
     """A linear learner whose examples are rows of a data frame."""
 
-    _own: ClassVar[dict[str, list[Any]]] = SparkLearner._own | {"weight": [str, None]}
+    _own: ClassVar[dict[str, list[object]]] = SparkLearner._own | {"weight": [str, None]}
 
     weight: str | None
 
@@ -151,7 +152,7 @@ class LinearOnSpark(SparkLearner):
         label: str = "label",
         weight: str | None = None,
         prediction: str = "prediction",
-        **parameters: Any,
+        **parameters: object,
     ) -> None:
         super().__init__(features=features, label=label, prediction=prediction, **parameters)
         self.weight = weight

@@ -66,7 +66,7 @@ class StreamFacts:
     """What a run must know of all examples before it begins."""
 
     n_features: int
-    classes: NDArray[Any]
+    classes: NDArray[np.generic]
     is_shifted: bool = False  # the columns are counted from 1
     #: Numbers of examples (or sequences), and of those of each class that have a weight above 0, where a pass
     #: has counted them.
@@ -373,9 +373,9 @@ def count_from_zero(batch: Batch, facts: StreamFacts) -> Batch:
 class FirstPass:
     """What a first pass finds out about a source."""
 
-    def __init__(self, source: Source, classes: NDArray[Any] | None, least: int = 2) -> None:
+    def __init__(self, source: Source, classes: NDArray[np.generic] | None, least: int = 2) -> None:
         self.source, self.classes, self.least = source, classes, least
-        self.labels: list[NDArray[Any]] = []
+        self.labels: list[NDArray[np.generic]] = []
         self.counts: list[NDArray[np.int64]] = []
         self.n_rows, self.width, self.holds_zero = 0, 0, False
 
@@ -447,7 +447,9 @@ class FirstPass:
         return StreamFacts(width, classes, is_shifted, self.n_rows, counts, is_multilabel=True)
 
 
-def classes_of_columns(classes: NDArray[Any] | None, source: Source, n_labels: int) -> NDArray[Any]:
+def classes_of_columns(
+    classes: NDArray[np.generic] | None, source: Source, n_labels: int
+) -> NDArray[np.generic]:
     """Return what the columns of a matrix of labels stand for."""
     named = None if source.labels is None else np.array(source.labels)
     if classes is None:

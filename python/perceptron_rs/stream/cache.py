@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,42 @@ from perceptron_rs.io.batches import (
 from perceptron_rs.io.source import PathLike, Source, changed, refuse_cut, stamps
 from perceptron_rs.io.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
-from perceptron_rs.models.values import decode, encode
+from perceptron_rs.models.values import json_text, json_value
 from perceptron_rs.stream.blocks import array_batch
 
 __all__ = ["MAGIC", "cache_contents", "cache_source", "compact_source"]
 
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
+
+#: The type of an array, its shape, and the byte that it begins at.
+ArrayPlace: TypeAlias = tuple[str, list[int], int]
+
+
+class StoredBatch(TypedDict):
+    """Where the arrays of some examples lie."""
+
+    n: int
+    arrays: dict[str, ArrayPlace]
+    checksum: int
+    lowest: int
+
+
+class Origin(TypedDict):
+    """What a cache is of: its files, by name, size and time, and how they are read."""
+
+    files: list[list[object]]
+    reading: object
+
+
+class Index(Origin):
+    """The JSON text of a cache."""
+
+    batches: list[StoredBatch]
+    width: int
+    lowest: int
+
+
 _ALIGNED = 64
 _POPULATE = 22  # Linux calls it MADV_POPULATE_READ; Python has no name for it
 #: A cache of no more bytes stays mapped: to map each page again in each epoch can take as long as to learn.
@@ -56,16 +85,17 @@ def cache_source(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) 
     """
     target = path_of(path)
     known = _checked_index(target) if target.exists() else None
-    of: dict[str, Any] = {"files": [list(stamp) for stamp in stamps(source.files)], "reading": source.reading}
+    of: Origin = {"files": [list(stamp) for stamp in stamps(source.files)], "reading": source.reading}
     if known is not None and source.files:
-        for name, value in of.items():
-            if known[name] != value:
-                what = "they are read in another way"
-                if name == "files":
-                    what = f"{changed(known['files'], of['files'])} differs"
-                raise ValueError(
-                    f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
-                )
+        what = None
+        if known["files"] != of["files"]:
+            what = f"{changed(known['files'], of['files'])} differs"
+        elif known["reading"] != of["reading"]:
+            what = "they are read in another way"
+        if what is not None:
+            raise ValueError(
+                f"cache {str(target)!r} is not of these examples: {what}; remove it, or name another file"
+            )
     else:
         write_whole(target, lambda: _file_parts(source, blocks, of), lasting=False)
         known = _checked_index(target)
@@ -97,22 +127,21 @@ def _compact(given: object) -> Batch:
     return batch._replace(X=csr(_smallest(X.data), X.indices, X.indptr, X.shape[1]))
 
 
-def _smallest(values: NDArray[Any]) -> NDArray[Any]:
+def _smallest(values: NDArray[np.generic]) -> NDArray[np.generic]:
     if values.dtype not in (np.float64, np.float32):
         return values
     return smallest(np.ascontiguousarray(values).reshape(-1)).reshape(values.shape)
 
 
-def _file_parts(
-    source: Source, blocks: Iterable[list[Batch]], of: dict[str, Any]
-) -> Iterator[bytes | memoryview]:
+def _file_parts(source: Source, blocks: Iterable[list[Batch]], of: Origin) -> Iterator[bytes | memoryview]:
     """Give the bytes of a cache: the parts of a block one after another, without a copy of it whole."""
     at, width, lowest = len(MAGIC), 0, int(source.is_shifted is not False)
-    listed: list[dict[str, Any]] = []
+    listed: list[StoredBatch] = []
     yield MAGIC
     for block in blocks:
         arrays = concatenate_parts(block)
-        places, check = {}, 0
+        places: dict[str, ArrayPlace] = {}
+        check = 0
         if lowest and source.is_shifted is None:
             lowest = int(not any((part == 0).any() for part in arrays.get("indices", [np.zeros(1)])))
         for name, parts in arrays.items():
@@ -123,7 +152,7 @@ def _file_parts(
                 check = crc32(data, check)
                 yield data.data
                 at += len(data)
-            places[name] = [type_name(parts[0].dtype), [count, *parts[0].shape[1:]], start]
+            places[name] = type_name(parts[0].dtype), [count, *parts[0].shape[1:]], start
             padding = -at % _ALIGNED
             yield bytes(padding)
             at += padding
@@ -131,12 +160,13 @@ def _file_parts(
         listed.append({"n": n, "arrays": places, "checksum": check, "lowest": lowest})
         width = max(width, *(batch.X.shape[1] for batch in block))
         del arrays, parts, array, shifted, data, block  # while the next block is read
-    text = encode(of | {"batches": listed, "width": width - lowest, "lowest": lowest}).encode()
+    index: Index = {**of, "batches": listed, "width": width - lowest, "lowest": lowest}
+    text = json_text(index).encode()
     yield text
     yield len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(8, "little")
 
 
-def _checked_index(path: Path) -> dict[str, Any]:
+def _checked_index(path: Path) -> Index:
     """Return the JSON text of a cache; ValueError if it is none, or not sound."""
     file, size = open_regular(path)
     with file:
@@ -149,14 +179,15 @@ def _checked_index(path: Path) -> dict[str, Any]:
             file.seek(size - _END - count)
             text = file.read(count)
             if count and zlib.crc32(text) == int.from_bytes(end[8:], "little"):
-                index: dict[str, Any] = decode(text.decode())
+                read: Any = json_value(text.decode())
+                index: Index = read
                 places = [place for batch in index["batches"] for place in batch["arrays"].values()]
                 if all(_is_within(place, size) for place in places):
                     return index
     raise ValueError(f"cache {str(path)!r} is damaged; remove it")
 
 
-def _is_within(place: list[Any], size: int) -> bool:
+def _is_within(place: ArrayPlace, size: int) -> bool:
     return bool(place[-1] >= 0 and _end_of(*place) <= size)
 
 
@@ -168,7 +199,7 @@ def _end_of(kind: str, shape: list[int], at: int) -> int:
 class _Mapped:
     """The examples of a cache, mapped into memory."""
 
-    def __init__(self, path: Path, index: dict[str, Any], checked: set[int]) -> None:
+    def __init__(self, path: Path, index: Index, checked: set[int]) -> None:
         self.path, self.index, self.checked = path, index, checked
         with path.open("rb") as file:
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

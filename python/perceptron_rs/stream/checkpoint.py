@@ -19,17 +19,18 @@ from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.common.schema import SchemaMixin
 from perceptron_rs.common.training.driver import Schedule, Watch
-from perceptron_rs.engines import Run
+from perceptron_rs.engines import Run, RunState
 from perceptron_rs.errors import ArgumentError, located
+from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import values_to_json
-from perceptron_rs.models.values import decode, encode
-from perceptron_rs.settings import Epoch, Settings
+from perceptron_rs.models.values import json_text, json_value
+from perceptron_rs.settings import Budget, Epoch, Settings
 from perceptron_rs.state import arrays_of
 from perceptron_rs.stream.run import Place
 
-__all__ = ["Checkpoint", "check_resume", "identity_of", "start_of", "watch_again"]
+__all__ = ["Checkpoint", "check_resume", "identity_of", "start_text", "watch_again"]
 
 #: Parameters that belong to a process, or that a run that goes on may change.
 _NOT_OF_RUN = {
@@ -62,9 +63,9 @@ class Checkpoint:
 
     def __init__(
         self,
-        path: Any,
+        path: PathLike,
         every: float,
-        identity: dict[str, Any],
+        identity: dict[str, object],
         sums: list[int] | None = None,
         *,
         resume: bool,
@@ -102,7 +103,7 @@ class Checkpoint:
                 raise ValueError("it is a model and no checkpoint; name another file")
         except ValueError as error:
             raise located(error, f"checkpoint {str(self.path)!r}: ") from None
-        found = document["checkpoint"]
+        found: Any = document["checkpoint"]
         for name, value in self.identity.items():
             if found["of"].get(name) != value:
                 raise ValueError(
@@ -179,12 +180,12 @@ def check_resume(checkpoint: object, *, resume: bool) -> None:
 
 def identity_of(
     model: SchemaMixin,
-    parameters: dict[str, Any],
-    state: Any,
+    parameters: dict[str, object],
+    state: RunState,
     settings: Settings,
     schedule: Schedule,
-    **examples: Any,
-) -> dict[str, Any]:
+    **examples: object,
+) -> dict[str, object]:
     """Return what two runs have in common if one may go on from the other's checkpoint.
 
     ``examples`` is what there is to say of these. Errors name the first that differs.
@@ -194,16 +195,16 @@ def identity_of(
         "parameters": values_to_json({k: v for k, v in parameters.items() if k not in _NOT_OF_RUN}),
         "arithmetic_version": ARITHMETIC_VERSION,
         **examples,
-        "start": start_of(state),
+        "start": start_text(state),
         "seed": settings.seed,
-        "seed of the budget": getattr(settings, "policy_seed", None),
+        "seed of the budget": settings.policy_seed if isinstance(settings, Budget) else None,
         "first_epoch": schedule.first_epoch,
     }
-    plain = decode(encode(of))
+    plain: Any = json_value(json_text(of))
     return {name: plain[name] for name in of}
 
 
-def start_of(state: Any) -> str:
+def start_text(state: RunState) -> str:
     """Return a text that identifies the weights that a run starts from."""
     is_zero = not isinstance(state, dict) and state.is_zero  # so that nobody need look at all zeros
     if is_zero or not any(map(np.any, arrays_of(state).values())):

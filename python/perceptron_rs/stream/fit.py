@@ -20,7 +20,7 @@ from perceptron_rs.common.training.driver import Report, Schedule, follow
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.engines import Run
+from perceptron_rs.engines import LearntModel, Run, RunState
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.io.source import Source, as_source, stamps
@@ -28,6 +28,7 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.description import BASE
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
+from perceptron_rs.state import arrays_of
 from perceptron_rs.stream.blocks import (
     FirstPass,
     Stream,
@@ -274,15 +275,17 @@ class Blocks(Feeder):
         is_supported = isinstance(self.model, CallbackSupportMixin)
         return FitTask(self.model, self.given, None, None) if is_supported else None
 
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+    def learn(
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
         """Learn block by block, from a checkpoint on if there is one."""
         assert observer is not None
         model, stream, options = self.model, self.stream, self.options
-        carrier, state = model._carry(self, state)
-        checkpoint, place = None, Place(state)
+        carrier, begin = model._carry(self, state)
+        checkpoint, place = None, Place(begin)
         ended: list[str] = []
         if options.checkpoint is not None:
-            identity = self._identity(state, settings, schedule)
+            identity = self._identity(begin, settings, schedule)
             checkpoint = Checkpoint(
                 options.checkpoint,
                 nearest_float(options.checkpoint_every),
@@ -291,15 +294,16 @@ class Blocks(Feeder):
                 resume=options.resume,
             )
             place, ended = checkpoint.load(schedule.max_iter) or (place, ended)
-            if place.state is not state and isinstance(settings, Linear) and not isinstance(state, dict):
-                place = replace(place, state=type(state).from_state(settings.learner, place.state))
+            if place.state is not begin and isinstance(settings, Linear) and not isinstance(begin, dict):
+                known = arrays_of(place.state)
+                place = replace(place, state=self.engine.Model.from_state(settings.learner, known))
             if not stream.goes_on_from(checkpoint.seen):
                 raise ValueError(
                     f"checkpoint {str(checkpoint.path)!r} is of a run on other examples; give the same, or "
                     f"remove the checkpoint"
                 )
         behind = {} if stream.source.advise is None else {"behind": 0}
-        with StreamRecord(model, state, stream.size if options.shuffle else None, **behind) as record:
+        with StreamRecord(model, begin, stream.size if options.shuffle else None, **behind) as record:
             run = StreamRun(
                 model,
                 self.engine,
@@ -337,7 +341,7 @@ class Blocks(Feeder):
         self.n_examples = stream.facts.n_rows or 0
         return report
 
-    def _identity(self, state: object, settings: Settings, schedule: Schedule) -> dict[str, Any]:
+    def _identity(self, state: RunState, settings: Settings, schedule: Schedule) -> dict[str, object]:
         """Return what two runs have in common if one may go on from the other's checkpoint."""
         facts, source = self.stream.facts, self.stream.source
         return identity_of(

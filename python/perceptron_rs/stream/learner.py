@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.common.parameters import parameters_in_memory
 from perceptron_rs.common.training.train import Feeder, Trainable, train
+from perceptron_rs.engines import LearntModel, RunState
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.sklearn_base import fit_context
@@ -143,6 +144,6 @@ class StreamFit(Trainable):
         """Return a source of batches, as `perceptron_rs.io` knows them."""
         return given
 
-    def _carry(self, feeder: Feeder, state: Any) -> tuple[Carrier, Any]:  # noqa: ARG002
+    def _carry(self, feeder: Feeder, state: LearntModel) -> tuple[Carrier, RunState]:  # noqa: ARG002
         """Return the `Carrier` of a run over blocks, and its first state."""
         return Carrier(), state.copy(last_pass=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows, read
 from perceptron_rs.common.targets.label_sets import positives
 from perceptron_rs.common.targets.labels import encode
 from perceptron_rs.common.targets.weights import nothing_to_learn, unvisited
-from perceptron_rs.engines import Engine, Run, below
+from perceptron_rs.engines import Engine, Run, RunState, below
 from perceptron_rs.io.source import Batch
 from perceptron_rs.settings import Chain, Data, Epoch, Linear, Sequences, Settings
 from perceptron_rs.state import State, settled_arrays
@@ -66,13 +66,13 @@ class Carrier:
     For learners whose state does not depend on the examples, both are the same.
     """
 
-    def begin(self, block: Block, state: Any) -> tuple[Data, Any]:
+    def begin(self, block: Block, state: RunState) -> tuple[Data, RunState]:
         """Return what an engine starts with."""
         if block.lengths is not None:
             return Sequences(block.data.rows, block.labels, lengths=block.lengths), state
         return Data(block.data.rows, block.labels, block.weights), state
 
-    def end(self, block: Block, before: Any, after: Any) -> Any:  # noqa: ARG002
+    def end(self, block: Block, before: RunState, after: State) -> State:  # noqa: ARG002
         """Return the state of the run, of what it was and of that of the engine."""
         return after
 
@@ -84,7 +84,7 @@ class Place:
     A model is learnt in place, block by block; other states are arrays.
     """
 
-    state: Any
+    state: RunState
     #: The epochs that are done.
     done: tuple[Epoch, ...] = ()
     #: Blocks of the next epoch that are done; its mistakes, sums of losses and visits so far, by decisions.
@@ -185,7 +185,7 @@ class StreamRun:
             self.last.epoch(self.first_epoch + max(self.n_reported - 1, 0))  # which it names in an error
         self.last.end(decision)
 
-    def state(self) -> Any:
+    def state(self) -> RunState:
         """Return a copy of what has been learnt."""
         state = self.settled(self.place.state)
         if not isinstance(state, dict):
@@ -196,10 +196,10 @@ class StreamRun:
         """Return nothing: what is recorded of each example would need memory for all."""
         return {}
 
-    def settled(self, state: Any) -> Any:
+    def settled(self, state: RunState) -> RunState:
         """Return a state without pending penalties, as it is at the end of an epoch."""
         settings = self.settings
-        if not isinstance(settings, Linear) or settings.penalty is None:
+        if isinstance(state, dict) or not isinstance(settings, Linear) or settings.penalty is None:
             return state
         return self.engine.Model.from_state(settings.learner, settled_arrays(state))
 
@@ -234,7 +234,7 @@ class StreamRun:
         if isinstance(before, dict) or not isinstance(settings, Linear):
             self.place = replace(after, state=self.carrier.end(block, before, run.state().state()))
         else:
-            cast("RunInPlace", run).put(replace(after, state=None))
+            cast("RunInPlace", run).put(replace(after, state={}))
             self.place = after
         return done.interrupted
 
@@ -242,10 +242,14 @@ class StreamRun:
         """Find what a block has put into the model before Ctrl-C came."""
         state = self.place.state
         note = None if isinstance(state, dict) or state.last_pass is None else state.last_pass.note
-        if note is not None and len(note.done) == len(self.place.done) and note.blocks > self.place.blocks:
+        if (
+            isinstance(note, Place)
+            and len(note.done) == len(self.place.done)
+            and note.blocks > self.place.blocks
+        ):
             self.place = replace(note, state=state)
 
-    def _visits(self, number: int, block: Block, settings: Linear) -> Any:
+    def _visits(self, number: int, block: Block, settings: Linear) -> NDArray[np.integer] | slice:
         """Return the examples of a block in the order in which they were visited; or all, in their own order.
 
         Those that were not visited have no activation, and so no loss.

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, indexable
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -98,14 +99,14 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
 
 def _check_kind(estimator: object) -> None:
     """Raise unless an example that is no mistake has no part in a run."""
-    given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
+    given = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
     last = given.get("prediction", "last") == "last" and "track_mistakes" in given
     if not last or type(estimator).__name__ not in ("Perceptron", "KernelPerceptron"):
         raise ValueError(
             f"estimator must be a Perceptron, or a KernelPerceptron(prediction='last'), got "
             f"{estimator!r:.80}; use LeaveOneOut of scikit-learn"
         )
-    needed: dict[str, Any] = {"shuffle": False, "tol": None, "early_stopping": False, "penalty": None}
+    needed: dict[str, object] = {"shuffle": False, "tol": None, "early_stopping": False, "penalty": None}
     needed |= {"warm_start": False, "n_partitions": 1}
     for name, value in needed.items():
         if name in given and np.any(given[name] != value):

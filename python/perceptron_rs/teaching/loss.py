@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -114,7 +112,7 @@ def hinge_loss(
 
 
 def _mean_loss(
-    y_true: ArrayLike, pred_decision: Any, labels: ArrayLike, sample_weight: ArrayLike, margin: float
+    y_true: ArrayLike, pred_decision: object, labels: ArrayLike, sample_weight: ArrayLike, margin: float
 ) -> float:
     shape, scores = np.shape(y_true), _checked_scores(pred_decision)
     if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:

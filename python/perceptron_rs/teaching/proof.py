@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.notebook import table
+from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.margins.maximum import max_margin
-from perceptron_rs.teaching.trace import Trace
+from perceptron_rs.teaching.fit_trace import Trace
 
 __all__ = ["Proof", "proof"]
 
@@ -129,7 +130,7 @@ def proof(trace: Trace) -> Proof:
     gamma = 0.801784, R = 2.44949: 3 updates, at most (R / gamma)^2 = 9.33333
     """
     model, steps, settings = trace.estimator, list(trace), trace.settings
-    if "kernel" in model.get_params():
+    if not isinstance(model, LinearLearner):
         raise ValueError(f"trace must be of a linear learner, got {model!r:.80}")
     if steps and (steps[0].w_before.any() or steps[0].b_before):
         raise ValueError("trace must start from zero; leave out coef_init and intercept_init")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +14,7 @@ __all__ = ["assert_parity"]
 
 
 def assert_parity(
-    estimator: Any,
+    estimator: object,
     X: MatrixLike,
     y: ArrayLike,
     *,

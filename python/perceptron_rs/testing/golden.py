@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -67,7 +67,7 @@ def fitted(name: str, data: str, engine: str) -> str:
     return digest(model)
 
 
-def examples() -> dict[str, Any]:
+def examples() -> dict[str, object]:
     """Return examples of three kinds: real numbers, bytes, and counts, of which few are not 0."""
     i, j = np.arange(N)[:, None], np.arange(WIDTH)
     mixed = i * i * 7 + j * j * 13 + i * j * 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -99,7 +99,7 @@ def ways(
     start = start or {}
     first: Path | None = None
     expected: Arrays | str = ""
-    plain: list[tuple[str, Any]] = []  # the storage of X itself, dense and as CSR
+    plain: list[tuple[str, MatrixLike]] = []  # the storage of X itself, dense and as CSR
     for form in _forms(X):
         if len(plain) < 2:
             plain.append(form)
@@ -133,7 +133,7 @@ def ways(
             yield Way(path, found, own, difference(first, expected, path, found))
 
 
-def _forms(X: MatrixLike) -> Iterator[tuple[str, Any]]:
+def _forms(X: MatrixLike) -> Iterator[tuple[str, MatrixLike]]:
     """Yield X in every storage, the stored type of X itself first."""
     dense = to_stored(X.toarray() if sp.issparse(X) else np.asarray(X))
     types = [dense.dtype, *(dtype for dtype in STORED if dtype != dense.dtype)]
@@ -154,19 +154,19 @@ def _forms(X: MatrixLike) -> Iterator[tuple[str, Any]]:
     yield "CSR, stored zeros", _with_zeros(wide)
 
 
-def _reversed_rows(matrix: Any) -> Any:
+def _reversed_rows(matrix: MatrixLike) -> MatrixLike:
     counts = np.diff(matrix.indptr)
     ends = np.repeat(matrix.indptr[1:] + matrix.indptr[:-1] - 1, counts)
     order = ends - np.arange(len(matrix.indices))
     return sp.csr_matrix((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
 
 
-def _with_zeros(dense: NDArray[np.generic]) -> Any:
+def _with_zeros(dense: NDArray[np.generic]) -> MatrixLike:
     n, d = dense.shape
     return sp.csr_matrix((dense.reshape(-1), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=(n, d))
 
 
-def _paths(form: tuple[str, Any]) -> Iterator[Path]:
+def _paths(form: tuple[str, MatrixLike]) -> Iterator[Path]:
     yield Path("reference", *form)
     for name in instruction_sets():
         yield Path("rust", *form, instruction_set=name)

@@ -60,6 +60,8 @@ _LARGE = 1 << 12
 _BLOCK = 1 << 13
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+Number = TypeVar("Number", bound=np.generic)
 #: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
 Places: TypeAlias = NDArray[np.int64] | None
 
@@ -113,7 +115,7 @@ class Span(NamedTuple):
     range: slice
     plane: slice
 
-    def of(self, of_planes: NDArray[Any]) -> NDArray[Any]:
+    def of(self, of_planes: NDArray[Number]) -> NDArray[Number]:
         """Return what belongs to its plane."""
         return of_planes if len(of_planes) == 1 else of_planes[self.plane]
 
@@ -156,7 +158,7 @@ class AveragedArray:
         assert w is not None
         return Entries(places, w, u)
 
-    def spread(self, of_planes: NDArray[Any], places: Places) -> NDArray[Any]:
+    def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
         """Return, for each place, the number of its plane."""
         if len(of_planes) == 1:
             return of_planes
@@ -296,7 +298,7 @@ def combine_changes(state: State, changes: Sequence[Change]) -> Change:
 
 
 def reduce_tree(
-    items: Sequence[Any], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item
+    items: Sequence[object], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item
 ) -> T:
     """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
 
@@ -325,7 +327,7 @@ def weighted_mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]])
     return _quotient(total, len(terms), array, None)
 
 
-def _blocks(array: AveragedArray, of_planes: NDArray[Any]) -> Iterator[Span]:
+def _blocks(array: AveragedArray, of_planes: NDArray[np.generic]) -> Iterator[Span]:
     """Give the blocks of an array that is not sparse; of planes that are short, all numbers."""
     size, K = len(array.numbers.w), len(of_planes)
     if size // K < _BLOCK:

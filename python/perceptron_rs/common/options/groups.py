@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
 from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.kinds import SWITCH, Option
+from perceptron_rs.common.options.kinds import SWITCH, Option, Parser
 from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Values, check_value
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class _NoDataclass:
 class _Constraints:
     """Constraints for scikit-learn, computed when they are first read: that imports scikit-learn."""
 
-    def __get__(self, instance: object, kind: type) -> dict[str, list[Any]]:
+    def __get__(self, instance: object, kind: type) -> dict[str, list[object]]:
         return constraints(group_of(kind))
 
 
@@ -80,7 +80,7 @@ class Parameters:
     if not TYPE_CHECKING:  # scikit-learn's base class declares it
         _parameter_constraints = _Constraints()
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         # The decorator of a group, which comes next, puts its own into the place.
         cls.__dataclass_fields__ = _NoDataclass()  # type: ignore[attr-defined]
@@ -92,13 +92,13 @@ def allowed(
     *,
     default: str | None = None,
     name: str | None = None,
-    needs: Mapping[str, tuple[Any, ...]] | None = None,
-    sets: Mapping[str, Any] | None = None,
-    excludes: Mapping[str, Any] | None = None,
+    needs: Mapping[str, tuple[object, ...]] | None = None,
+    sets: Mapping[str, object] | None = None,
+    excludes: Mapping[str, object] | None = None,
     because: str = "",
     in_memory: str = "",
     of_model: str | Literal[False] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the metadata of a parameter.
 
     Parameters
@@ -159,7 +159,7 @@ def check_arguments(group: type, **given: Any) -> None:
 
 
 @cache
-def constraints(group: type) -> dict[str, list[Any]]:
+def constraints(group: type) -> dict[str, list[object]]:
     """Return what scikit-learn's validation is to know of the parameters of a group."""
     return {parameter.name: parameter.metadata["values"].constraint() for parameter in fields(group)}
 
@@ -179,7 +179,7 @@ def options(group: type, *, of_model: bool = False) -> tuple[Option, ...]:
     return tuple(found)
 
 
-def add_options(place: Any, group: type, *without: str, of_model: bool = False) -> None:
+def add_options(place: Parser, group: type, *without: str, of_model: bool = False) -> None:
     """Add the options of a group to a parser, or to a group of its options."""
     for option in options(group, of_model=of_model):
         if option.parameter not in without:
@@ -193,13 +193,13 @@ def _default(value: object) -> str:
     return "none" if value is None else str(value).strip("(),").removesuffix(".0")
 
 
-def _class_weight() -> list[Any]:
+def _class_weight() -> list[object]:
     from perceptron_rs.sklearn_base import StrOptions
 
     return [StrOptions({"balanced"}), dict, None]
 
 
-def _integer() -> list[Any]:
+def _integer() -> list[object]:
     from numbers import Integral
 
     return [Integral, None]

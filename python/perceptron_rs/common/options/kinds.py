@@ -98,14 +98,14 @@ class Option:
     help: str
     values: Values
     #: Of the parameter.
-    default: Any
+    default: object
     #: The values that other parameters must have for this one to have an effect; an empty tuple: any that
     #: is given. Parameters that a learner does not have do not count.
-    needs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    needs: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     #: A shorter name, which comes before that of scikit-learn.
     name: str | None = None
     #: Other parameters that it sets.
-    sets: Mapping[str, Any] = field(default_factory=dict)
+    sets: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def add_audit_key(group: Parser) -> None:
     add(group, "--audit-key FILE", text)
 
 
-def parsed(kind: Callable[[str], Any], metavar: str) -> Other:
+def parsed(kind: Callable[[str], object], metavar: str) -> Other:
     """Return values that the text of an option is parsed to."""
     return Other(list, {"type": kind, "metavar": metavar})
 

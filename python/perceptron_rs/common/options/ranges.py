@@ -7,27 +7,41 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-__all__ = ["LARGEST", "Choice", "Other", "Range", "Switch", "Values", "check_value"]
+if TYPE_CHECKING:
+    from argparse import Action
+
+__all__ = ["LARGEST", "Choice", "OptionKeywords", "Other", "Range", "Switch", "Values", "check_value"]
 
 LARGEST = 2**31 - 1
 _MOST = int(sys.float_info.max)
 
 
+class OptionKeywords(TypedDict, total=False):
+    """What argparse is to know of an option."""
+
+    type: Callable[[str], object]
+    metavar: str | tuple[str, ...]
+    choices: tuple[str, ...]
+    action: str | type[Action]
+    const: object
+    nargs: int
+
+
 class Values(Protocol):
     """What a parameter may be."""
 
-    def option(self) -> dict[str, Any]:
+    def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
 
-    def constraint(self) -> list[Any]:
+    def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""
 
-    def accepts(self, value: Any) -> bool:
+    def accepts(self, value: object) -> bool:
         """Whether a value may be one, as of JSON."""
 
 
@@ -60,7 +74,7 @@ class Range:
     words: tuple[str, ...] = ()
     none: bool = False
     infinite: bool = False
-    also: tuple[Any, ...] = ()
+    also: tuple[object, ...] = ()
 
     def __call__(self, text: str) -> Any:
         """Return the value that a text stands for; `ArgumentTypeError` if it is none."""
@@ -101,18 +115,18 @@ class Range:
             text = f"{', '.join(self.words)} or {text}"
         return f"{text}, or none" if self.none else text
 
-    def option(self) -> dict[str, Any]:
+    def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
         return {"type": self, "metavar": "N" if self.whole else "X"}
 
-    def constraint(self) -> list[Any]:
+    def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""
         from numbers import Integral, Real
 
         from perceptron_rs.sklearn_base import Interval, StrOptions
 
         closed = "left" if self.high is None and self.closed == "both" else self.closed
-        found: list[Any] = [
+        found: list[object] = [
             Interval(Integral if self.whole else Real, self.low, self.high, closed=closed),
             *([StrOptions(set(self.words))] if self.words else []),
             *self.also,
@@ -138,16 +152,16 @@ class Choice:
 
     words: tuple[str, ...]
     none: bool = False
-    also: tuple[Any, ...] = ()
+    also: tuple[object, ...] = ()
 
     def __str__(self) -> str:
         return f"one of {self.words}" + (" or None" if self.none else "")
 
-    def option(self) -> dict[str, Any]:
+    def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
         return {"choices": self.words}
 
-    def constraint(self) -> list[Any]:
+    def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""
         from perceptron_rs.sklearn_base import StrOptions
 
@@ -162,13 +176,13 @@ class Choice:
 class Switch:
     """True or False."""
 
-    def option(self) -> dict[str, Any]:
+    def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
         from argparse import BooleanOptionalAction
 
         return {"action": BooleanOptionalAction}
 
-    def constraint(self) -> list[Any]:
+    def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""
         return ["boolean"]
 
@@ -189,14 +203,14 @@ class Other:
         What argparse is to know of an option.
     """
 
-    known: Callable[[], list[Any]]
-    how: Mapping[str, Any] = field(default_factory=dict)
+    known: Callable[[], list[object]]
+    how: OptionKeywords = field(default_factory=OptionKeywords)
 
-    def option(self) -> dict[str, Any]:
+    def option(self) -> OptionKeywords:
         """Return what argparse is to know of an option that sets it."""
-        return dict(self.how)
+        return self.how.copy()
 
-    def constraint(self) -> list[Any]:
+    def constraint(self) -> list[object]:
         """Return what scikit-learn's validation is to know of it."""
         return self.known()
 

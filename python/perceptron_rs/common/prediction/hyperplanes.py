@@ -7,25 +7,24 @@ Whatever shows, measures, exports or digests what predicts reads it there. Plane
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.common.schema import SchemaMixin
 from perceptron_rs.common.sparse_weights import dense
 from perceptron_rs.sklearn_base import check_is_fitted
 
 __all__ = ["hyperplanes"]
 
 
-def hyperplanes(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Return weights (K, d) and intercepts (K,) that a classifier predicts with; None if it has no planes."""
     check_is_fitted(model)
-    if hasattr(type(model), "predictor_"):
+    if isinstance(model, SchemaMixin):
         found = model.predictor_
+        coef, intercept = found.get("coef"), found.get("intercept")
     else:
-        found = {name: getattr(model, f"{name}_", None) for name in ("coef", "intercept")}
-    coef, intercept = found.get("coef"), found.get("intercept")
+        coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
     if coef is None or intercept is None:
         return None
     return (

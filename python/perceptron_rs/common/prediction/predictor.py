@@ -28,9 +28,9 @@ from perceptron_rs.common.targets.planes import (
     label_matrix,
 )
 from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, LearntModel, Model, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
-from perceptron_rs.fitted import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
 from perceptron_rs.state import frozen
 
@@ -81,19 +81,19 @@ class Predictor(SchemaMixin):
 
     engine: EngineName
     n_jobs: int | None
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: NDArray[np.generic]
     #: Whether y may be a matrix of labels.
     _learns_many: ClassVar[bool] = False
     #: Whether X has the columns of the model already, as readers of files make them of raw examples.
     _takes_columns: bool = False
-    _model: Any
+    _model: LearntModel
 
     if not TYPE_CHECKING:  # some learners have a property
         _fixed = ()  # parameters that what has been learnt depends on
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         for part in cls._schema.parts if hasattr(cls, "_schema") else ():
             if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
@@ -113,10 +113,10 @@ class Predictor(SchemaMixin):
     def _check_prediction(self) -> None:
         """Raise ValueError for parameters that predict nothing together."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return self._pickled(dict(vars(self)))
 
-    def _pickled(self, attributes: dict[str, Any]) -> dict[str, Any]:
+    def _pickled(self, attributes: dict[str, object]) -> dict[str, object]:
         """Replace in a copy of the attributes what only this process can have."""
         if "_average" in attributes:
             attributes["_average"] = []  # what has been read is no part of a model
@@ -135,16 +135,22 @@ class Predictor(SchemaMixin):
     def _set_state(self, state: State) -> None:
         self._model = self._model_from(get_engine(self.engine), frozen(state))
 
-    def _model_of(self, engine: Engine) -> Any:
+    def _model_of(self, engine: Engine) -> LearntModel:
         """Return the model; one of this engine."""
-        model, kind = self._model, cast("object", engine.Model)
-        if type(model) is kind:
-            return model
-        return self._model_from(engine, model.state())
+        model = self._model
+        return model if is_of(engine, model) else self._model_from(engine, model.state())
 
-    def _model_from(self, engine: Engine, state: State) -> Any:
+    def _model_from(self, engine: Engine, state: State) -> LearntModel:
         """Return a model of the arrays of its state, which may be packed."""
+        return self._engine_model(engine, state)
+
+    def _engine_model(self, engine: Engine, state: State) -> Model:
         return engine.Model.from_state(self._schema.algorithm, unpacked(state))
+
+
+def is_of(engine: Engine, model: LearntModel) -> bool:
+    """Whether a model is one of this engine."""
+    return type(model) is cast("object", engine.Model)
 
 
 class Classifier(Predictor):
@@ -250,7 +256,7 @@ class MistakeClassifier(Classifier):
         if label_matrix(self) == "sparse":
             from scipy.sparse import csr_matrix
 
-            return cast("NDArray[Any]", csr_matrix(found))
+            return cast("NDArray[np.generic]", csr_matrix(found))
         return found
 
     @property

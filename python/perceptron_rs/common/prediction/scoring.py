@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
@@ -13,17 +14,20 @@ from perceptron_rs.common.targets.labels import target_of
 from perceptron_rs.common.targets.planes import is_multilabel, learns_many
 from perceptron_rs.sklearn_base import ClassifierMixin
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 __all__ = ["Scoring"]
 
 
 class Scoring(ClassifierMixin):
     """The tags of a classifier, and its method ``score`` with errors that name their argument."""
 
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
 
     if TYPE_CHECKING:
 
-        def predict(self, X: MatrixLike) -> NDArray[Any]:
+        def predict(self, X: MatrixLike) -> NDArray[np.generic]:
             """Predict the class of each example."""
 
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
@@ -60,7 +64,7 @@ class Scoring(ClassifierMixin):
         with naming("y" if sample_weight is None else "sample_weight"):
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = vars(self).get("kernel") == "precomputed"

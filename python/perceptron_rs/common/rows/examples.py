@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from perceptron_rs.common.rows.storage import (
 )
 from perceptron_rs.csr import stored_csr, without_duplicates
 from perceptron_rs.engines import Engine, Rows
-from perceptron_rs.fitted import feature_names
+from perceptron_rs.estimator_attributes import feature_names
+from perceptron_rs.state import StoredRows
 
 if TYPE_CHECKING:
     from perceptron_rs.common.schema import SchemaMixin
@@ -51,9 +52,9 @@ class ValidatedRows:
     """The rows of an engine, the values to look at after an overflow, and the arrays that are read."""
 
     rows: Rows
-    values: NDArray[Any]
-    indptr: NDArray[np.generic] | None
-    stored: dict[str, NDArray[Any]]
+    values: NDArray[np.generic]
+    indptr: NDArray[np.integer] | None
+    stored: StoredRows
 
     def is_view_of(self, X: MatrixLike) -> bool:
         """Whether the engine reads the very arrays of X, which are parts of others."""
@@ -114,10 +115,10 @@ def examples(estimator: object, engine: Engine, X: MatrixLike, *, reset: bool) -
 class RawInput(Protocol):
     """How columns were made of raw examples when a model was trained."""
 
-    def columns_of(self, X: object) -> Any:
+    def columns_of(self, X: object) -> MatrixLike:
         """Return the columns of texts or dictionaries; X itself, if it has columns."""
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: object) -> MatrixLike:
         """Return columns of numbers as the model's were scaled."""
 
 
@@ -149,11 +150,11 @@ def examples_of_numbers(
         return read(engine, X if how is None else how.scaled(X))
 
 
-def _are_dictionaries(X: Any) -> bool:
+def _are_dictionaries(X: object) -> bool:
     return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
 
 
-def _rows_of_dictionaries(predictor: Any, X: Any) -> NDArray[np.generic]:
+def _rows_of_dictionaries(predictor: SchemaMixin, X: MatrixLike) -> NDArray[np.generic]:
     """Return dictionaries as rows of the columns that they name."""
     known = getattr(predictor, "feature_names_in_", None)
     if known is None:
@@ -243,7 +244,7 @@ def _is_plain_csr(X: MatrixLike) -> bool:
     )
 
 
-def _has_known_columns(X: MatrixLike, estimator: Any, reset: bool) -> bool:
+def _has_known_columns(X: MatrixLike, estimator: object, reset: bool) -> bool:
     """Whether scikit-learn would find nothing: nobody names columns, and there are as many as before.
 
     For a small batch its search for names takes longer than learning.
@@ -255,7 +256,7 @@ def _has_known_columns(X: MatrixLike, estimator: Any, reset: bool) -> bool:
     return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
 
 
-def as_array(X: MatrixLike) -> Any:
+def as_array(X: MatrixLike) -> MatrixLike:
     """Return an object that can do no more than become an array as that array; anything else as it is.
 
     Of Arrow tables the columns of pandas' index are left out, which are no features.
@@ -266,7 +267,7 @@ def as_array(X: MatrixLike) -> Any:
     return np.asarray(X)
 
 
-def check_matrix(X: MatrixLike) -> Any:
+def check_matrix(X: MatrixLike) -> MatrixLike:
     """Return X as an array or a sound sparse matrix; refuse what scikit-learn passes or does not name."""
     X = as_array(X)
     if is_sparse(X):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.storage import STORED
 from perceptron_rs.csr import csr_of, csr_slice, csr_to_dense, stored_csr
 from perceptron_rs.engines import Engine, Rows
@@ -22,8 +23,10 @@ __all__ = [
     "slice_rows",
 ]
 
+Value = TypeVar("Value", bound=np.generic)
 
-def select_rows(stored: StoredRows, numbers: NDArray[Any]) -> StoredRows:
+
+def select_rows(stored: StoredRows, numbers: NDArray[np.generic]) -> StoredRows:
     """Return the rows with these numbers, as copies."""
     if "rows" in stored:
         return {"rows": portable_values(stored["rows"][numbers])}
@@ -41,7 +44,7 @@ def select_rows(stored: StoredRows, numbers: NDArray[Any]) -> StoredRows:
     }
 
 
-def portable_values(values: NDArray[Any]) -> NDArray[Any]:
+def portable_values(values: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return values in a type that SciPy and model files have: numbers of 16 bits as float32."""
     is_half = values.dtype == np.float16 or values.dtype not in STORED
     return values.astype(np.float32) if is_half else values
@@ -54,14 +57,14 @@ def slice_rows(stored: StoredRows, begin: int, end: int) -> StoredRows:
     return stored_csr(*csr_slice(*csr_of(stored), begin, end))
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Value]) -> NDArray[Value]:
     """Return a view of an array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def matrix_of(stored: StoredRows, columns: int) -> Any:
+def matrix_of(stored: StoredRows, columns: int) -> MatrixLike:
     """Return stored rows as a matrix for users: read-only, for it may share memory with the X of a fit."""
     if "rows" in stored:
         return read_only(stored["rows"])
@@ -72,7 +75,7 @@ def matrix_of(stored: StoredRows, columns: int) -> Any:
     return csr_matrix(parts, shape=(len(parts[2]) - 1, columns))
 
 
-def select_columns(engine: Engine, stored: StoredRows, numbers: NDArray[Any], columns: int) -> Rows:
+def select_columns(engine: Engine, stored: StoredRows, numbers: NDArray[np.generic], columns: int) -> Rows:
     """Return the columns with these numbers of stored rows, as the engine has them."""
     if "rows" in stored:
         return engine.dense_rows(np.ascontiguousarray(stored["rows"][:, numbers]))
@@ -109,12 +112,12 @@ def concatenate_rows(first: StoredRows, *others: StoredRows) -> StoredRows:
     }
 
 
-def _concatenated(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+def _concatenated(arrays: list[NDArray[np.generic]]) -> NDArray[np.generic]:
     # As if they were joined one by one: the type of three is another one at times.
     return np.concatenate(arrays, dtype=reduce(np.promote_types, [array.dtype for array in arrays]))
 
 
-def _dense(stored: StoredRows, columns: int) -> NDArray[Any]:
+def _dense(stored: StoredRows, columns: int) -> NDArray[np.generic]:
     if "rows" in stored:
         return stored["rows"]
     return csr_to_dense(*csr_of(stored), columns)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import sys
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,21 +35,28 @@ _PARTS = {
 class CsrArrays:
     """The arrays of a CSR matrix, where SciPy's would do no more than hold them: it takes long to import."""
 
-    data: NDArray[Any]
-    indices: NDArray[Any]
-    indptr: NDArray[Any]
+    data: NDArray[np.generic]
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
     shape: tuple[int, int]
     format: str = "csr"
 
     @classmethod
-    def of(cls, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], columns: int) -> CsrArrays:
+    def of(
+        cls,
+        data: NDArray[np.generic],
+        indices: NDArray[np.integer],
+        indptr: NDArray[np.integer],
+        columns: int,
+    ) -> CsrArrays:
         """Return rows with indices of one type, as SciPy's are: int32 if that holds entries and columns."""
         index = np.int32 if max(indptr[-1], columns) < 2**31 else np.int64
-        arrays = indices.astype(index, copy=False), indptr.astype(index, copy=False)
-        return cls(data, *arrays, (len(indptr) - 1, columns))
+        places: NDArray[np.integer] = indices.astype(index, copy=False)
+        starts: NDArray[np.integer] = indptr.astype(index, copy=False)
+        return cls(data, places, starts, (len(indptr) - 1, columns))
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """The type of the values."""
         return self.data.dtype
 
@@ -58,17 +64,17 @@ class CsrArrays:
         """Return the matrix itself."""
         return self
 
-    def with_data(self, data: NDArray[Any]) -> CsrArrays:
+    def with_data(self, data: NDArray[np.generic]) -> CsrArrays:
         """Return the matrix with other values."""
         return replace(self, data=data)
 
-    def matrix(self) -> Any:
+    def matrix(self) -> MatrixLike:
         """Return the matrix of SciPy."""
         from scipy.sparse import csr_matrix
 
         return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape, copy=False)
 
-    def canonical_matrix(self) -> Any:
+    def canonical_matrix(self) -> MatrixLike:
         """Return the matrix of SciPy, of rows that have sorted, distinct columns."""
         X = self.matrix()
         X.has_sorted_indices = X.has_canonical_format = True
@@ -81,7 +87,7 @@ def is_sparse(X: MatrixLike) -> bool:
     return isinstance(X, CsrArrays) or (scipy is not None and bool(scipy.issparse(X)))
 
 
-def checked_format(X: MatrixLike) -> Any:
+def checked_format(X: MatrixLike) -> MatrixLike:
     """Check the parts of a sparse matrix, and return it in a form that is safe to convert to CSR.
 
     The parts of a CSR matrix itself are checked by the engine.
@@ -147,7 +153,9 @@ def csr_arrays(X: MatrixLike) -> CsrTriple:
     return indptr, indices, to_stored(X.data)
 
 
-def _index_array(part: NDArray[Any], name: str, wanted: np.dtype[Any] | None) -> NDArray[Any]:
+def _index_array(
+    part: NDArray[np.generic], name: str, wanted: np.dtype[np.generic] | None
+) -> NDArray[np.generic]:
     """Return index numbers as int32 or int64, of the ``wanted`` one of the two if they fit."""
     dtype = part.dtype.newbyteorder("=")
     if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):

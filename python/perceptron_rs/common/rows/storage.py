@@ -50,7 +50,7 @@ def index_columns(schema: Any) -> frozenset[str]:
     return frozenset(name for name in noted if isinstance(name, str))
 
 
-def without_index(given: Any) -> Any:
+def without_index(given: Any) -> MatrixLike:
     """Return an Arrow table without the columns of pandas' index; anything else as it is."""
     if not type(given).__module__.startswith("pyarrow") or not hasattr(given, "select"):
         return given
@@ -90,7 +90,7 @@ def type_of(name: str) -> np.dtype[np.generic]:
     return np.dtype(name)
 
 
-def checked_by(check: Callable[[Any], Any], X: MatrixLike) -> Any:
+def checked_by(check: Callable[[Any], object], X: MatrixLike) -> MatrixLike:
     """Check X by a function of scikit-learn. It does not know bfloat16, and gets the bits as integers."""
     if isinstance(X, np.ndarray) and _is_bfloat16(X.dtype):
         return np.asarray(check(X.view(np.uint16))).view(X.dtype)

@@ -92,7 +92,7 @@ def label_array(
             y = y.astype(y.dtype.newbyteorder("="))
         if kind == "b":  # comparisons of NumPy go wrong for bytes that are neither 0 nor 1
             y = y.view(np.uint8) != 0
-    return cast("NDArray[Any]", y)
+    return cast("NDArray[np.generic]", y)
 
 
 def _refuse_many(estimator: BaseEstimator | None, y: ArrayLike, name: str) -> None:
@@ -167,7 +167,7 @@ def _one_dimension(y: ArrayLike) -> NDArray[np.generic]:
         y = column_or_1d(y, warn=True)
     if y.dtype.kind == "T":  # strings of any length, which many functions do not know yet
         y = y.astype(object)
-    return cast("NDArray[Any]", y)
+    return cast("NDArray[np.generic]", y)
 
 
 def _is_rounded(y: NDArray[np.generic]) -> bool:
@@ -313,12 +313,12 @@ def _refuse_continuous(y: NDArray[np.generic]) -> None:
             )
 
 
-def _shifted(y: NDArray[Any], low: int) -> NDArray[np.int64]:
+def _shifted(y: NDArray[np.generic], low: int) -> NDArray[np.int64]:
     """Return y - low as int64; the caller knows that the differences are small."""
     if y.dtype.kind == "f":  # float16 rounds the differences of its own numbers
         return np.asarray(y.astype(np.float64) - low, dtype=np.int64)
     if y.dtype == np.uint64 and low > 0:
-        return np.asarray(y - np.uint64(low), dtype=np.int64)
+        return np.asarray(y.astype(np.uint64, copy=False) - np.uint64(low), dtype=np.int64)
     return np.asarray(y.astype(np.int64) - low)
 
 
@@ -330,11 +330,11 @@ def new_classes(
     if classes is None:
         if known is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        return cast("NDArray[Any]", known)
+        return cast("NDArray[np.generic]", known)
     with naming("classes"):
         # For a small block scikit-learn's look at a list takes longer than learning.
         if known is not None and isinstance(classes, list) and classes == known.tolist():
-            return cast("NDArray[Any]", known)
+            return cast("NDArray[np.generic]", known)
         given = encode_new(label_array(estimator, classes, None, "classes"), "classes", least=least)[0]
         if known is not None and not np.array_equal(given, known):
             raise ValueError(

@@ -84,7 +84,7 @@ def check_classes(classes: NDArray[np.generic], planes: int | None = None, *, le
         )
 
 
-def assert_finite_weights(**weights: Any) -> None:
+def assert_finite_weights(**weights: object) -> None:
     """Raise if weights that predict, given by the attribute's name, were set to what no fit leaves."""
     for name, numbers in weights.items():
         bad = np.asarray(numbers, dtype=np.float64)

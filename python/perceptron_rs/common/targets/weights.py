@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +58,7 @@ class CallWeights:
         return CallWeights(sample, self.planes, idle)
 
 
-def sample_weights(sample_weight: ArrayLike, labels: NDArray[np.uint32]) -> Floats | None:
+def sample_weights(sample_weight: ArrayLike, labels: NDArray[np.generic]) -> Floats | None:
     """Return one finite weight >= 0 for each example, or None for equal weights."""
     if sample_weight is None:
         return None
@@ -181,7 +180,7 @@ def _weightless(weights: Floats | None, planes: Floats, labels: NDArray[np.uint3
     return idle
 
 
-def infinite_weight(value: Any) -> ArgumentError:
+def infinite_weight(value: object) -> ArgumentError:
     """Return the error for a weight of an example that is negative, infinite or NaN."""
     return ArgumentError("{sample_weight} must be finite and >= 0, got {value}", value=value)
 

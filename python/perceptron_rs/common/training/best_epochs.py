@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.engines import Model
+from perceptron_rs.engines import RunState
 from perceptron_rs.state import State, arrays_of
 
 __all__ = ["Best", "spliced"]
@@ -22,9 +20,9 @@ _LISTS = {
 class Best:
     """The state of a run in which each decision is as it was after its best epoch so far."""
 
-    state: Model | State | None = None
+    state: RunState | None = None
 
-    def take(self, state: Model | State, better: NDArray[np.bool_]) -> None:
+    def take(self, state: RunState, better: NDArray[np.bool_]) -> None:
         """Take over from the state after an epoch the decisions for which no epoch was as good."""
         if self.state is None or better.all():
             self.state = state
@@ -33,7 +31,7 @@ class Best:
             self.state = spliced(first, second, better)
 
 
-def _alike(*states: Model | State) -> list[State]:
+def _alike(*states: RunState) -> list[State]:
     """Return states as arrays of the same names: what is pending of a penalty may be 0 in one of them."""
     arrays = list(map(arrays_of, states))
     strengths = next((state["strengths"] for state in arrays if "strengths" in state), None)
@@ -72,7 +70,7 @@ def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
     return found
 
 
-def _entry_ends(state: State, name: str, planes: int) -> NDArray[Any] | None:
+def _entry_ends(state: State, name: str, planes: int) -> NDArray[np.generic] | None:
     """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
     if name.startswith("swap_"):  # of the planes, one after another
         return np.searchsorted(state["swap_plane"], np.arange(planes + 1))

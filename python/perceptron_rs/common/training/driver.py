@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.training.best_epochs import Best
-from perceptron_rs.engines import Engine, Model, Run
+from perceptron_rs.engines import Engine, Run, RunState
 from perceptron_rs.settings import Data, Epoch, Linear, Settings
 from perceptron_rs.state import State
 
@@ -38,7 +38,7 @@ Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], 
 
 #: Given what has been learnt, says how much each decision loses on examples that are not learnt from, (D,).
 #: The result of a run is then what each decision had learnt when it lost least, for the first time.
-HeldOut: TypeAlias = Callable[[Model | State], NDArray[np.float64]]
+HeldOut: TypeAlias = Callable[[RunState], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Report:
     those of all epochs.
     """
 
-    state: Model | State
+    state: RunState
     mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
     losses: NDArray[np.float64]  # (E, D): as the run tells them, 0.0 after a decision has ended
     n_iter: NDArray[np.int64]  # (D,)
@@ -98,7 +98,7 @@ class DriveCall:
     """The arguments of a call of `drive`, and its report."""
 
     data: Data
-    state: Model | State
+    state: RunState
     settings: Linear
     first_epoch: int
     report: Report
@@ -144,7 +144,7 @@ class StoppingRule:
 def drive(
     engine: Engine,
     data: Data,
-    state: Model | State,
+    state: RunState,
     settings: Settings,
     schedule: Schedule,
     watch: Watch | None = None,

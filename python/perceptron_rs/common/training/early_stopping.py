@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from perceptron_rs.common.rows.examples import ValidatedRows
 from perceptron_rs.common.rows.selection import select_rows
 from perceptron_rs.common.targets.label_sets import positives
 from perceptron_rs.common.targets.planes import is_positive
-from perceptron_rs.engines import Engine, Model, State, rows_of
+from perceptron_rs.engines import Engine, RunState, rows_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.state import stored_values
 
@@ -27,11 +27,11 @@ __all__ = ["Validation", "ValidationScores", "selected", "split"]
 _OF_VALIDATION = 2**64 - 3
 
 #: Gives what each example of the validation part gets in a state: activations or votes (m, K).
-ValidationScores: TypeAlias = Callable[[Model | State], NDArray[np.float64]]
+ValidationScores: TypeAlias = Callable[[RunState], NDArray[np.float64]]
 
 
 def split(
-    engine: Engine, labels: NDArray[np.uint32], rows: NDArray[Any] | None, fraction: float, seed: int
+    engine: Engine, labels: NDArray[np.uint32], rows: NDArray[np.generic] | None, fraction: float, seed: int
 ) -> NDArray[np.intp]:
     """Draw the examples of the validation set from these ``rows`` (None: all); they keep their order.
 
@@ -79,7 +79,7 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
     return taken
 
 
-def selected(engine: Engine, data: ValidatedRows, rows: NDArray[Any]) -> ValidatedRows:
+def selected(engine: Engine, data: ValidatedRows, rows: NDArray[np.generic]) -> ValidatedRows:
     """Return some of the examples, as copies."""
     stored = select_rows(data.stored, rows)
     found = rows_of(engine, stored, data.rows.shape[1])
@@ -120,7 +120,7 @@ class Validation:
         self.positive, self.tie = positive, tie
         self.scores: list[NDArray[np.float64]] = []
 
-    def accuracy(self, state: Model | State) -> NDArray[np.float64]:
+    def accuracy(self, state: RunState) -> NDArray[np.float64]:
         """Return the accuracy of each decision."""
         given = self.judge(state)
         if not np.isfinite(given).all():
@@ -139,7 +139,7 @@ class Validation:
         accuracy: NDArray[np.float64] = won / np.cumsum(self.weight)[-1]
         return accuracy
 
-    def __call__(self, state: Model | State) -> NDArray[np.float64]:
+    def __call__(self, state: RunState) -> NDArray[np.float64]:
         """Return minus the accuracy of each decision."""
         self.scores.append(self.accuracy(state))
         return -self.scores[-1]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from perceptron_rs.common.training.early_stopping import Validation, selected, s
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.engines import rows_of
+from perceptron_rs.engines import LearntModel, rows_of
 from perceptron_rs.settings import Chain, Data, Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 
@@ -69,7 +70,7 @@ class InMemory(Feeder):
         sample_weight: ArrayLike = None,
         *,
         classes: ArrayLike = None,
-        start: dict[str, Any] | None = None,
+        start: Mapping[str, object] | None = None,
         checked: bool = True,
         tracks: bool = False,
     ) -> None:
@@ -160,7 +161,9 @@ class InMemory(Feeder):
             return None
         return FitTask(self.model, self.X, self.y, self.sample_weight)
 
-    def learn(self, state: Any, settings: Settings, schedule: Schedule, observer: Observer | None) -> Report:
+    def learn(
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
+    ) -> Report:
         """Learn in one run, or in partitions on threads."""
         model = self.model
         cut = model if isinstance(model, PartitionParameters) and not self.is_pass else None
@@ -175,7 +178,7 @@ class InMemory(Feeder):
             rounds = in_threads(engine, parts, alone, str(cut.mixing), n_threads(model))
             return follow(Mixed(model._arrays(state), rounds), settings, schedule, watch, self.held_out)
 
-    def record(self, state: Any) -> AbstractContextManager[None]:
+    def record(self, state: LearntModel) -> AbstractContextManager[None]:
         """Return what adds the call to the record of the estimator."""
         return recorded(self.model, self.method, self.data.stored, self.labels, self.sample, state)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
-from perceptron_rs.engines import Model, Run, State
+from perceptron_rs.engines import Run, RunState
 from perceptron_rs.float_mode import foreign, standard
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class _Learnt:
     """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""
 
     def __init__(
-        self, estimator: Trainable, publish: Callable[[Trainable, Model | State], None], run: Run
+        self, estimator: Trainable, publish: Callable[[Trainable, RunState], None], run: Run
     ) -> None:
         self.estimator, self.publish = estimator, publish
         self.run: Run | None = run
@@ -141,7 +141,7 @@ class Observer:
         estimator: Trainable,
         n_examples: int,
         task: FitTask | None = None,
-        publish: Callable[[Trainable, Model | State], None] | None = None,
+        publish: Callable[[Trainable, RunState], None] | None = None,
     ) -> None:
         self.task = task if task is not None and task.is_watched else None
         self.estimator, self.publish = estimator, publish
@@ -161,7 +161,7 @@ class Observer:
         mistakes: NDArray[np.int64],
         losses: NDArray[np.float64],
         seconds: float,
-        learnt: Callable[[], Any] | None,
+        learnt: Callable[[], object] | None,
     ) -> tuple[Any, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         record = EpochRecord(

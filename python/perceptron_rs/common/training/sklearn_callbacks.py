@@ -37,7 +37,7 @@ class FitTask:
             return False
 
         @standard()
-        def fitted() -> dict[str, Any]:
+        def fitted() -> dict[str, object]:
             model = copy.copy(self.estimator)
             publish(model)
             return dict(vars(model))

@@ -7,6 +7,7 @@ blocks of a stream, partitions of a cluster). A learner has its start, its setti
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
 from perceptron_rs.audit.record import Method, begin_record, note_end
+from perceptron_rs.choices import ClassWeight
 from perceptron_rs.common.errors import warn_caller
 from perceptron_rs.common.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.common.owner import Owner
@@ -39,7 +41,7 @@ from perceptron_rs.common.training.driver import HeldOut, Report, Schedule
 from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.common.training.sklearn_callbacks import FitTask
 from perceptron_rs.common.turns import Turn
-from perceptron_rs.engines import Engine, Rows, get_engine
+from perceptron_rs.engines import Engine, LearntModel, Rows, RunState, get_engine
 from perceptron_rs.errors import ArgumentError, OptionsError, overflow
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Settings
@@ -87,7 +89,7 @@ class Feeder(ABC):
     #: What that was, (n, K), unless all weights are above 0.
     activations: NDArray[np.float64] | None = None
 
-    def __init__(self, method: Method, start: dict[str, Any] | None = None) -> None:
+    def __init__(self, method: Method, start: Mapping[str, object] | None = None) -> None:
         self.method: Method = method
         self.is_pass = method == "partial_fit"
         self.start = {} if start is None else {name: w for name, w in start.items() if w is not None}
@@ -152,7 +154,7 @@ class Feeder(ABC):
 
     @abstractmethod
     def learn(
-        self, state: object, settings: Settings, schedule: Schedule, observer: Observer | None
+        self, state: LearntModel, settings: Settings, schedule: Schedule, observer: Observer | None
     ) -> Report:
         """Learn from the examples, and add that to the record."""
 
@@ -171,14 +173,14 @@ class Trainable(Owner):
     verbose: int
     shuffle: bool
     random_state: int | np.random.RandomState | None
-    class_weight: Any
+    class_weight: ClassWeight | None
     early_stopping: bool
     validation_fraction: float
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
     n_iter_: int
     validation_scores_: NDArray[np.float64]
     _n_epochs: int  # run by fits since the last cold start: the next one's number
-    _fixed_values: dict[str, Any]  # the parameters of `_fixed` with which it was learnt
+    _fixed_values: dict[str, object]  # the parameters of `_fixed` with which it was learnt
     #: Whether an epoch without a mistake ends a fit.
     _until_clean: ClassVar[bool] = True
 
@@ -191,14 +193,14 @@ class Trainable(Owner):
         """Forget what a cold start must not find."""
 
     @abstractmethod
-    def _start(self, feeder: Feeder) -> Any:
+    def _start(self, feeder: Feeder) -> LearntModel:
         """Return what a run starts with: what was learnt before, or a cold start."""
 
     @abstractmethod
     def _settings(self, feeder: Feeder) -> Settings:
         """Return the settings of a run."""
 
-    def _keep(self, feeder: Feeder, state: object) -> None:  # noqa: ARG002
+    def _keep(self, feeder: Feeder, state: RunState) -> None:  # noqa: ARG002
         """Keep what has been learnt; in the midst of a run, on a copy."""
         self._publish(state)
 
@@ -233,11 +235,11 @@ class Trainable(Owner):
         )
         return CallWeights(sample, planes, unvisited(sample, planes, labels, self._is_one_decision()))
 
-    def _activations(self, feeder: Feeder, state: object, examples: ValidatedRows) -> NDArray[np.float64]:
+    def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
         """Return what examples get in a state of a run, (m, K): activations or votes."""
         raise NotImplementedError
 
-    def _arrays(self, state: Any) -> State:
+    def _arrays(self, state: LearntModel) -> State:
         """Return a state as arrays, for runs over blocks and partitions."""
         return arrays_of(state)
 

@@ -37,7 +37,9 @@ from perceptron_rs.io.threads import in_order
 __all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
 
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
-Arrays: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[Any], int, bool]
+SvmlightParts: TypeAlias = tuple[
+    NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[Any], int, bool
+]
 
 _INT64_MAX = 2**63 - 1
 _CHUNK = BLOCK
@@ -149,7 +151,7 @@ def load_with_base(
     max_ratio: float = MAX_RATIO,
     n_jobs: int | None = None,
     multilabel: bool = False,
-) -> tuple[Any, NDArray[Any], bool]:
+) -> tuple[Any, NDArray[np.generic], bool]:
     """Return what `load_svmlight` does, and whether the lowest index of the files is 0.
 
     Lists of labels are objects in an array.
@@ -165,18 +167,23 @@ def load_with_base(
         raise ValueError(f"offset and length are places in one file, got {len(files)} files")
     threads = thread_count(n_jobs)
     check_value("max_ratio", RATIO, max_ratio)
-    options: dict[str, Any] = {
-        "zero_based": base,
-        "refuse_query_ids": query_id == "refuse",
-        "max_ratio": max_ratio,
-    }
+    refuses = query_id == "refuse"
     names = [name_of_file(file) for file in files]
     if offset == 0 and length <= 0 and not multilabel and all(map(_is_of_core, files)):
-        values, columns, starts, y, width, is_zero_based = read_svmlight(files, threads=threads, **options)
+        values, columns, starts, y, width, is_zero_based = read_svmlight(
+            files, threads=threads, zero_based=base, refuse_query_ids=refuses, max_ratio=max_ratio
+        )
     else:
-        options["zero_based"] = True if base is None else base  # as written, until all is read
-        options["multilabel"] = multilabel
-        parts = [part for file in files for part in _parsed_parts(file, offset, length, **options)]
+        parse = partial(
+            _parsed_parts,
+            offset=offset,
+            length=length,
+            zero_based=True if base is None else base,  # as written, until all is read
+            refuse_query_ids=refuses,
+            max_ratio=max_ratio,
+            multilabel=multilabel,
+        )
+        parts = [part for file in files for part in parse(file)]
         values, columns, starts, y, width, is_zero_based = _joined_parts(parts, base)
     if len(y) == 0 and offset == 0 and length <= 0:
         named = " and ".join(names) if len(names) < 3 else f"any of {len(names)} files, {names[0]} the first"
@@ -297,7 +304,7 @@ def _known_labels(labels: Sequence[float] | None) -> tuple[float, ...] | None:
     return known
 
 
-def _cut_lines(files: Sequence[Any], n: int | None, **options: Any) -> list[Callable[[], Batch]]:
+def _cut_lines(files: Sequence[object], n: int | None, **options: object) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of lines."""
     ranges = byte_ranges(files, n)
     if None in options.values():
@@ -322,7 +329,7 @@ def _read_line_ranges(ranges: list[tuple[str, int, int]], options: dict[str, Any
 
 def _parsed_parts(
     file: object, offset: int = 0, length: int = -1, *, max_ratio: float, multilabel: bool, **options: Any
-) -> Iterator[Arrays]:
+) -> Iterator[SvmlightParts]:
     """Give the examples of a file, some lines at a time."""
     name = name_of_file(file)
 
@@ -332,7 +339,7 @@ def _parsed_parts(
             yield lines, text
             lines += n_lines(text)
 
-    def part(piece: tuple[int, bytes]) -> Arrays:
+    def part(piece: tuple[int, bytes]) -> SvmlightParts:
         lines, text = piece
         if not multilabel:
             return read_svmlight_part(text, path=name, lines_before=lines, **options)
@@ -370,7 +377,7 @@ def _is_of_core(file: object) -> bool:
     return packing is None or (packing.name == "gzip" and file.endswith(".gz"))
 
 
-def _joined_parts(parts: list[Arrays], base: bool | None) -> Arrays:
+def _joined_parts(parts: list[SvmlightParts], base: bool | None) -> SvmlightParts:
     """Return the examples of all parts, whose columns are as written if the base is to be found."""
     none = np.zeros(0, dtype=np.int64)
     values = np.concatenate([np.zeros(0), *(part[0] for part in parts)])

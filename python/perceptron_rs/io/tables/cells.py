@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.io.tables.columns import CellError, arrow, first_row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "CellKinds",
@@ -38,16 +41,16 @@ _BLANKS = " \t"
 _ODD = ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "-", "--", ".")
 
 
-def _trimmed(column: object) -> Any:
+def _trimmed(column: pa.Array) -> pa.Array:
     return arrow("compute").utf8_trim(column, characters=_BLANKS)
 
 
-def missing_cells(column: object) -> Any:
+def missing_cells(column: pa.Array) -> pa.Array:
     """Return which cells of a column of text are blank, and so stand for nothing."""
     return arrow("compute").equal(_trimmed(column), "")
 
 
-def as_numbers(column: Any, name: str, delimiter: str) -> Any:
+def as_numbers(column: pa.Array, name: str, delimiter: str) -> pa.Array:
     """Return a column of text as float64; raise `CellError` for a cell that is no number and not missing."""
     pc, double = arrow("compute"), arrow().float64()
     trimmed = _trimmed(column)
@@ -121,7 +124,7 @@ class CellKinds:
         self.odd: str | None = None
         self.text: str | None = None
 
-    def add(self, column: object) -> None:
+    def add(self, column: pa.Array) -> None:
         """Look at some cells; missing ones are of no kind."""
         pc, as_array = arrow("compute"), arrow().array
         distinct = pc.unique(column).drop_null()
@@ -142,7 +145,7 @@ class CellKinds:
             if getattr(self, kind) is None and len(found):
                 setattr(self, kind, found[0].as_py())
 
-    def _see_numbers(self, cells: Any) -> None:
+    def _see_numbers(self, cells: pa.Array) -> None:
         """Look at numbers that are not written as integers."""
         if not len(cells):
             return
@@ -157,7 +160,7 @@ class CellKinds:
         self.number |= not whole.all()
         self._see_large(cells[int(i)].as_py() for i in np.flatnonzero(whole & (np.abs(values) >= 1e17)))
 
-    def _see_large(self, cells: Any) -> None:
+    def _see_large(self, cells: pa.Array) -> None:
         self.huge |= any(not -(2**63) <= int(Decimal(cell)) < 2**63 for cell in cells)
 
     def label_kind(self) -> LabelKind:
@@ -190,7 +193,7 @@ class CellKinds:
             )
 
 
-def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[np.generic]:
+def as_labels(column: pa.Array, name: str, kind: LabelKind) -> NDArray[np.generic]:
     """Return a column of text as labels of a kind; as text if they are not all of it."""
     pc = arrow("compute")
     row = first_row(pc.is_null(column))
@@ -212,7 +215,7 @@ def as_labels(column: Any, name: str, kind: LabelKind) -> NDArray[np.generic]:
     return np.array(column.to_pylist(), dtype=str)
 
 
-def _whole_cells(column: Any) -> NDArray[np.int64] | None:
+def _whole_cells(column: pa.Array) -> NDArray[np.int64] | None:
     """Return whole numbers; None if a cell is none, or is not written as one."""
     pc = arrow("compute")
     if pc.all(pc.match_substring_regex(column, _INTEGER)).as_py():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 __all__ = [
+    "ArrowRows",
     "CellError",
     "Feature",
     "arrow",
@@ -34,6 +38,9 @@ __all__ = [
     "shown",
     "single",
 ]
+
+#: A table, or a batch of rows.
+ArrowRows: TypeAlias = "pa.Table | pa.RecordBatch"
 
 _OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
 _OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
@@ -78,7 +85,7 @@ class CellError(ArgumentError):
     """What is wrong with a cell, and in which row of the part that was read, from 0; None: in any."""
 
     def __init__(
-        self, row: int | None, text: str, remedy: str = "", settings: Mapping[str, Any] | None = None
+        self, row: int | None, text: str, remedy: str = "", settings: Mapping[str, object] | None = None
     ) -> None:
         super().__init__("{text}", remedy, settings=settings, text=text)
         self.row = row
@@ -121,7 +128,7 @@ def is_lists(kind: object) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def column_of(schema: Any) -> Callable[[str], str]:
+def column_of(schema: pa.Schema) -> Callable[[str], str]:
     """Return what finds the column of a name: "name[0]" is a number in the lists of a column "name"."""
     names = set(schema.names)
 
@@ -133,12 +140,14 @@ def column_of(schema: Any) -> Callable[[str], str]:
     return column
 
 
-def features_of(schema: Any, names: Sequence[str], first: Callable[[], Any] | None) -> list[Feature]:
+def features_of(
+    schema: pa.Schema, names: Sequence[str], first: Callable[[], ArrowRows] | None
+) -> list[Feature]:
     """Return the features of these names; ``first`` gives a part with rows that tells how long lists are."""
     found: list[Feature] = []
     places: dict[str, dict[str, Feature]] = {}
     of_name = column_of(schema)
-    part: Any = None
+    part: ArrowRows | None = None
     for name in names:
         column = of_name(name)
         kind = schema.field(column).type
@@ -150,6 +159,7 @@ def features_of(schema: Any, names: Sequence[str], first: Callable[[], Any] | No
                 width = kind.list_size
             else:
                 part = first() if part is None and first is not None else part
+                assert part is not None  # text has no lists
                 lists = single(part.column(part.schema.get_field_index(column)))
                 width = len(lists[0]) if len(lists) and lists[0].is_valid else 0
                 if len(lists) and not width:
@@ -167,7 +177,7 @@ def features_of(schema: Any, names: Sequence[str], first: Callable[[], Any] | No
     return found
 
 
-def single(column: Any) -> Any:
+def single(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column as one array, of the values themselves where they are codes of a dictionary."""
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
@@ -178,7 +188,7 @@ def single(column: Any) -> Any:
     return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
 
 
-def matrix(table: Any, features: Sequence[Feature]) -> NDArray[np.generic]:
+def matrix(table: ArrowRows, features: Sequence[Feature]) -> NDArray[np.generic]:
     """Return features side by side, in the one type that holds all of them.
 
     Raises
@@ -223,7 +233,7 @@ def _runs(features: Sequence[Feature]) -> Iterator[list[Feature]]:
         yield run
 
 
-def _lists(column: Any, feature: Feature) -> NDArray[np.generic]:
+def _lists(column: pa.Array, feature: Feature) -> NDArray[np.generic]:
     """Return lists of equal lengths as a matrix."""
     pc, name, width = arrow("compute"), feature.column, feature.width
     row = first_row(pc.is_null(column))
@@ -237,7 +247,7 @@ def _lists(column: Any, feature: Feature) -> NDArray[np.generic]:
     return flat.reshape(-1, width)
 
 
-def _check_lengths(column: Any, feature: Feature) -> None:
+def _check_lengths(column: pa.Array, feature: Feature) -> None:
     """Raise `CellError` for a list of another length than the feature's."""
     pc, width = arrow("compute"), feature.width
     lengths = pc.fill_null(pc.list_value_length(column), width).to_numpy(zero_copy_only=False)
@@ -250,7 +260,7 @@ def _check_lengths(column: Any, feature: Feature) -> None:
         )
 
 
-def hashable(column: Any, feature: Feature) -> list[Any]:
+def hashable(column: pa.Array, feature: Feature) -> list[Any]:
     """Return the cells of the column of a feature; raise `CellError` unless they are numbers or text."""
     column = single(column)
     kind, types = column.type, arrow("types")
@@ -269,7 +279,7 @@ def hashable(column: Any, feature: Feature) -> list[Any]:
     return cells
 
 
-def numbers(column: Any, name: str) -> NDArray[Any]:
+def numbers(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))
@@ -285,11 +295,11 @@ def numbers(column: Any, name: str) -> NDArray[Any]:
             "encode it, or leave it out ({drop})",
             {"drop": [name]},
         )
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    found: NDArray[np.generic] = column.to_numpy(zero_copy_only=False)
     return found
 
 
-def labels(column: Any, name: str) -> NDArray[np.generic]:
+def labels(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of labels that has a type: numbers, booleans or strings."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))
@@ -329,7 +339,7 @@ def _whole_labels_of(values: list[Any], name: str) -> NDArray[np.int64]:
         ) from None
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Whether a column holds strings, perhaps as codes of a dictionary."""
     types = arrow("types")
     kind = kind.value_type if types.is_dictionary(kind) else kind

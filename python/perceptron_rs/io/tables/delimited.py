@@ -10,11 +10,17 @@ import io
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.tables.cells import as_numbers, is_value, missing_cells
 from perceptron_rs.io.tables.columns import CellError, arrow, shown, single
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.csv import InvalidRow
+
+    from perceptron_rs.io.tables.columns import ArrowRows
 
 __all__ = ["HOW_TO_SAY", "CsvText", "Records"]
 
@@ -159,7 +165,7 @@ class CsvText:
         return text[end:]
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> pa.Schema:
         """The columns as a schema of Arrow, all of numbers."""
         return arrow().schema([(name, arrow().float64()) for name in self.names])
 
@@ -194,7 +200,7 @@ class CsvText:
                 target=target,
             )
 
-    def table(self, text: bytes, wanted: Collection[str], numbers: Collection[str]) -> Any:
+    def table(self, text: bytes, wanted: Collection[str], numbers: Collection[str]) -> pa.Table:
         """Return some columns of whole records as an Arrow table: these as numbers, the others as text.
 
         Raises
@@ -217,7 +223,7 @@ class CsvText:
         self._as_text |= {name for name in kinds if kinds[name] and not _is_numeric(table.column(name))}
         return columns
 
-    def converted(self, table: Any, numbers: Iterable[str]) -> Any:
+    def converted(self, table: ArrowRows, numbers: Iterable[str]) -> pa.Table:
         """Return a table whose cells of text in these columns are numbers."""
         for name in numbers:
             place = table.schema.get_field_index(name)
@@ -225,13 +231,13 @@ class CsvText:
             table = table.set_column(place, name, as_numbers(column, name, self.delimiter))
         return table
 
-    def _read(self, text: bytes, kinds: dict[str, bool]) -> Any:
+    def _read(self, text: bytes, kinds: dict[str, bool]) -> pa.Table:
         """Return columns as numbers or, as they stand, as text."""
         pyarrow, reader = arrow(), arrow("csv")
         if not text.strip(b"\r\n"):
             fields = [(n, pyarrow.float64() if kinds[n] else pyarrow.string()) for n in kinds]
             return pyarrow.schema(fields).empty_table()
-        bad: list[Any] = []
+        bad: list[InvalidRow] = []
 
         def refused(row: object) -> str:
             bad.append(row)
@@ -275,7 +281,7 @@ class CsvText:
         return table.rename_columns(list(places))
 
 
-def _is_numeric(column: object) -> bool:
+def _is_numeric(column: pa.Array) -> bool:
     """Whether Arrow takes all cells of a column of text for numbers."""
     try:
         arrow("compute").utf8_trim(column, characters=" \t").cast(arrow().float64())

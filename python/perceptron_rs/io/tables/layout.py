@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.errors import ArgumentError
@@ -32,6 +33,11 @@ from perceptron_rs.io.tables.columns import (
     single,
 )
 from perceptron_rs.io.tables.delimited import HOW_TO_SAY, CsvText
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from perceptron_rs.io.tables.columns import ArrowRows
 
 __all__ = ["Layout", "layout_of", "located"]
 
@@ -62,14 +68,14 @@ class Layout:
 
     def __init__(
         self,
-        schema: Any,
+        schema: pa.Schema,
         name: str,
         *,
         target: str | None,
         weight: str | None = None,
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
-        first: Callable[[], Any] | None = None,
+        first: Callable[[], ArrowRows] | None = None,
         n_features: int | None = None,
     ) -> None:
         check_weight(target, weight)
@@ -107,7 +113,7 @@ class Layout:
         features = self.columns if self.is_sparse else [feature.column for feature in self.features]
         return list(dict.fromkeys([*features, *(n for n in (self.target, self.weight) if n is not None)]))
 
-    def _features(self, schema: Any, drop: Sequence[str]) -> list[str]:
+    def _features(self, schema: pa.Schema, drop: Sequence[str]) -> list[str]:
         """Return the columns that are features unless somebody names them."""
         names = list(schema.names)
         for name in drop:
@@ -119,7 +125,7 @@ class Layout:
             refuse_unnamed(names, name, self.name)
         return found
 
-    def _check(self, schema: Any, found: list[str]) -> None:
+    def _check(self, schema: pa.Schema, found: list[str]) -> None:
         """Refuse names that no column has, or two."""
         names = list(schema.names)
         for wanted in (self.target, self.weight, *map(column_of(schema), found)):
@@ -157,7 +163,7 @@ class Layout:
         return Source(batches=batches, name=self.name, **given)
 
     def batches(
-        self, tables: Iterable[Any], label_kind: LabelKind | None = None, before: int = 0
+        self, tables: Iterable[ArrowRows], label_kind: LabelKind | None = None, before: int = 0
     ) -> Iterator[Batch]:
         """Give the examples of the parts of a file, after so many rows.
 
@@ -171,7 +177,7 @@ class Layout:
 
     def batch(
         self,
-        table: object,
+        table: ArrowRows,
         label_kind: LabelKind | None = None,
         *,
         hash_bits: int | None = None,
@@ -182,12 +188,12 @@ class Layout:
         X = self.X(table) if hash_bits is None else self.hashed(table, hash_bits)
         return Batch(X, self.y(table, label_kind) if is_labelled else None, weight)
 
-    def hashed(self, table: Any, bits: int) -> Any:
+    def hashed(self, table: ArrowRows, bits: int) -> CsrArrays:
         """Return the features hashed as scikit-learn hashes dicts: of a string, its name and value are one.
 
         A missing value is no feature.
         """
-        rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
+        rows: list[dict[str, float | str]] = [{} for _ in range(table.num_rows)]
         lists: dict[str, list[Any]] = {}
         for feature in self.features:
             if feature.column not in lists:
@@ -201,17 +207,17 @@ class Layout:
                     row[feature.name] = value
         return CsrArrays.of(*hashed_dictionaries(rows, 1 << bits), 1 << bits)
 
-    def texts(self, schema: Any) -> tuple[str, ...]:
+    def texts(self, schema: pa.Schema) -> tuple[str, ...]:
         """Return the features that hold text by their types."""
         return tuple(f.name for f in self.features if is_text(schema.field(f.column).type))
 
-    def X(self, table: object) -> Any:  # noqa: N802  as everywhere
+    def X(self, table: ArrowRows) -> MatrixLike:  # noqa: N802  as everywhere
         """Return the features."""
         if self.is_sparse:
             return self._sparse(table)
         return matrix(table, self.features)
 
-    def y(self, table: object, label_kind: LabelKind | None = None) -> Any:
+    def y(self, table: ArrowRows, label_kind: LabelKind | None = None) -> Any:
         """Return the labels, if there are any."""
         if self.target is None:
             return None
@@ -220,10 +226,10 @@ class Layout:
             return labels(column, self.target)
         return as_labels(single(column), self.target, label_kind)
 
-    def _column(self, table: Any, name: str) -> Any:
+    def _column(self, table: ArrowRows, name: str) -> pa.Array | pa.ChunkedArray:
         return table.column(table.schema.get_field_index(name))
 
-    def _sparse(self, table: object) -> Any:
+    def _sparse(self, table: ArrowRows) -> MatrixLike:
         indices, values = (single(self._column(table, name)) for name in ("indices", "values"))
         types = arrow("types")
         if types.is_fixed_size_list(indices.type) or types.is_fixed_size_list(values.type):
@@ -265,12 +271,12 @@ def lacks(place: str, column: str, option: str, names: Sequence[str]) -> Argumen
 
 
 def layout_of(
-    schema: Any,
+    schema: pa.Schema,
     name: str,
     reading: Reading,
     *,
     text: CsvText | None = None,
-    first: Callable[[], Any] | None = None,
+    first: Callable[[], ArrowRows] | None = None,
 ) -> Layout:
     """Return which columns are what: as options say, as a model knows, else the last is the target.
 
@@ -295,8 +301,8 @@ def layout_of(
             place=f"{name}: ",
             twice=twice,
         )
-    for option in ("columns", "drop"):
-        for n in getattr(reading, option) or ():
+    for option, named_there in (("columns", reading.columns), ("drop", reading.drop)):
+        for n in named_there or ():
             if column(n) not in names:
                 raise lacks(name, n, option, names)
     lacking = [n for n in (reading.names or ()) if named and column(n) not in names]
@@ -310,8 +316,16 @@ def layout_of(
     weight = reading.sample_weight
     if weight is not None and weight not in names:
         raise lacks(name, weight, "sample_weight", names)
-    how: dict[str, Any] = {"target": target, "weight": weight, "columns": columns, "drop": drop}
-    layout = Layout(schema, name, **how, first=first, n_features=reading.n_features)
+    layout = Layout(
+        schema,
+        name,
+        target=target,
+        weight=weight,
+        columns=columns,
+        drop=drop,
+        first=first,
+        n_features=reading.n_features,
+    )
     n_features = layout.n_features
     if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
         whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from perceptron_rs.io.tables.delimited import CsvText
 from perceptron_rs.io.tables.layout import Layout, layout_of, located
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.threads import in_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from perceptron_rs.io.tables.columns import ArrowRows
 
 __all__ = [
     "CsvLines",
@@ -189,7 +194,7 @@ class CsvLines:
         names = tuple(feature.name for feature in layout.features)
         return Examples(X, y, weights, hashed=(names, self.texts or ()))
 
-    def table(self, text: bytes) -> Any:
+    def table(self, text: bytes) -> pa.Table:
         """Return the columns that are needed, as numbers where it is known that they hold them."""
         layout = self.layout
         assert layout is not None
@@ -199,7 +204,7 @@ class CsvLines:
         used = [name for name in layout.used if self.reading.with_labels or name != layout.target]
         return self.text.table(text, used, numbers)
 
-    def _batch(self, table: Any) -> Batch:
+    def _batch(self, table: ArrowRows) -> Batch:
         layout = self.layout
         assert layout is not None
         if self.reading.hash_bits is not None and self.texts is None:
@@ -354,11 +359,11 @@ class ParquetFile:
         """Return which columns are what."""
         return layout_of(self.schema, name, reading, first=self.first)
 
-    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+    def parts(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Give these columns of some rows after others."""
         return iter(self.file.iter_batches(columns=columns))
 
-    def first(self) -> Any:
+    def first(self) -> ArrowRows:
         """Return the first row, if there is any."""
         return next(self.file.iter_batches(batch_size=1), self.schema.empty_table())
 
@@ -391,11 +396,11 @@ class IpcFile(ParquetFile):
         self.file = arrow("ipc").open_file(mapped)
         self.schema = self.file.schema
 
-    def parts(self, columns: Sequence[str] = ()) -> Iterator[Any]:  # noqa: ARG002  nothing is read of the others
+    def parts(self, columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  nothing is read of the others
         """Give some rows after others."""
         return map(self.file.get_batch, range(self.file.num_record_batches))
 
-    def first(self) -> Any:
+    def first(self) -> ArrowRows:
         """Return some rows, if there are any."""
         return next(self.parts(), self.schema.empty_table())
 
@@ -433,7 +438,7 @@ def _read_row_groups(groups: list[tuple[str, int]], reading: Reading) -> Batch:
     return joined(batches)
 
 
-def _no_rows(schema: object) -> Any:
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return arrow().RecordBatch.from_pylist([], schema=schema)
 
 
@@ -509,10 +514,10 @@ def open_arrow(
         return replace(_opened(files, reading), check=partial(_refuse_cut, sizes))
     once = isinstance(data, pyarrow.RecordBatchReader)
 
-    def stream() -> Any:
+    def stream() -> pa.RecordBatchReader:
         return pyarrow.RecordBatchReader.from_stream(data)
 
-    def first() -> Any:
+    def first() -> ArrowRows:
         if once:
             raise ValueError(
                 "the table: a stream that is read once must have its lists in columns of fixed-size lists; "
@@ -521,8 +526,16 @@ def open_arrow(
         return next(iter(stream()), None) or stream().schema.empty_table()
 
     found = [stream()]
-    how: dict[str, Any] = {"target": target, "weight": sample_weight, "columns": columns, "drop": drop}
-    layout = Layout(found[0].schema, "the table", **how, first=first, n_features=n_features)
+    layout = Layout(
+        found[0].schema,
+        "the table",
+        target=target,
+        weight=sample_weight,
+        columns=columns,
+        drop=drop,
+        first=first,
+        n_features=n_features,
+    )
 
     def batches() -> Iterator[Batch]:
         return layout.batches(found.pop() if found else stream())

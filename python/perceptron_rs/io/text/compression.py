@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import numpy as np
 
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.text.paths import PathLike
 
 __all__ = [
     "MAX_RATIO",
@@ -27,7 +28,6 @@ __all__ = [
     "unpacked",
 ]
 
-PathLike: TypeAlias = str | os.PathLike[str]
 #: How many times its size a file may unpack to, unless somebody says otherwise.
 MAX_RATIO = 250.0
 _SMALL = 1 << 24  # so much may be packed as tightly as it likes

@@ -9,12 +9,12 @@ from typing import IO, Any
 from perceptron_rs.io.text.compression import (
     MAX_RATIO,
     PACKINGS,
-    PathLike,
     Unpacked,
     first_bytes,
     n_lines,
     unpacked,
 )
+from perceptron_rs.io.text.paths import PathLike
 
 __all__ = ["check_utf8", "line_text", "open_text"]
 

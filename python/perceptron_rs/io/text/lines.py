@@ -61,7 +61,7 @@ def name_of_file(file: object) -> str:
     return str(getattr(file, "name", None) or (file if isinstance(file, str) else "the open file"))
 
 
-def names_of(files: Sequence[Any]) -> str:
+def names_of(files: Sequence[object]) -> str:
     """Return what messages call several files."""
     others = len(files) - 1
     more = f" and {others} more file{'s' * (others > 1)}" if others else ""
@@ -138,7 +138,7 @@ def is_pipe(file: object) -> bool:
     return not isinstance(file, str | os.PathLike) or not Path(file).is_file()
 
 
-def is_read_once(files: Sequence[Any]) -> bool:
+def is_read_once(files: Sequence[object]) -> bool:
     """Whether one of them cannot be read again: a named pipe, or a file that is open."""
     return any(
         not isinstance(file, str | os.PathLike)

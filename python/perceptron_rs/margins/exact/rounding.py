@@ -41,7 +41,7 @@ def refuse_rounded(X: MatrixLike, name: str = "X") -> None:
         )
 
 
-def _columns_as_they_are(X: MatrixLike) -> Iterator[tuple[Any, NDArray[Any]]]:
+def _columns_as_they_are(X: MatrixLike) -> Iterator[tuple[Any, NDArray[np.generic]]]:
     """Give the numbers of X as they stand, before they have one type: the columns of a frame, or all."""
     if issparse(X):
         data = X.data if X.format in ("csr", "csc", "coo", "bsr", "dia") else X.tocoo().data

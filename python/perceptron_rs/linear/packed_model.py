@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.common.columns import COLUMNS, Places, is_by_column, spread, unpacked
-from perceptron_rs.engines import Engine, State, get_engine
+from perceptron_rs.engines import Engine, Model, State, get_engine
 from perceptron_rs.state import frozen
 
 __all__ = ["PackedModel"]
+
+Value = TypeVar("Value", bound=np.generic)
 
 
 class PackedModel:
@@ -44,11 +46,11 @@ class PackedModel:
         self._few = get_engine("rust").Model.from_state(learner, frozen(state))
 
     @cached_property
-    def whole(self) -> Any:
+    def whole(self) -> Model:
         """A model of the engine with all columns."""
         return self.engine.Model.from_state(self.learner, frozen(unpacked(self.packed())))
 
-    def of_engine(self, engine: Engine) -> Any:
+    def of_engine(self, engine: Engine) -> Model:
         """Return a model of an engine with all columns."""
         same = self if engine is self.engine else PackedModel(engine, self.learner, self.packed())
         return same.whole
@@ -61,7 +63,7 @@ class PackedModel:
     @property
     def is_zero(self) -> bool:
         """Whether all is as at a start from zeros."""
-        return bool(self._few.is_zero)
+        return self._few.is_zero
 
     @property
     def few(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -76,13 +78,11 @@ class PackedModel:
     @property
     def intercept(self) -> NDArray[np.float64]:
         """Intercepts that predict."""
-        intercept: NDArray[np.float64] = self._few.intercept
-        return intercept
+        return self._few.intercept
 
     def packed(self) -> State:
         """Return the state."""
-        state: State = self._few.state()
-        places = self._places
+        state, places = self._few.state(), self._places
         few = {
             name: np.ascontiguousarray(array[:, places.places]) if is_by_column(name, array) else array
             for name, array in state.items()
@@ -95,20 +95,19 @@ class PackedModel:
 
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
-        names: list[str] = self._few.keys()
-        return names
+        return self._few.keys()
 
-    def __contains__(self, name: object) -> bool:
+    def __contains__(self, name: object, /) -> bool:
         return name in self._few
 
     def __len__(self) -> int:
         return len(self._few)
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        array: NDArray[Any] = self._few[name]
+    def __getitem__(self, name: str, /) -> NDArray[Any]:
+        array = self._few[name]
         return self._shown(array) if is_by_column(name, array) else array
 
-    def _shown(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _shown(self, array: NDArray[Value]) -> NDArray[Value]:
         whole = spread(array[:, self._places.places], self._places.columns, self._places.n_columns)
         whole.flags.writeable = False
         return whole
@@ -124,5 +123,4 @@ class PackedModel:
             return None
         indptr, indices, values = (rows[f"rows_{name}"] for name in ("indptr", "indices", "values"))
         found = get_engine("rust").csr_rows(indptr, indices, values, self._places.width)
-        scores: NDArray[np.float64] = self._few.scores(found, threads=threads)
-        return scores
+        return self._few.scores(found, threads=threads)

@@ -15,9 +15,11 @@ from sklearn.base import clone
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.common.notebook import table as table_of
 from perceptron_rs.common.training.driver import DriveCall, noted_calls
+from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import get_engine
-from perceptron_rs.fitted import attributes
+from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.settings import Linear
+from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["Step", "Trace", "trace"]
 
@@ -99,7 +101,7 @@ class Trace:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Trainable,
         X: MatrixLike,
         y: ArrayLike,
         calls: list[DriveCall],
@@ -190,12 +192,12 @@ class Trace:
 
 
 def trace(
-    estimator: Any,
+    estimator: object,
     X: MatrixLike,
     y: ArrayLike,
     *,
     every: Literal["update", "example"] = "update",
-    **fit_params: Any,
+    **fit_params: object,
 ) -> Trace:
     """Fit a clone of a linear or kernel learner, and return its fit step by step.
 
@@ -247,7 +249,7 @@ def trace(
     """
     if every not in ("update", "example"):
         raise ValueError(f'every must be "update" or "example", got {every!r}')
-    given: dict[str, Any] = {} if isinstance(estimator, type) else getattr(estimator, "get_params", dict)()
+    given = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
     if "engine" not in given:
         raise TypeError(
             f"estimator must be a linear or kernel learner of perceptron_rs, got {estimator!r:.100}"
@@ -283,7 +285,7 @@ def _steps(call: DriveCall, classes: NDArray[np.generic], keep_all: bool) -> Ite
 class _Watch:
     """Stands between a decision of the reference and its hyperplanes, and notes what passes."""
 
-    def __init__(self, decision: Any, classes: NDArray[Any], settings: Linear, keep_all: bool) -> None:
+    def __init__(self, decision: Any, classes: NDArray[np.generic], settings: Linear, keep_all: bool) -> None:
         self.decision, self.settings, self.keep_all = decision, settings, keep_all
         self.labels = [classes[settings.positive[k]] for k in decision.classes]
         self.steps: list[Step] = []
@@ -294,14 +296,14 @@ class _Watch:
             plane.activation = partial(self.activation, p, plane.activation)
             plane.update = partial(self.update, p, plane.update)
 
-    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> Any:
+    def epoch(self, number: int, x: Any, order: NDArray[np.generic], settings: Linear) -> Any:
         self.number = number
         self.rows = iter(order[self.decision.s[order] != 0].tolist())
         done = self.visit(number, x, order, settings)
         self.finish()
         return done
 
-    def activation(self, p: int, activation: Callable[[Any], float], x: Any) -> float:
+    def activation(self, p: int, activation: Callable[[Any], float], x: object) -> float:
         if p == 0:
             self.finish()
             self.row = next(self.rows)

@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Parametrised", "attributes", "check_is_fitted", "feature_names", "parameter_names"]
+    from perceptron_rs.array_likes import MatrixLike
+
+__all__ = [
+    "ClassifierLike",
+    "Parametrised",
+    "attributes",
+    "check_is_fitted",
+    "feature_names",
+    "parameter_names",
+]
 
 
 class Parametrised(Protocol):
@@ -20,6 +30,17 @@ class Parametrised(Protocol):
 
     @classmethod
     def _get_param_names(cls) -> list[str]: ...
+
+
+class ClassifierLike(Protocol):
+    """A fitted classifier, ours or another library's."""
+
+    @property
+    def classes_(self) -> NDArray[np.generic]:
+        """Class labels, sorted."""
+
+    def predict(self, X: MatrixLike, /) -> NDArray[np.generic]:
+        """Predict the class of each example."""
 
 
 def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
@@ -40,7 +61,7 @@ def attributes(estimator: object, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(estimator, name) for name in names}
 
 
-def feature_names(estimator: object) -> NDArray[Any] | None:
+def feature_names(estimator: object) -> NDArray[np.generic] | None:
     """Return the names of the columns that an estimator was fitted to; None if they had none."""
-    names: NDArray[Any] | None = vars(estimator).get("feature_names_in_")
+    names: NDArray[np.generic] | None = vars(estimator).get("feature_names_in_")
     return names
