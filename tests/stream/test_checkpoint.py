@@ -184,6 +184,21 @@ def test_the_epoch_that_goes_on_counts_all_its_examples(stop_at, tmp_path):
     assert told == [N] * len(told)
 
 
+def test_a_repeated_report_of_examples_that_nobody_has_counted_tells_of_none(tmp_path):
+    told = []
+    options = {
+        "checkpoint": tmp_path / "run",
+        "resume": True,
+        "block_size": BLOCK,
+        "classes": ["a", "b", "c"],
+    }
+    given = Source(batches=lambda: iter([(X, Y)]), n_features=4)
+    model = Perceptron(tol=None, callback=lambda record: told.append(record.n_examples) or record.epoch == 1)
+    for _ in range(2):
+        model.fit_stream(given, **options)
+    assert told == [N, N, 0]
+
+
 def test_a_checkpoint_is_not_overwritten_by_chance(tmp_path):
     path = tmp_path / "run"
     Perceptron(max_iter=1).fit_stream(source(), checkpoint=path)

@@ -85,6 +85,19 @@ def test_columns_of_a_stream_may_have_names():
         Perceptron().fit_stream((X, Y[:, :3]), classes=["cat", "dog"])
 
 
+def test_labels_that_a_source_names_take_no_pass():
+    """What can be read only once is enough then."""
+    X, Y = drawn()
+    names, once = ("cat", "dog", "eel"), {"n_features": D, "again": False}
+    model = Perceptron(max_iter=1, tol=None, shuffle=False)
+    with pytest.raises(ValueError, match="make it one pass, with classes"):
+        model.fit_stream(Source(batches=lambda: iter([(X, Y[:, :3])]), **once))
+    model.fit_stream(Source(batches=lambda: iter([(X, Y[:, :3])]), labels=names, **once))
+    assert tuple(model.classes_) == names
+    expected = Perceptron(max_iter=1, tol=None, shuffle=False).fit(X, Y[:, :3])
+    assert bits(model.coef_) == bits(expected.coef_)
+
+
 @pytest.mark.parametrize(
     ("others", "pattern"),
     [
