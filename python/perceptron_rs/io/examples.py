@@ -16,6 +16,7 @@ from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError, about
 
 __all__ = [
+    "NOT_WHOLE",
     "Examples",
     "held_out",
     "is_held_out",
@@ -26,6 +27,8 @@ __all__ = [
     "whole_labels",
 ]
 
+#: What labels are that are no classes.
+NOT_WHOLE = "labels must be whole numbers or strings, so round or bin a regression target first"
 _EXACT = 2.0**53
 
 
@@ -136,7 +139,7 @@ def whole_labels(y: NDArray[np.generic], where: str) -> NDArray[np.generic]:
             value = y[np.trunc(y) != y][0]
             raise ArgumentError(
                 f"holds the label {value}",
-                "labels must be whole numbers or strings, so round or bin a regression target first",
+                NOT_WHOLE,
                 place=place,
             )
         if float(np.abs(y).max(initial=0.0)) < _EXACT:  # in float16 that would be infinite

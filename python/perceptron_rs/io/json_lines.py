@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.features.dictionaries import divided, finite, flattened, hashed_dictionaries
-from perceptron_rs.io.examples import Examples
+from perceptron_rs.io.examples import NOT_WHOLE, Examples
 from perceptron_rs.io.reading import Reading
 
 __all__ = ["JsonLines"]
@@ -107,10 +107,7 @@ def _label(label: object) -> bool | int | str:
     if label in (math.inf, -math.inf):
         raise ValueError(f"the label is {label}; labels must be finite, so drop this example")
     if int(label) != label:
-        raise ValueError(
-            f"the label is {label}; labels must be whole numbers or strings, so round or bin a regression "
-            f"target first"
-        )
+        raise ValueError(f"the label is {label}; {NOT_WHOLE}")
     if not -(2**63) <= label < 2**63:
         raise ValueError(f"the label {int(label)!r:.80} does not fit into 64 bits; write it as a string")
     return int(label)

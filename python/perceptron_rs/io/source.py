@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from glob import has_magic
 from itertools import accumulate, pairwise
-from mmap import mmap
 from numbers import Integral
 from pathlib import Path
 from stat import S_ISREG
@@ -328,7 +327,7 @@ def open_arrays(
 
     def check() -> None:
         for array in maps:
-            refuse_cut(str(array.filename), array._mmap, array.offset + array.nbytes)  # type: ignore[attr-defined]
+            refuse_cut(str(array.filename), array._mmap.size(), array.offset + array.nbytes)  # type: ignore[attr-defined]
 
     def between(first: int, last: int) -> Batch:
         check()
@@ -382,11 +381,11 @@ def parts_of(X: MatrixLike) -> tuple[Any, ...]:
     return (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
 
 
-def refuse_cut(name: str, mapped: mmap, n_bytes: int) -> None:
-    """Raise if a file is shorter now than what is mapped of it."""
-    if mapped.size() < n_bytes:
+def refuse_cut(name: str, size: int, n_bytes: int) -> None:
+    """Raise if a file has fewer bytes now than are mapped of it."""
+    if size < n_bytes:
         raise ValueError(
-            f"{name} was cut to {mapped.size()} bytes while it was in use, and {n_bytes} are mapped; start "
+            f"{name} was cut to {size} bytes while it was in use, and {n_bytes} are mapped; start "
             f"again when nobody writes to it"
         )
 

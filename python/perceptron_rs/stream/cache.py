@@ -222,7 +222,7 @@ class _Mapped:
 
     def check(self) -> None:
         """Raise if the file was cut."""
-        refuse_cut(f"cache {str(self.path)!r}", self.memory, len(self.memory))
+        refuse_cut(f"cache {str(self.path)!r}", self.memory.size(), len(self.memory))
 
     def between(self, first: int, last: int) -> Batch:
         """Return examples ``first`` to ``last - 1``: without a copy if they are of one batch."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.io.tables.columns import CellError, arrow, first_row
+from perceptron_rs.io.examples import NOT_WHOLE
+from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_missing_label
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -167,11 +168,7 @@ class CellKinds:
         """Return what labels are; raise `CellError` if they are none, or if that cannot be known."""
         if self.text is None and not self.switch:
             if self.fraction is not None:
-                raise CellError(
-                    None,
-                    f"column {self.name!r} holds the label {self.fraction}; labels must be whole numbers or "
-                    f"strings, so round or bin a regression target first",
-                )
+                raise CellError(None, f"column {self.name!r} holds the label {self.fraction}; {NOT_WHOLE}")
             self._refuse_mixture()
             if not (self.number or self.huge or self.odd):
                 return "i"
@@ -196,9 +193,7 @@ class CellKinds:
 def as_labels(column: pa.Array, name: str, kind: LabelKind) -> NDArray[np.generic]:
     """Return a column of text as labels of a kind; as text if they are not all of it."""
     pc = arrow("compute")
-    row = first_row(pc.is_null(column))
-    if row is not None:
-        raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
+    refuse_missing_label(pc.is_null(column), name)
     if kind == "i":
         trimmed = _trimmed(column)
         try:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.io.examples import NOT_WHOLE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +35,7 @@ __all__ = [
     "labels",
     "matrix",
     "numbers",
+    "refuse_missing_label",
     "room_for_arrow",
     "shown",
     "single",
@@ -299,12 +301,17 @@ def numbers(column: pa.Array, name: str) -> NDArray[np.generic]:
     return found
 
 
+def refuse_missing_label(is_missing: Any, name: str) -> None:
+    """Raise `CellError` for the first label of a column that is missing."""
+    row = first_row(is_missing)
+    if row is not None:
+        raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
+
+
 def labels(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of labels that has a type: numbers, booleans or strings."""
     types, column = arrow("types"), single(column)
-    row = first_row(arrow("compute").is_null(column))
-    if row is not None:
-        raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
+    refuse_missing_label(arrow("compute").is_null(column, nan_is_null=True), name)
     kind = column.type
     if is_text(kind):
         return np.array(column.to_pylist(), dtype=str)
@@ -321,16 +328,8 @@ def labels(column: pa.Array, name: str) -> NDArray[np.generic]:
 def _whole_labels_of(values: list[Any], name: str) -> NDArray[np.int64]:
     """Return labels that are whole, as integers."""
     for row, value in enumerate(values):
-        if value != value:
-            raise CellError(
-                row, f"the label in column {name!r} is missing; drop this row, or fill the label in"
-            )
         if not (math.isfinite(value) and value == int(value)):
-            raise CellError(
-                row,
-                f"the label in column {name!r} is {value}; labels must be whole numbers or strings, so round "
-                f"or bin a regression target first",
-            )
+            raise CellError(row, f"the label in column {name!r} is {value}; {NOT_WHOLE}")
     try:
         return np.array([int(value) for value in values], dtype=np.int64)
     except OverflowError:

@@ -15,7 +15,7 @@ from perceptron_rs.errors import about
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import Reading, checked_options
-from perceptron_rs.io.source import PathLike, Source, evenly, paths_of, refuse_pipe
+from perceptron_rs.io.source import PathLike, Source, evenly, paths_of, refuse_cut, refuse_pipe
 from perceptron_rs.io.tables.cells import CellKinds, LabelKind
 from perceptron_rs.io.tables.columns import arrow, room_for_arrow
 from perceptron_rs.io.tables.delimited import CsvText
@@ -381,11 +381,7 @@ def _readable(file: str | bytes) -> Any:
 def _refuse_cut(sizes: dict[str, int]) -> None:
     """Raise if a file that is mapped is shorter than it was."""
     for file, size in sizes.items():
-        if Path(file).stat().st_size < size:
-            raise ValueError(
-                f"{file} was cut while it was in use, and {size} bytes are mapped; start again when nobody "
-                f"writes to it"
-            )
+        refuse_cut(file, Path(file).stat().st_size, size)
 
 
 class IpcFile(ParquetFile):
