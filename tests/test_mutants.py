@@ -26,6 +26,12 @@ def test_files_that_are_named_exist(mutants):
         assert (mutants.PACKAGE / name).exists(), name
 
 
+def test_what_no_test_can_see_is_not_drawn(mutants, tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "PACKAGE", tmp_path)
+    (tmp_path / "m.py").write_text("if TYPE_CHECKING:\n    import x\ny = a.reshape(n, -1)\n")
+    assert [each.after for each in mutants.mutants(tmp_path / "m.py")] == ["1"]
+
+
 def test_every_equivalent_mutant_can_be_drawn(mutants):
     assert mutants.listed_as_equivalent()
     assert all(one["reason"] for one in tomllib.loads(mutants.EQUIVALENT.read_text("utf-8"))["mutant"])

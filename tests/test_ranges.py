@@ -1,13 +1,15 @@
 """What a parameter may be is declared once: options, scikit-learn and model files agree at each end."""
 
 import math
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
+from functools import partial
 
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
 from perceptron_rs.common.options import kinds
 from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Switch
+from perceptron_rs.io.reading import SUFFIXES
 
 LEAST, MOST = 5e-324, 1.7976931348623157e308
 #: Of each range: what is within at its ends, what is not, and its description.
@@ -95,3 +97,83 @@ def test_a_function_is_no_value_of_json():
     assert Other(lambda: [dict], {"metavar": "X"}).option() == {"metavar": "X"}
     assert Other(list).option() == {}
     assert Other(list).accepts(1)
+
+
+#: What commands share; words, and what is read of them, or None: they are refused.
+SHARED = [
+    (kinds.add_model, "m", {"model": "m"}),
+    (kinds.add_model, "", None),
+    (partial(kinds.add_data, text="examples"), "a b", {"data": ["a", "b"]}),
+    (partial(kinds.add_data, text="examples"), "", None),
+    (partial(kinds.add_data, text="examples", piped=True), "a b", {"data": ["a", "b"]}),
+    (partial(kinds.add_data, text="examples", piped=True), "", {"data": ["-"]}),
+    (kinds.add_output, "", {"json": False, "quiet": False}),
+    (kinds.add_output, "--json --quiet", {"json": True, "quiet": True}),
+    (kinds.add_threads, "", {"threads": None}),
+    (kinds.add_threads, "--n-jobs -1", {"threads": -1}),
+    (kinds.add_threads, "--threads 0", None),
+    (kinds.add_engine, "", {"engine": "rust"}),
+    (kinds.add_engine, "--engine reference", {"engine": "reference"}),
+    (kinds.add_engine, "--engine other", None),
+    (
+        partial(kinds.add_training, kept="its options"),
+        "--model o",
+        {"model": "o", "continued": None, "keep_on_interrupt": False},
+    ),
+    (
+        partial(kinds.add_training, kept="its options"),
+        "--model o --continue c --keep-on-interrupt",
+        {"model": "o", "continued": "c", "keep_on_interrupt": True},
+    ),
+    (partial(kinds.add_training, kept="its options"), "--continue c", None),
+    (partial(kinds.add_tag_column, text="the column"), "", {}),
+    (partial(kinds.add_tag_column, text="the column"), "--tag-column 3", {"tag_column": 3}),
+    (partial(kinds.add_tag_column, text="the column"), "--tag-column 0", None),
+    (kinds.add_audit, "", {"no_audit": False, "audit_key": None}),
+    (kinds.add_audit, "--no-audit --audit-key k", {"no_audit": True, "audit_key": "k"}),
+]
+
+
+@pytest.mark.parametrize(("add", "words", "found"), SHARED)
+def test_options_that_commands_share(add, words, found, capsys):
+    place = ArgumentParser(add_help=False)
+    add(place)
+    assert all(action.help for action in place._actions)
+    if found is None:
+        with pytest.raises(SystemExit):
+            place.parse_args(words.split())
+        assert "error:" in capsys.readouterr().err
+    else:
+        assert vars(place.parse_args(words.split())) == found
+
+
+def test_values_of_options():
+    assert [kinds.threads(text) for text in ("-32768", "-1", "1", "32768")] == [-(2**15), -1, 1, 2**15]
+    assert (kinds.sizes("none"), kinds.sizes("5"), kinds.sizes("5,3,5")) == ((), (5,), (5, 3, 5))
+    assert (kinds.numbers("5"), kinds.numbers("5,3")) == ((5,), (5, 3))
+    assert kinds.names("a,b") == ("a", "b")
+    assert (kinds.character(";"), kinds.character("\\t"), kinds.character("\t")) == (";", "\t", "\t")
+    for read, text, said in (
+        (kinds.threads, "0", "must not be 0"),
+        (kinds.threads, "-32769", "whole number from -32768"),
+        (kinds.threads, "32769", "to 32768"),
+        (kinds.sizes, "5,0", "whole number from 1"),
+        (kinds.sizes, "", "whole number from 1"),
+        (kinds.numbers, "5,3,5", "must name each number once, got '5,3,5'"),
+        (kinds.numbers, "none", "whole number from 1"),
+        *(
+            (kinds.character, text, "must be one character of ASCII")
+            for text in ("", ";;", "\u00e4", *'"\r\n')
+        ),
+    ):
+        with pytest.raises(ArgumentTypeError, match=said):
+            read(text)
+    assert kinds.parsed(int, "N").option() == {"type": int, "metavar": "N"}
+    assert kinds.parsed(int, "N").constraint() == []
+    place = ArgumentParser()
+    place.add_argument("--flag", **kinds.FLAG.option())
+    assert [place.parse_args(words).flag for words in ([], ["--flag"])] == [None, True]
+    assert set(kinds.FORMATS) == {
+        *SUFFIXES.values(),
+        "lines",
+    }  # lines of raw text have no suffix of their own

@@ -27,7 +27,7 @@ from perceptron_rs import (
     VotedPerceptron,
     _core,
 )
-from perceptron_rs.common.threads import n_threads, thread_count
+from perceptron_rs.common.threads import check_n_jobs, n_threads, thread_count
 from perceptron_rs.engines import get_engine
 from perceptron_rs.settings import Data, Linear
 from tests.learners import LINEAR
@@ -41,7 +41,12 @@ def problem(n=20_000, d=50, classes=2):
 
 def test_how_many_threads_a_call_may_use(monkeypatch):
     unset, two = SimpleNamespace(n_jobs=None), SimpleNamespace(n_jobs=2)
-    assert [n_threads(unset), n_threads(unset, 5), n_threads(two), n_threads(two, 5)] == [1, 1, 2, 2]
+    assert [n_threads(unset), n_threads(unset, 5), n_threads(two), n_threads(two, 1)] == [1, 1, 2, 2]
+    for n_jobs in (None, 1, -1, np.int64(300)):
+        check_n_jobs(n_jobs)
+    for n_jobs, error in ((True, TypeError), (1.0, TypeError), ("1", TypeError), (0, ValueError)):
+        with pytest.raises(error, match=r"n_jobs must (be a whole number or None|not be 0)"):
+            check_n_jobs(n_jobs)
     assert thread_count(-1) == joblib.effective_n_jobs(-1)
     assert thread_count(255) == 255
     assert thread_count(1000) == 256

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,8 @@ from perceptron_rs.cli.data import weigh_classes
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.status import UsageError
-from perceptron_rs.common.options.groups import allowed
+from perceptron_rs.common.options.groups import Parameters, add_options, allowed, options
+from perceptron_rs.common.options.kinds import AMOUNT, POSITIVE, SWITCH, TOLERANCE, parsed, sizes
 from perceptron_rs.common.options.ranges import Choice
 from perceptron_rs.linear import parameters as linear
 from perceptron_rs.registry import LEARNERS as REGISTRY
@@ -112,6 +113,46 @@ def test_an_option_is_one_entry(refused, monkeypatch):
     assert learning.parameters_of(told, options_of("averaged")) == {"novelty": "much"}
     said = refused("train", *arguments, status=2)
     assert "the learner perceptron has no option --novelty; leave it out" in said
+
+
+ASIDE = {"needs": {"on": (True,)}, "sets": {"off": True}}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Told(Parameters):
+    """Parameters with defaults of every kind."""
+
+    on: bool = field(default=True, metadata=allowed(SWITCH, "on"))
+    off: bool = field(default=False, metadata=allowed(SWITCH, "off", name="out"))
+    number: float = field(default=2.0, metadata=allowed(AMOUNT, "number", of_model="that of the model"))
+    limit: float | None = field(default=None, metadata=allowed(TOLERANCE, "limit", of_model=False))
+    layers: tuple[int, ...] = field(default=(10,), metadata=allowed(parsed(sizes, "N,N"), "layers"))
+    weight: float = field(default=0.5, metadata=allowed(AMOUNT, "weight", default="as it comes", **ASIDE))
+    shape: float = field(default=0.5, metadata=allowed(AMOUNT, "shape", default=""))
+    silent: int = field(default=1, metadata=allowed(POSITIVE))
+
+
+@pytest.mark.parametrize(("of_model", "without"), [(False, ()), (True, ()), (False, ("on", "layers"))])
+def test_what_help_says_of_a_default(of_model, without):
+    place = ArgumentParser(add_help=False)
+    add_options(place, Told, *without, of_model=of_model)
+    texts = {
+        "on": "on (the default)",
+        "off": "off",
+        "number": "number (that of the model)" if of_model else "number (2)",
+        **({} if of_model else {"limit": "limit (none)"}),
+        "layers": "layers (10)",
+        "weight": "weight (as it comes)",
+        "shape": "shape",
+    }
+    assert {action.dest: action.help for action in place._actions} == {
+        name: text for name, text in texts.items() if name not in without
+    }
+    assert place.parse_args(["--out"]) == Namespace(off=True)
+    weight = next(option for option in options(Told) if option.parameter == "weight")
+    assert {"needs": weight.needs, "sets": weight.sets} == ASIDE
+    assert (weight.flag, weight.flags, weight.default) == ("--weight", ("--weight",), 0.5)
+    assert place.parse_args(["--weight", "3", "--no-off"]) == Namespace(weight=3.0, off=False)
 
 
 @pytest.mark.parametrize("name", LEARNER_NAMES)

@@ -83,6 +83,17 @@ BAD_X = {
     ),
     "indptr decreases": (sparse(indptr=put(2, 99)), ValueError, "indptr"),
     "indptr negative": (sparse(indptr=put(1, -5)), ValueError, "indptr"),
+    # Which 32 bits would take for the right number.
+    "indptr negative of 64 bits": (
+        sparse(indptr=lambda a: put(1, int(a[1]) - 2**32)(a.astype(np.int64))),
+        ValueError,
+        "indptr",
+    ),
+    "indptr large of 64 bits": (
+        sparse(indptr=lambda a: put(1, int(a[1]) + 2**32)(a.astype(np.int64))),
+        ValueError,
+        "indptr",
+    ),
     "indptr starts late": (sparse(indptr=put(0, 1)), ValueError, "indptr"),
     "indptr ends too high": (sparse(indptr=put(-1, 10**6)), ValueError, "indptr"),
     "indptr too short": (sparse(indptr=lambda a: a[:-1]), ValueError, "indptr"),
@@ -119,6 +130,9 @@ BAD_X = {
     "COO row": (sparse("coo", row=put(0, 2**20)), ValueError, "row"),
     "COO row negative": (sparse("coo", row=put(0, -(2**20))), ValueError, "row"),
     "COO col": (sparse("coo", col=put(0, 2**20)), ValueError, "col"),
+    "COO row past the end": (sparse("coo", row=put(0, N)), ValueError, "row"),
+    "COO col past the end": (sparse("coo", col=put(0, D)), ValueError, "col"),
+    "COO col negative": (sparse("coo", col=put(0, -1)), ValueError, "col"),
     "COO short": (sparse("coo", data=lambda a: a[:-2]), ValueError, "row, col and data"),
     "LIL column": (sparse("lil", rows=lambda a: put(0, [2**20, *a[0][1:]])(a)), ValueError, "indices|column"),
     "LIL lengths": (sparse("lil", rows=lambda a: put(0, [0])(a)), ValueError, "rows and data"),

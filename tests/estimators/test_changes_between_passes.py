@@ -15,6 +15,7 @@ from tests.learners import PASSES
 from tests.support import contents
 
 from perceptron_rs import Perceptron
+from perceptron_rs.audit import RECORD
 from perceptron_rs.engines import ENGINES
 
 CHANGES = [
@@ -63,6 +64,17 @@ def test_parameters_of_a_choice_change(engine_name):
             one_by_one(model.set_params(**{name: value}), X, NUMBER, start, start + 19)
             by_runs(checked.set_params(**{name: value}), X, NUMBER, start, start + 19)
             assert contents(model) == contents(checked)
+
+
+def test_weights_that_are_assigned_forget_what_the_fit_said():
+    model = Perceptron(max_iter=3, tol=None, warm_start=True, audit=True).fit(X, NUMBER).sparsify()
+    assert hasattr(model, RECORD)
+    model.intercept_ = np.zeros_like(model.intercept_)
+    assert not hasattr(model, RECORD)
+    assert type(model.coef_) is np.ndarray
+    epochs = []
+    model.set_params(audit=False, callback=lambda record: epochs.append(record.epoch)).fit(X, NUMBER)
+    assert epochs == [0, 1, 2]
 
 
 @pytest.mark.parametrize("learner", PASSES)

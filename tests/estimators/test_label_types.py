@@ -239,8 +239,17 @@ def test_a_label_within_a_range_that_no_class_has_is_refused_among_many():
         model.partial_fit(rows, y)
 
 
-def test_a_float_beside_classes_of_which_one_is_beyond_floats():
+@pytest.mark.parametrize("classes", [[0, BIG + 1], [-BIG - 1, 0], [-BIG - 1, 0, 1], [0, 1, BIG + 1]])
+def test_a_float_beside_classes_of_which_one_is_beyond_floats(classes):
     """NumPy compares it with the class as floats, which are equal."""
-    model = Perceptron().partial_fit(X[:2], [0, BIG + 1], classes=[0, BIG + 1])
+    rows = np.eye(len(classes))
+    model = Perceptron().partial_fit(rows, classes, classes=classes)
     with pytest.raises(ValueError, match="y contains labels that are not in classes_"):
-        model.partial_fit(X[:2], [0.0, float(BIG)])
+        model.partial_fit(rows, [float(label) for label in classes])
+
+
+def test_an_integer_beside_classes_that_are_floats():
+    model = Perceptron().partial_fit(X[:2], [0.0, float(BIG)], classes=[0.0, float(BIG)])
+    model.partial_fit(X[:2], [0, BIG])
+    with pytest.raises(ValueError, match="y contains labels that are not in classes_"):
+        model.partial_fit(X[:2], [0, BIG + 1])

@@ -49,6 +49,18 @@ def test_every_epoch_is_a_task(learner, engine_name):
     assert model.coef_.tobytes() == learner(max_iter=3, tol=None).fit(X, Y).coef_.tobytes()
 
 
+def test_callbacks_see_what_the_fit_was_given():
+    class Seen(Recorder):
+        def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None):
+            self.calls.append((X, y, metadata["sample_weight"]))
+
+    seen, weights = Seen(), np.linspace(1, 2, len(Y))
+    Perceptron(max_iter=1, tol=None).set_callbacks(seen).fit(X, Y, sample_weight=weights)
+    begun = [call for call in seen.calls if len(call) == 3]
+    assert len(begun) == 2  # the fit, and its epoch
+    assert all(given is known for call in begun for given, known in zip(call, (X, Y, weights), strict=True))
+
+
 @pytest.mark.parametrize("learner", ONLINE)
 def test_a_callback_may_end_the_fit(learner, engine_name):
     model = learner(max_iter=9, engine=engine_name).set_callbacks(Recorder(stop_at=1)).fit(X, Y)

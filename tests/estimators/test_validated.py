@@ -64,12 +64,13 @@ def test_a_weight_that_goes_bad_in_its_dict(method):
         getattr(model, method)(X, Y)
 
 
-def test_it_is_done_once(monkeypatch):
+@pytest.mark.parametrize("options", [{"eta0": 0.12345}, {"class_weight": {0: 0.12345, 1: 1}}], ids=str)
+def test_it_is_done_once(options, monkeypatch):
     calls, real = [], parameters.validate_parameter_constraints
     monkeypatch.setattr(
         parameters, "validate_parameter_constraints", lambda *a, **k: calls.append(1) or real(*a, **k)
     )
-    model = Perceptron(eta0=0.12345)
+    model = Perceptron(**options)
     for _ in range(5):
         model.partial_fit(X, Y, classes=[0, 1])
         model.predict_then_learn(X, Y)

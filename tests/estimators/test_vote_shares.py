@@ -124,3 +124,22 @@ def test_no_votes_are_shared_equally():
     model = VotedPerceptron(**FEW).fit([[1.0], [-1.0]], [0, 1])
     model.coef_ = [[1.0]]
     assert model.predict_proba([[3.0]]).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("base", "options", "scores", "shares"),
+    [
+        (VotedPerceptron, {}, [-1, -1, -1], [1 / 3, 1 / 3, 1 / 3]),
+        (VotedPerceptron, {}, [1, -1, -1], [1, 0, 0]),
+        (VotedPerceptron, {}, [1, 0.5, -0.5], [0.5, 0.375, 0.125]),
+        (KernelPerceptron, {"multi_class": "joint"}, [0.5, 0.375, 0.125], [0.5, 0.375, 0.125]),
+        (KernelPerceptron, {"multi_class": "joint"}, [0, 0, 1], [0, 0, 1]),
+    ],
+)
+def test_shares_of_scores(base, options, scores, shares):
+    class Told(base):
+        def decision_function(self, X):
+            return np.array([scores] * len(X), dtype=np.float64)
+
+    model = Told(**FEW, **options).fit([[1.0], [0.0], [-1.0]], [0, 1, 2])
+    assert model.predict_proba([[0.0]] * 2).tolist() == [shares] * 2

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from tests.validation import validation_part
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
+from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.linear import vectors
 from perceptron_rs.reference.order import below
 
@@ -138,6 +139,20 @@ def test_last_and_average_are_those_of_the_other_learners(engine_name, classes):
         assert said(voted, X)[kind] == other.decision_function(X).tobytes()
         assert voted.set_params(prediction=kind).predict(X).tolist() == other.predict(X).tolist()
     assert voted.coef_.tobytes() == Perceptron(**parameters).fit(X, y).coef_.tobytes()
+
+
+@pytest.mark.parametrize("counts", [[0], [1], [0, 1], [2, 0], [0, 0, 5, 0], [3, 0, 1, 4]])
+def test_a_vector_is_drawn_as_an_example_that_it_survived(counts):
+    """The first vector stands for those that no example has seen."""
+    survived = [vector for vector, count in enumerate(counts) for _ in range(count)] or [0]
+    for seed in range(5):
+        drawn = [
+            below(len(survived), seed=seed, epoch=2**64 - 1, partition=plane) if len(survived) > 1 else 0
+            for plane in range(2)
+        ]
+        found = draw_vectors([np.array(counts)] * 2, seed)
+        assert found.tolist() == [survived[number] for number in drawn]
+        assert found.dtype == np.int64
 
 
 def test_the_random_vector_is_drawn_by_the_counts(engine_name):

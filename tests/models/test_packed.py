@@ -16,7 +16,7 @@ from perceptron_rs import (
     digest,
     load,
 )
-from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed, unpacked
+from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed, unpacked, within
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed_model import PackedModel
@@ -156,6 +156,26 @@ def test_columns_of_stored_rows_are_kept_where_weights_cancel(tools, form, tmp_p
     assert COLUMNS in packed(dict(model._model.state()))
     for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         assert tools.contents(again) == tools.contents(model)
+
+
+def test_stored_rows_within_columns_that_are_kept():
+    """By every choice of four columns."""
+    dense = np.array([[0.0, 1, 0, 2], [0, 3, 0, 0]])
+    indices = np.array([1, 3, 1], dtype=np.int32)
+    for first, second in ((0, 1), (1, 0), (0, 3)):  # one before all that are kept, or behind
+        with pytest.raises(ValueError, match="lacks columns"):
+            within({"rows_indices": np.array([second])}, np.array([first, 4]))
+    for kept in range(1, 16):
+        columns = np.array([*(j for j in range(4) if kept >> j & 1), 4])
+        if {1, 3} <= {*columns.tolist()}:
+            assert within({"rows": dense}, columns)["rows"].tolist() == dense[:, columns[:-1]].tolist()
+            found = within({"rows_indices": indices}, columns)["rows_indices"]
+            assert columns[found].tolist() == indices.tolist()
+            assert found.dtype == np.int32
+            continue
+        for stored in ({"rows": dense}, {"rows_indices": indices}):
+            with pytest.raises(ValueError, match="the tensor columns lacks columns of the stored rows"):
+                within(stored, columns)
 
 
 def test_columns_may_stand_side_by_side_from_the_first():

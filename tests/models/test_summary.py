@@ -110,3 +110,44 @@ def test_a_multilayer_perceptron():
     assert found["layers"][0]["largest_weight"] == np.abs(model.coefs_[0]).max()
     assert "layers      4 6 3 3, output softmax\n" in text
     assert "hidden_layer_sizes = (6, 3)\n" in text
+
+
+@pytest.mark.parametrize("epochs", [20, 21])
+def test_a_line_holds_twenty_numbers_and_the_last(epochs):
+    model = AveragedPerceptron(max_iter=epochs, tol=None).fit(A, B > 0)
+    made = [str(mistakes) for mistakes in model.mistakes_per_epoch_.sum(axis=1).tolist()]
+    assert len(made) == epochs
+    shown = " ".join(made[:20]) + (f" ... {made[-1]}" if epochs > 20 else "")
+    assert f"mistakes    {model.n_mistakes_}; by epoch: {shown}\n" in summary(model)[1]
+
+
+def test_every_line_of_a_model_with_a_record():
+    """Each line, as the description says it."""
+    calls = [
+        {"method": "fit", "sizes": [[6, 1]], "n_features": 2, "ended": ["callback"]},
+        {"method": "partial_fit", "sizes": [[3, 2], [1, 1]], "n_features": 2},
+    ]
+    family = LEARNERS["averaged"].part("summary")
+    model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:, :2], [0, 1, 0, 1, 0, 1])
+    found = describe(model, family, 0) | OF_FILE
+    found |= {"bytes": 7, "digest": "d", "written_by": "w", "arithmetic_version": 5, "format_version": 6}
+    found |= {"calls": calls, "starts_from_weights": True}
+    for key, said in ((None, ""), ("k", ", with the key k")):
+        digests = {"blocks": [[6, "x"], [7, None]], "key": key}
+        lines = as_text(found | {"digests": digests}, family).splitlines()
+        until = lines.index("parameters")
+        assert lines[:until] == [
+            "format      safetensors, 7 bytes",
+            "digest      d",
+            "versions    w, arithmetic 5, format 6",
+            "record      fit of 6 examples with 2 columns, ended by callback, from weights that it was given",
+            "record      partial_fit of 7 examples with 2 columns, 3 calls",
+            f"digests     1 of 6 examples{said}",
+            "estimator   AveragedPerceptron",
+            "classes     0 1",
+            f"features    2, {np.count_nonzero(model.coef_)} weights are not 0",
+            *lines[9:until],
+        ]
+        begins = [line.split("  ")[0] for line in lines[9:until]]
+        assert begins == ["epochs", "mistakes", "seen"]
+        assert len(lines) > until + len(model.get_params())

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.rows.selection import select_columns
+from perceptron_rs.common.rows.selection import concatenate_rows, select_columns
 
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
 INDICES = [np.int32, np.int64]
@@ -265,3 +265,15 @@ def test_chosen_columns(numbers, columns):
     found = select_columns(Engine, stored, np.array(numbers, dtype=np.int64), columns)
     assert found.has_sorted_indices
     assert found.toarray().tolist() == dense[:, numbers].tolist()
+
+
+@pytest.mark.parametrize("entries", [2**31 - 1, 2**31])
+def test_rows_of_more_entries_than_32_bits_count(entries):
+    """Where each row begins says how many there are; the entries themselves need not be there."""
+    numbers = {"rows_indices": np.zeros(1, dtype=np.int32), "rows_values": np.ones(1)}
+    parts = [np.array([0, 3, 7]), np.array([0, entries - 9]), np.array([0, 1, 2])]
+    found = concatenate_rows(*({"rows_indptr": ends} | numbers for ends in parts))
+    assert found["rows_indptr"].tolist() == [0, 3, 7, entries - 2, entries - 1, entries]
+    kind = np.int32 if entries < 2**31 else np.int64
+    assert found["rows_indptr"].dtype == found["rows_indices"].dtype == kind
+    assert (found["rows_indices"].tolist(), found["rows_values"].tolist()) == ([0] * 3, [1.0] * 3)

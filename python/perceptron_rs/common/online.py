@@ -86,9 +86,9 @@ class OnlineClassifier(MistakeParameters, Scoring, Trainable, MistakeClassifier)
     def _publish_report(self, feeder: Feeder) -> None:
         report = feeder.report
         if feeder.tracks:
-            activations = report.activations
-            feeder.activations = found = np.zeros((0, 1)) if activations is None else activations
-            if np.isnan(found).any():
+            assert report.activations is not None
+            feeder.activations = report.activations
+            if np.isnan(report.activations).any():
                 raise ArgumentError(
                     "{weights} must be above 0, because examples of weight 0 are not visited",
                     "use {predict} and {partial_fit} instead",

@@ -51,7 +51,7 @@ def check_values(estimator: BaseEstimator) -> None:
     scikit-learn does not look at them in ``partial_fit`` once an estimator is fitted.
     """
     if not are_valid(estimator):
-        _check_all(type(estimator), estimator.get_params(deep=False))
+        _check_all(type(estimator), estimator.get_params())
 
 
 def check_parameters(estimator: Trainable, *, for_partial_fit: bool = False) -> None:

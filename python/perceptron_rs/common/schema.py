@@ -159,7 +159,7 @@ class Array:
             {
                 axis: n
                 for axis, n in zip(self.axes, array.shape, strict=True)
-                if isinstance(axis, str) and not (axis == "d" and "d" in sizes)
+                if isinstance(axis, str) and axis != "d"
             }
         )
         self._check(array)
@@ -246,7 +246,7 @@ class StoredExamples:
         if stored.keys() not in ({"rows"}, set(STORED_CSR)):
             raise ValueError(f"the tensor {self.start} is missing or unexpected")
         values = stored.get("rows", stored.get("rows_values", np.zeros(0)))
-        if values.dtype not in STORED or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+        if values.dtype not in STORED or not np.isfinite(values).all():
             raise ValueError(f"the tensor {self.start} must hold finite numbers of a stored type")
         columns = sizes[self.axes[1]]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -30,8 +31,6 @@ def as_sparse(weights: NDArray[np.generic]) -> MatrixLike:
 
 class SparseWeights:
     """The methods ``sparsify`` and ``densify`` of a learner with ``coef_``."""
-
-    coef_: MatrixLike
 
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.
@@ -70,7 +69,7 @@ class SparseWeights:
         array([[-0.4,  0. , -2.4]])
         """
         check_is_fitted(self)
-        self._show(as_sparse(dense(self.coef_)))
+        self._show(sparse=True)
         return self
 
     def densify(self) -> Self:
@@ -91,11 +90,9 @@ class SparseWeights:
         sparsify : The inverse, with an example of both.
         """
         check_is_fitted(self)
-        coef = self.coef_
-        if is_sparse(coef):
-            self._show(dense(coef))
+        self._show(sparse=False)
         return self
 
-    def _show(self, coef: object) -> None:
-        """Keep ``coef_`` in another form."""
-        self.coef_ = coef
+    @abstractmethod
+    def _show(self, *, sparse: bool) -> None:
+        """Show ``coef_`` as a sparse matrix from here on, or as an array."""

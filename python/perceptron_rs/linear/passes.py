@@ -17,7 +17,6 @@ from perceptron_rs.common.last_call import own_attributes
 from perceptron_rs.common.options.groups import group_of
 from perceptron_rs.common.parameters import are_accepted
 from perceptron_rs.common.prediction.predictor import is_of
-from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
 from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.common.targets.weights import sample_weights
@@ -68,9 +67,11 @@ class PassLearner(SparseWeights, LinearLearner):
         self._start_from(coef=coef)
 
     @exclusive
-    def _show(self, coef: object) -> None:
+    def _show(self, *, sparse: bool) -> None:
         before = vars(self).copy()
-        exchange(self, before, own_attributes(before) | {"_as_sparse": is_sparse(coef)})
+        changed = own_attributes(before)
+        changed.pop("_as_sparse", None)
+        exchange(self, before, changed | ({"_as_sparse": True} if sparse else {}))
 
     def _publish(self, state: RunState) -> None:
         self.__dict__.pop("_as_sparse", None)

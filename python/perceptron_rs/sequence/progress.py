@@ -72,7 +72,7 @@ class SequenceObserver(Observer):
         scores: list[float] | None,
         publish: Callable[[Trainable, RunState], None],
     ) -> None:
-        super().__init__(estimator, n_sequences, publish=publish)
+        super().__init__(estimator, n_sequences, None, publish)
         self.scores = scores
 
     def describe(
@@ -81,7 +81,7 @@ class SequenceObserver(Observer):
         mistakes: NDArray[np.int64],
         losses: NDArray[np.float64],
         seconds: float,
-        learnt: Callable[[], object] | None,
+        learnt: Callable[[], object],
     ) -> tuple[SequenceEpoch, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         score = self.scores[-1] if self.scores else None

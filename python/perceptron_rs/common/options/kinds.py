@@ -167,7 +167,7 @@ def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -
         how |= {"metavar": value, "type": kind}
     elif "action" not in how:
         how["action"] = "store_true"
-    place.add_argument(*(flags or [how.pop("dest")]), help=text, **how)
+    place.add_argument(*flags, help=text, **how)
 
 
 def add_model(place: Parser, text: str = "a model file") -> None:
@@ -226,8 +226,10 @@ def add_audit(command: Parser) -> None:
 
 def add_audit_key(group: Parser) -> None:
     """Add the key of digests."""
-    text = "secret key of the digests, without which nobody can test guesses of the examples: a file of 32 "
-    text += "bytes, or of 64 hexadecimal digits"
+    text = (
+        "secret key of the digests, without which nobody can test guesses of the examples: a file of 32 "
+        "bytes, or of 64 hexadecimal digits"
+    )
     add(group, "--audit-key FILE", text)
 
 

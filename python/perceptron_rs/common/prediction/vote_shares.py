@@ -105,11 +105,12 @@ class VoteShares(MistakeClassifier):
         if scores.ndim == 1:
             found = np.column_stack([(1.0 - scores) / 2.0, (1.0 + scores) / 2.0])
         else:
-            found = scores if is_joint(self) else (1.0 + scores) / 2.0
+            found = scores if is_joint(self) else 1.0 + scores
             total = np.add.accumulate(found, axis=1)[:, -1:]
-            found = np.where(total > 0, found / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
+            equal = np.full_like(found, 1.0 / scores.shape[1])
+            found = np.divide(found, total, out=equal, where=total > 0)
         # Rounding may make two shares equal, of which the second is the larger one.
         decided, rows = self._decide(scores.reshape(len(scores), -1)), np.arange(len(scores))
         hidden = rows[np.argmax(found, axis=1) != decided]
-        found[hidden, decided[hidden]] = np.nextafter(found[hidden, decided[hidden]], 2.0)
+        found[hidden, decided[hidden]] = np.nextafter(found[hidden, decided[hidden]], np.inf)
         return found

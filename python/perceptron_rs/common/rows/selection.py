@@ -36,7 +36,7 @@ def select_rows(stored: StoredRows, numbers: NDArray[np.generic]) -> StoredRows:
     ends = np.cumsum(lengths)
     # Entry e of the chosen rows is stored as far behind the start of its row as it comes behind
     # the first of them.
-    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+    places = np.arange(lengths.sum()) + np.repeat(starts - (ends - lengths), lengths)
     return {
         "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
         "rows_indices": stored["rows_indices"][places],

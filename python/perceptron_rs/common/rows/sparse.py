@@ -161,9 +161,7 @@ def _index_array(
     if dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
         dtype = np.dtype(np.int64)
     if wanted is not None and dtype != wanted:
-        fits = part.size == 0 or (
-            np.iinfo(np.int32).min <= part.min() and part.max() <= np.iinfo(np.int32).max
-        )
+        fits = np.iinfo(np.int32).min <= part.min() and part.max() <= np.iinfo(np.int32).max
         dtype = wanted if fits else np.dtype(np.int64)
     if dtype == np.int64 and part.dtype.kind == "u" and part.size and part.max() > np.iinfo(np.int64).max:
         raise ValueError(f"X is a malformed CSR matrix: {name} holds {part.max()}")

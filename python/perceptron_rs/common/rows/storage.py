@@ -135,7 +135,7 @@ def to_stored(values: NDArray[np.generic], name: str = "X") -> NDArray[np.generi
         # NumPy takes every byte but 0 for true; such bytes come from other libraries.
         is_usual = flags.c_contiguous and as_bytes.max(initial=0) <= 1
         return as_bytes if is_usual else np.ascontiguousarray(as_bytes != 0).view(np.uint8)
-    return np.require(values.astype(_stored_type(values), order="C", copy=False), requirements=["C", "A"])
+    return values.astype(_stored_type(values), order="C")
 
 
 def _stored_type(values: NDArray[np.generic]) -> np.dtype[np.generic]:

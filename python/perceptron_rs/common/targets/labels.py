@@ -136,7 +136,7 @@ def of_one_type(parts: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic
 def _refuse_other_kind(y: NDArray[np.generic], others: NDArray[np.generic]) -> None:
     """Refuse labels of another kind, as in one array: neither True nor "1" is 1."""
     found, known = kind_of_values(y.dtype), kind_of_values(others.dtype)
-    if found != known and len(y) and len(others):
+    if found != known:
         raise ArgumentError(
             f"some labels are {known}, and others are {found}",
             "convert them to one type",

@@ -140,8 +140,8 @@ class Observer:
         self,
         estimator: Trainable,
         n_examples: int,
-        task: FitTask | None = None,
-        publish: Callable[[Trainable, RunState], None] | None = None,
+        task: FitTask | None,
+        publish: Callable[[Trainable, RunState], None],
     ) -> None:
         self.task = task if task is not None and task.is_watched else None
         self.estimator, self.publish = estimator, publish
@@ -161,7 +161,7 @@ class Observer:
         mistakes: NDArray[np.int64],
         losses: NDArray[np.float64],
         seconds: float,
-        learnt: Callable[[], object] | None,
+        learnt: Callable[[], object],
     ) -> tuple[Any, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
         record = EpochRecord(
@@ -183,15 +183,14 @@ class Observer:
     ) -> bool:
         """Tell of an epoch; return whether it was the last."""
         seconds = time.perf_counter() - self.start
-        learnt = None if self.publish is None else _Learnt(self.estimator, self.publish, run)
+        learnt = _Learnt(self.estimator, self.publish, run)
         record, text = self.describe(epoch, mistakes, losses, seconds, learnt)
         if self.verbose:
             print(f"-- epoch {epoch + 1}: {text}, {seconds:.2f} s")
         with foreign():
             ends = self.callback is not None and bool(self.callback(record))
-        if learnt is not None:
-            learnt.run = None
-        if self.task is not None and self.publish is not None:
+        learnt.run = None
+        if self.task is not None:
             publish, state = self.publish, run.state()
             ends |= self.task.epoch(lambda model: publish(model, state))
         return ends

@@ -33,8 +33,6 @@ class FitTask:
 
         ``publish`` puts what has been learnt on an estimator.
         """
-        if not self.is_watched:
-            return False
 
         @standard()
         def fitted() -> dict[str, object]:
