@@ -393,6 +393,7 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X], [Y > 1, Y]), "y: some labels are booleans, and others are numbers"),
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
         ({}, ([X, X], None), "y must be given"),
+        ({}, ([X[:0]] * 2, [Y[:0]] * 2), "got 0 class: the labels of all partitions"),
         ({}, ([lambda: X], None), r"partition 0: a block without y must be a tuple \(X, y\)"),
         ({}, ([Batch(X, Y, None, [len(Y)])], None), "lengths are for a SequencePerceptron"),
         ({}, ([Batch(X, Y, 0 * Y)] * 2, None), "leave no example of positive weight"),

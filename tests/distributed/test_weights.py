@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
+from perceptron_rs.distributed.fitting import check_columns
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import (
     Encoding,
@@ -193,3 +194,9 @@ def test_examples_of_weight_0_are_in_no_count():
     facts = read_partition(0, parse, Batch(X, y, weights)).facts
     assert facts.classes.tolist() == np.unique(y).tolist()
     assert facts.counts.tolist() == [np.count_nonzero(weights[y == k]) for k in np.unique(y)]
+
+
+def test_no_partitions_are_refused():
+    """Such as those of a table of a cluster that has none."""
+    with pytest.raises(ValueError, match="X must have at least one block"):
+        check_columns([])
