@@ -16,10 +16,12 @@ from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import (
     Encoding,
     EpochTask,
+    Partition,
     drop_empty_columns,
     learn_partition,
     read_partition,
 )
+from perceptron_rs.distributed.sequences import parse as parse_sequences
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
@@ -200,3 +202,16 @@ def test_no_partitions_are_refused():
     """Such as those of a table of a cluster that has none."""
     with pytest.raises(ValueError, match="X must have at least one block"):
         check_columns([])
+
+
+def test_partitions_of_sequences_travel_whole_and_are_of_one_kind():
+    of_names = parse_sequences(Batch([[["a"], ["b"]], [["b"]]], [["D", "N"], ["N"]]), None)
+    of_rows = parse_sequences(Batch(np.eye(2), np.array(["D", "N"]), None, [1, 1]), None)
+    partitions = [Partition(number, parsed) for number, parsed in enumerate((of_names, of_rows))]
+    for partition in partitions:
+        again = pickle.loads(pickle.dumps(partition))
+        assert again.facts.digest == partition.facts.digest
+        assert again.parsed.lengths.tolist() == partition.parsed.lengths.tolist()
+        assert again.parsed.labels.tolist() == partition.parsed.labels.tolist()
+    with pytest.raises(ValueError, match="partitions 0 and 1 must both hold attributes, or both a matrix"):
+        check_columns([partition.facts for partition in partitions])
