@@ -389,6 +389,7 @@ def test_a_clone_keeps_the_client(client):
         ({}, ([X, X[:, 1:]], [Y, Y]), "partition 1 must have the columns of partition 0"),
         ({}, ([X, X], [Y, Y[1:]]), "partition 1: inconsistent numbers of samples"),
         ({}, ([X, X * np.nan], [Y, Y]), "NaN"),
+        ({"eta0": 1e300}, ([X * 1e20] * 2, [Y, Y]), "training overflowed in epoch 0"),
         ({}, ([X, X], [Y, Y.astype(str)]), "y: some labels are numbers, and others are text"),
         ({}, ([X, X], [Y > 1, Y]), "y: some labels are booleans, and others are numbers"),
         ({}, ([X, X], [Y * 0, Y * 0]), "number of classes has to be greater than one"),
