@@ -125,6 +125,11 @@ def test_a_pass_over_other_layers_is_refused_with_a_remedy_that_works():
     assert model.partial_fit(X, y).coefs_[0].shape == (2, 4)
     for same in ([4], np.array([4])):
         assert model.set_params(hidden_layer_sizes=same).partial_fit(X, y).coefs_[0].shape == (2, 4)
+    layers = [4]
+    model = MultilayerPerceptron(layers, **few).fit(X, y)
+    layers[0] = 5
+    with pytest.raises(ValueError, match=r"hidden_layer_sizes=\[5\] differs from the fit .* had \(4,\)"):
+        model.predict(X)
 
 
 def test_warm_start_continues_the_epochs():

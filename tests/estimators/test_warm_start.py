@@ -14,6 +14,7 @@ from perceptron_rs import (
     PocketPerceptron,
     SequencePerceptron,
 )
+from perceptron_rs.common.targets.weights import start_value
 
 OTHERS = (KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron)
 
@@ -109,6 +110,24 @@ def test_no_negative_zero_in_weights_that_are_set(engine_name):
     tagger.transition_ = np.full_like(tagger.transition_, -0.0)
     for weights in (*network.coefs_, tagger.transition_):
         assert not np.signbit(weights).any()
+
+
+@pytest.mark.parametrize(
+    ("shape", "accepted", "refused"),
+    [
+        ((1, 3), [(3,), (1, 3), (3, 1)], [(2,), (1, 4), ()]),
+        ((1,), [(), (1,)], [(1, 1), (2,)]),
+        ((2, 3), [(2, 3)], [(6,), (3, 2), (3,)]),
+        ((3,), [(3,)], [(3, 1), (1, 3), (2,), ()]),
+    ],
+)
+def test_shapes_of_start_values(shape, accepted, refused):
+    """Of one plane the numbers may stand in a row, a column or alone; of more they have its shape."""
+    for given in accepted:
+        assert start_value(np.ones(given), "coef_init", shape).shape == shape
+    for given in refused:
+        with pytest.raises(ValueError, match=r"^coef_init has the shape .*, but this problem needs"):
+            start_value(np.ones(given), "coef_init", shape)
 
 
 def test_given_arrays_are_not_kept(engine_name):

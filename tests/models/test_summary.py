@@ -151,3 +151,33 @@ def test_every_line_of_a_model_with_a_record():
         begins = [line.split("  ")[0] for line in lines[9:until]]
         assert begins == ["epochs", "mistakes", "seen"]
         assert len(lines) > until + len(model.get_params())
+
+
+def test_lines_that_only_some_models_have():
+    family = LEARNERS["averaged"].part("summary")
+    found = describe(AveragedPerceptron(max_iter=1).fit(X, [0, 1, 0, 1, 0, 1]), family, 0) | OF_FILE
+    found["history"] = {
+        "n_iter": 2,
+        "converged": True,
+        "loss_curve": [0.5, 0.25],
+        "n_mistakes": 3,
+        "n_seen": 7,
+        "mistakes_per_epoch": [[1, 0], [2, 0]],
+        "token_errors_per_epoch": [3, 2],
+    }
+    call = {"method": "partial_fit", "sizes": [[3, 2]], "n_features": 3}
+    one = "record      partial_fit of 6 examples with 3 columns, 2 calls"
+    for calls, records in (
+        (None, ["record      none: the training cannot be repeated"]),
+        ([call] * 20, [one] * 20),
+        ([call] * 21, [one] * 20 + ["record      and 1 more, which --json shows"]),
+    ):
+        lines = as_text(found | {"calls": calls}, family).splitlines()
+        assert [line for line in lines if line.startswith("record")] == records
+    first = lines.index("epochs      2, converged")
+    assert lines[first + 1 : first + 5] == [
+        "losses      0.5 0.25",
+        "mistakes    3; by epoch: 1 2",
+        "mistakes    tokens by epoch: 3 2",
+        "seen        7 sequences",
+    ]
