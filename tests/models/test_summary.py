@@ -150,6 +150,7 @@ def test_every_line_of_a_model_with_a_record():
         ]
         begins = [line.split("  ")[0] for line in lines[9:until]]
         assert begins == ["epochs", "mistakes", "seen"]
+        assert f"seen        {' '.join(map(str, model.n_seen_.tolist()))} examples" in lines
         assert len(lines) > until + len(model.get_params())
 
 
