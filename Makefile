@@ -30,8 +30,7 @@ help:  ## list the commands
 demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
 	@$(BIN)/python -m perceptron_rs.demo
 
-# Both are compiled at once, as the first part of a compiler's work has one thread. Beside cargo, pip has time for
-# packages; not beside maturin, which calls it, too.
+# Cargo compiles the core's tests beside pip, which fetches packages, and then beside maturin, which calls pip, too.
 test:  ## all tests: the core without Python, then the package; lists what is skipped
 	$(MAKE) --no-print-directory --jobs 2 test-core test-ready
 	$(SIDE_BY_SIDE)
@@ -39,8 +38,8 @@ test:  ## all tests: the core without Python, then the package; lists what is sk
 test-core: $(OWN_RUST)
 	cargo test
 
-test-ready: $(VENV)/quick
-	@$(MAKE) --no-print-directory $(VENV)/test
+test-ready: $(VENV)/test
+	@$(MAKE) --no-print-directory $(VENV)/quick
 
 test-cluster: $(VENV)/quick $(VENV)/test $(VENV)/cluster  ## on clusters of this machine, whose workers are killed; Spark's need Java 17
 	$(BIN)/python -m pytest -m cluster tests/distributed
