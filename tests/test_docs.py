@@ -215,6 +215,17 @@ def test_links():
             assert (ROOT / target).exists(), f"{document} links to {target}"
 
 
+def test_files_that_are_named():
+    folders = ("python", "rust", "tests", "fuzz", "benches", "scripts", "lab", "examples")
+    files = [
+        f"/{path.relative_to(ROOT).as_posix()}" for name in folders for path in (ROOT / name).rglob("*.*")
+    ]
+    for document in [*DOCUMENTS[:-1], *PAGES]:  # the changelog also names what went
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for name in re.findall(r"`((?:\w+/)*\w+\.(?:py|rs))`", text):
+            assert any(file.endswith(f"/{name}") for file in files), f"{document} names {name}"
+
+
 def test_lectures():
     """Each passage of a lecture leads to a place that is there, and to a function."""
     with (ROOT / "docs" / "course" / "lectures.csv").open(encoding="utf-8", newline="") as file:
