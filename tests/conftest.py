@@ -32,6 +32,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """Leave no function to be called with garbage, as is Hypothesis's: what a signal raises there is lost."""
+    gc.callbacks.clear()
+
+
 @pytest.fixture(scope="session", params=ENGINES)
 def engine_name(request: pytest.FixtureRequest) -> str:
     return request.param
