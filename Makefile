@@ -22,13 +22,13 @@ export PATH := $(CARGO_HOME)/bin:$(PATH)
 OWN_RUST := $(VENV)/rust/ready
 endif
 
-.PHONY: help demo test test-core test-ready test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages lab test-lab picture examples golden constraints licenses deny dist wheels test-msrv valgrind instructions test-instructions clean
+.PHONY: help demo test test-core test-ready test-cluster test-quick quick-tests test-deep mutants test-oldest test-other test-aarch64 test-s390x test-riscv64 test-wasm test-windows miri tsan fuzz lint bench freund-schapire docs test-pages lab test-lab picture examples golden constraints licenses deny dist rehearse wheels test-msrv valgrind instructions test-instructions clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/quick  ## train on real data with both engines and compare every bit
-	@$(BIN)/python -m perceptron_rs.demo
+	@$(BIN)/python benches/demo.py
 
 # Cargo compiles the core's tests beside pip, which fetches packages, and then beside maturin, which calls pip, too.
 test:  ## all tests: the core without Python, then the package; lists what is skipped
@@ -80,7 +80,7 @@ test-other: $(VENV)/quick $(VENV)/test  ## the package's tests on another Python
 	$(VENV)/other/bin/python -m pytest --numprocesses auto --dist worksteal $(TESTS)
 
 lint: export PYO3_PYTHON = $(abspath $(BIN)/python)
-lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation
+lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden files, documentation, texts of parameters
 	cargo fmt --check
 	cargo clippy --all-targets --features bench -- -D warnings
 	cargo clippy --all-targets --features python -- -D warnings
@@ -94,8 +94,9 @@ lint: $(VENV)/quick $(VENV)/lint  ## format, warnings, types, stubs, golden file
 	$(BIN)/python tests/golden/make.py --check
 	$(BIN)/python scripts/licenses.py --check
 	$(MAKE) --no-print-directory docs
+	$(BIN)/python scripts/parameters.py --check
 
-BENCHES = compare bytes sparse labels model scores threads memory voted pocket family svmlight kernel pipe margin sequences streams programs probes text serving online_peers partitions
+BENCHES = compare bytes sparse labels model scores threads memory voted pocket family svmlight kernel pipe margin sequences streams programs probes text words serving online_peers partitions
 bench: $(VENV)/release $(VENV)/bench  ## beside peers: fails where a figure misses its bar in benches/results (real data: DATA=folder; BENCH=--write keeps the figures)
 	@missed=; for bench in $(BENCHES); do echo "== $$bench"; \
 		PERCEPTRON_RS_DATA="$(DATA)" $(BIN)/python benches/$$bench.py $(BENCH) || missed="$$missed $$bench"; done; \
@@ -110,10 +111,10 @@ docs: $(VENV)/quick $(VENV)/docs lab  ## the documentation, in docs/_build; a wa
 	rm -rf docs/_build docs/generated docs/gallery
 	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
 
-test-pages: $(VENV)/quick $(VENV)/test $(VENV)/browser  ## every page of the documentation in a browser: nothing is cut off, broken or fetched
+test-pages: $(VENV)/quick $(VENV)/test $(VENV)/browser  ## every page of the documentation in a browser: nothing is cut off, broken, fetched or without a name
 	@$(NEEDS_BROWSER)
 	@test -f docs/_build/index.html || $(MAKE) --no-print-directory docs
-	$(SIDE_BY_SIDE) -m browser tests/browser/test_pages.py
+	$(SIDE_BY_SIDE) -m browser tests/browser/test_pages.py tests/browser/test_screen_reader.py
 
 # The core for a browser, as text: what opens a file may not fetch one.
 lab: docs/_static/lab/core.js  ## the lab of the documentation: the core as WebAssembly
@@ -126,7 +127,7 @@ docs/_static/lab/core.js: $(OWN_RUST) $(RUST) lab/Cargo.toml lab/Cargo.lock $(wi
 
 test-lab: $(VENV)/quick $(VENV)/test $(VENV)/docs $(VENV)/browser lab  ## the lab in a browser: it learns the bits that Python learns
 	@$(NEEDS_BROWSER)
-	$(BIN)/python -m pytest -m browser tests/browser/test_lab.py
+	$(BIN)/python -m pytest -m browser tests/browser/test_lab.py tests/browser/test_lab_pictures.py
 
 picture: $(VENV)/quick $(VENV)/docs  ## draw the picture of the README anew
 	$(BIN)/python docs/picture.py docs/perceptrons.png
@@ -157,6 +158,9 @@ licenses: $(VENV)/made  ## write licenses/THIRD-PARTY.txt and sbom.cdx.json anew
 
 dist: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## wheel (manylinux_2_17) and sdist in dist/, each checked, installed and tried
 	$(BIN)/python scripts/dist.py
+
+rehearse: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## what users do with wheel and sdist, in empty environments (OPTIONS="--before vX.Y.Z")
+	$(BIN)/python scripts/rehearse.py $(OPTIONS)
 
 wheels: $(VENV)/made $(VENV)/dist $(OWN_RUST)  ## the wheels for Linux, Windows and macOS, and the sdist, in dist/: checked, and tried where they run
 	@$(NEEDS_RUSTUP)
@@ -210,7 +214,7 @@ miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
 		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib -- arith:: rows:: order:: text:: fuzzed:: \
-		instruction_sets:: model:: --skip rows::columns::lists --skip outside::allocation
+		instruction_sets:: model::a_pass_ --skip rows::columns::lists --skip outside::allocation
 
 WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
 tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.common.mistake_log import survival_counts
+from perceptron_rs.schema.mistake_log import survival_counts
 
 
 def until(vectors, limit):

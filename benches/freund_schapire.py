@@ -31,7 +31,7 @@ from perceptron_rs import KernelPerceptron
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import rows_in
+from perceptron_rs.state.arrays import rows_in
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {
@@ -79,7 +79,13 @@ def errors_of(model, X, y, limits):
             rows = engine.dense_rows(values)
             for i, state in enumerate(states):
                 found = engine.kernel_scores(
-                    rows, names, state, kernel=KernelSpec("precomputed"), answers=[*ANSWERS], threads=THREADS
+                    rows,
+                    names,
+                    state,
+                    kernel=KernelSpec("precomputed"),
+                    answers=[*ANSWERS],
+                    tie="mistake",
+                    threads=THREADS,
                 )
                 wrong[: len(ANSWERS), i] += (found.argmax(axis=2) != truth[:, np.newaxis]).sum(axis=0)
             work = ((row, label, vectors, counts) for row, label in zip(values, truth, strict=True))

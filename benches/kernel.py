@@ -28,7 +28,7 @@ from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import rows_in
+from perceptron_rs.state.arrays import rows_in
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500
@@ -55,6 +55,7 @@ def answers(model, X):
         state,
         kernel=model._spec,
         answers=["vote", "average", "last"],
+        tie="mistake",
         threads=THREADS,
     )
     return scores.argmax(axis=2)

@@ -12,7 +12,7 @@ use divan::Bencher;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::{Epoch, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Rows};
+use perceptron_rs::rows::{Csr, Dense, Rows, Table};
 
 const COLUMNS: usize = 100;
 const BAR: f64 = 0.8;
@@ -35,8 +35,12 @@ fn planted(n: usize) -> (Vec<f64>, Vec<u32>, Vec<f64>) {
 /// One epoch, from its start to the state that it leaves.
 fn pass(rows: &dyn Rows, labels: &[u32], planes: u32, coef: Vec<f64>) -> Epoch {
     let positive: Vec<u32> = if planes == 1 { vec![1] } else { (0..planes).collect() };
-    let state =
-        State { coef, intercept: vec![0.0; positive.len()], seen: vec![0; positive.len()], ages: None };
+    let state = State {
+        coef: Table::new(coef, [positive.len(), rows.columns()]).expect("K x d"),
+        intercept: vec![0.0; positive.len()],
+        seen: vec![0; positive.len()],
+        ages: None,
+    };
     let settings = Settings::new(positive);
     let problem = Problem::new(rows, labels, None, &settings).expect("valid");
     let mut run = Run::start(&problem, state, &mut Perceptron, &()).expect("valid");

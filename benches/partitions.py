@@ -9,8 +9,8 @@
     memory       4 GB of Parquet on two workers of 1 GB each; needs 15 GB of disk
 
 Without a name, the first two. The figures of the first three have bars. It prints the tables of
-docs/guide/scale.rst. PERCEPTRON_RS_DATA names the folder of the real data; without it, what needs it is left
-out.
+docs/guide/partitions.rst. PERCEPTRON_RS_DATA names the folder of the real data; without it, what needs it is
+left out.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ def timed(call):
     return result, time.process_time() - start
 
 
-def crfsuite(X, y, X_test, y_test, epochs):
-    """Train "ap" from sequences that are encoded before the clock starts; tag from strings."""
+def crfsuite_tagger(X, y, epochs, folder):
+    """Train "ap" from sequences that are encoded before the clock starts; return the tagger and its time."""
     try:
         import pycrfsuite
     except ImportError:
@@ -29,11 +29,20 @@ def crfsuite(X, y, X_test, y_test, epochs):
     )
     for sentence, labels in zip(X, y, strict=True):
         trainer.append(pycrfsuite.ItemSequence([dict.fromkeys(token, 1.0) for token in sentence]), labels)
+    model = str(Path(folder) / "model")
+    _, seconds = timed(lambda: trainer.train(model))
+    tagger = pycrfsuite.Tagger()
+    tagger.open(model)
+    return tagger, seconds
+
+
+def crfsuite(X, y, X_test, y_test, epochs):
+    """Train and tag, from strings."""
     with tempfile.TemporaryDirectory() as folder:
-        model = str(Path(folder) / "model")
-        _, seconds = timed(lambda: trainer.train(model))
-        tagger = pycrfsuite.Tagger()
-        tagger.open(model)
+        made = crfsuite_tagger(X, y, epochs, folder)
+        if made is None:
+            return None
+        tagger, seconds = made
         found, tagging = timed(lambda: [tagger.tag(sentence) for sentence in X_test])
     n = sum(map(len, y_test))
     right = sum(a == b for s, t in zip(found, y_test, strict=True) for a, b in zip(s, t, strict=True))

@@ -1,7 +1,8 @@
 """Tag the Brown corpus: accuracy, memory, and time beside the perceptrons of python-crfsuite and seqlearn.
 
 The same attributes, the same sentences, the same number of epochs, one thread (CPU time). Training is
-timed from encoded data, tagging from encoded data and from strings; memory is the peak of a training in a
+timed from encoded data, tagging from encoded data and from strings, and of one sentence at a time from
+strings, in turns; memory is the peak of a training in a
 process of its own, data and all, as a multiple of the encoded data. PERCEPTRON_RS_DATA names the folder
 with brown_pos.tsv.gz. Figures are only held against their bars on the whole corpus.
 
@@ -22,12 +23,14 @@ from typing import Any
 
 import bars
 import numpy as np
-from sequence_peers import crfsuite, seqlearn, timed
+from sequence_peers import crfsuite, crfsuite_tagger, seqlearn, timed
 
-from perceptron_rs import SequencePerceptron
+from perceptron_rs import SequencePerceptron, load_predictor
 from perceptron_rs.features import AttributeEncoder, word_attributes, word_shape
 
 N_TRAIN = 52_000
+#: Of the taggers that tag one sentence at a time: sentences that they learn from, attributes of a token.
+FEW, ATTRIBUTES = 2_000, 20
 
 
 def brown(path):
@@ -122,6 +125,28 @@ def ours(X, y, X_test, y_test, epochs):
     return figures, (matrix, labels, lengths, test, truth, test_lengths)
 
 
+def one_at_a_time(words, tags):
+    """Return microseconds of a sentence by the number of its tokens and by who tags it: the best of turns."""
+    X = [[token[:ATTRIBUTES] for token in word_attributes(sentence)] for sentence in words]
+    model = SequencePerceptron(max_iter=3).fit(X[:FEW], tags[:FEW])
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m")
+        predictor = load_predictor(Path(folder) / "m")
+        taggers = {"estimator": lambda x: model.predict([x]), "predictor": lambda x: predictor.predict([x])}
+        peer = crfsuite_tagger(X[:FEW], tags[:FEW], 3, folder)
+        if peer is not None:
+            taggers["crfsuite"] = peer[0].tag
+        found = {}
+        for length in (2, 12):
+            sentences = [x[:length] for x in X[FEW:] if len(x) >= length][:300]
+            turns = {name: [] for name in taggers}
+            for _ in range(15):
+                for name, tag in taggers.items():
+                    turns[name].append(timed(lambda: [tag(x) for x in sentences])[1])  # noqa: B023
+            found[length] = {name: 1e6 * min(times) / len(sentences) for name, times in turns.items()}
+    return found
+
+
 def main():
     parser = bars.parser(__doc__)
     parser.add_argument("--epochs", type=int, default=5)
@@ -165,6 +190,13 @@ def main():
                 taggers.append({"case": name, "attributes": kind} | found)
                 print(f"{name}: {found['seconds']:.1f} s, accuracy {found['accuracy']:.4%}")
                 print(f"{name} to ours:", held.hold(name, found["seconds"] / figures["seconds"]))
+    if arguments.peer:
+        for length, times in one_at_a_time(words, tags).items():
+            print(f"{length} tokens:", ", ".join(f"{name} {us:.1f} us" for name, us in times.items()))
+            for name in ("estimator", "predictor"):
+                if "crfsuite" in times:
+                    case, ratio = f"one sentence of {length}, {name}", times[name] / times["crfsuite"]
+                    print(f"{case}:", held.hold(case, ratio, at_most=True, us=times[name]))
     return held.end(taggers=taggers) if n == N_TRAIN else 0
 
 

@@ -1,11 +1,9 @@
 """Sphinx configuration; ``make docs`` builds with it. Nothing here needs the network."""
 
-import csv
 import json
 import re
 import sys
 from importlib.metadata import version as installed
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from perceptron_rs.plots.drawing import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parent))
-from benchmarks import lines, list_table
+from benchmarks import lines
 
 project = "perceptrons"
 author = "perceptrons developers"
@@ -27,13 +25,15 @@ release = version = installed("perceptrons")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "lectures",
     "mathml",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
     "numpydoc",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build"]
+# The derivations are shown below rows of the table of lectures.
+exclude_patterns = ["_build", "course/derivations.rst"]
 default_role = "py:obj"
 rst_prolog = ".. currentmodule:: perceptron_rs\n"
 highlight_language = "python"
@@ -116,36 +116,6 @@ class Benchmarks(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines(results)))
 
 
-class Lectures(SphinxDirective):
-    """``.. lectures:: FILE``: a table for each document of docs/course/lectures.csv."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Return a heading and a table for each document."""
-        _, name = self.env.relfn2path(self.arguments[0], self.env.docname)
-        self.env.note_dependency(name)
-        with Path(name).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        text: list[str] = []
-        for document, passages in groupby(rows, lambda row: row["document"]):
-            table = [["section", "what it says", "here", ""]]
-            for row in passages:
-                marks = "``" if row["function"].endswith("_") else "`"
-                shown = f":ref:`{row['place']} <{row['label']}>`; {marks}{row['function']}{marks}"
-                verdict = f"**Wrong.** {row['right']}." if row["right"] else "right"
-                table.append([row["section"], f"{row['says']}.".replace("?.", "?"), shown, verdict])
-            widths = "   :widths: 18 32 24 26"
-            head, *lines = list_table(table)
-            text += [document, "-" * len(document), "", head, widths, "   :class: lectures", *lines, ""]
-        found = self.parse_text_to_nodes("\n".join(text), allow_section_headings=True)
-        if sum(len(list(node.findall(nodes.row))) for node in found) != len(rows) + len(
-            {row["document"] for row in rows}
-        ):
-            raise self.error(f"the tables do not show the {len(rows)} passages of {name}")
-        return found
-
-
 def escape_shapes(*arguments: Any) -> None:
     """Keep the underscore that ends a name in a shape from being read as the mark of a link."""
     text = arguments[-1]
@@ -156,5 +126,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directive known to Sphinx, and read docstrings before numpydoc does."""
     app.connect("autodoc-process-docstring", escape_shapes, priority=100)
     app.add_directive("benchmarks", Benchmarks)
-    app.add_directive("lectures", Lectures)
     return {"parallel_read_safe": True}

@@ -26,8 +26,9 @@ from perceptron_rs.plots import HyperplaneDisplay, MistakesDisplay, ProofDisplay
 # --------------------
 #
 # A line :math:`w \cdot x + b = 0` divides the plane. The perceptron looks at one example after the other. If
-# it is on the wrong side, or on the line, the example is added to the weights with its sign:
-# :math:`w \leftarrow w + y x`. This is the table of a lecture, with six points and no intercept:
+# it is on the wrong side, the example is added to the weights with its sign: :math:`w \leftarrow w + y x`.
+# This is the table of a lecture, with six points and no intercept, where a point on the line counts as
+# positive:
 
 table = lecture("six_points")
 steps = table.trace()
@@ -43,7 +44,7 @@ for ax, step in zip(axes, updates, strict=True):
 plt.show()
 
 # %%
-# *Exercise.* Change the order of the six points. Is the line another one? How many mistakes are made?
+# *Exercise.* Change the order of the six points. Is the line a different one? How many mistakes are made?
 #
 # 2. How long does it take?
 # -------------------------

@@ -7,31 +7,47 @@ use blake3::Hasher;
 use crate::arith::value::Value;
 use crate::error::Result;
 use crate::memory::Grow;
+use crate::monitor::{Monitor, Pace, pieces};
 use crate::rows::Matrix;
 
 /// Bytes that are hashed at once: fewer cost more each.
 const AT_ONCE: usize = 1 << 15;
 
-/// Takes in the entries of some rows.
-pub fn add_rows(rows: &dyn Matrix, range: Range<usize>, to: &mut Hasher) -> Result<()> {
-    let mut bytes = vec![];
-    for row in range {
-        rows.write_bytes(row, &mut bytes)?;
-        if bytes.len() >= AT_ONCE {
-            to.update(&bytes);
-            bytes.clear();
-        }
+/// Takes in bytes.
+pub fn add_bytes(bytes: &[u8], to: &mut Hasher, monitor: &dyn Monitor) -> Result<()> {
+    for piece in pieces(bytes.len(), 1, monitor) {
+        to.update(&bytes[piece?]);
     }
-    to.update(&bytes);
     Ok(())
 }
 
+/// Takes in the entries of some rows.
+pub fn add_rows(
+    rows: &dyn Matrix,
+    range: Range<usize>,
+    to: &mut Hasher,
+    monitor: &dyn Monitor,
+) -> Result<()> {
+    let (mut bytes, mut pace) = (vec![], Pace::new(monitor));
+    for row in range {
+        let before = bytes.len();
+        rows.write_bytes(row, &mut bytes)?;
+        pace.spend(bytes.len() - before)?;
+        if bytes.len() >= AT_ONCE {
+            add_bytes(&bytes, to, monitor)?;
+            bytes.clear();
+        }
+    }
+    add_bytes(&bytes, to, monitor)
+}
+
 /// Returns the digest of each row, one after another.
-pub fn row_digests(rows: &dyn Matrix) -> Result<Vec<u8>> {
-    let (mut bytes, mut found) = (vec![], vec![]);
+pub fn row_digests(rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<Vec<u8>> {
+    let (mut bytes, mut found, mut pace) = (vec![], vec![], Pace::new(monitor));
     for row in 0..rows.len() {
         bytes.clear();
         rows.write_bytes(row, &mut bytes)?;
+        pace.spend(bytes.len())?;
         found.try_extend(blake3::hash(&bytes).as_bytes().iter().copied())?;
     }
     Ok(found)
@@ -112,7 +128,7 @@ mod tests {
 
     fn of(rows: &dyn Matrix) -> blake3::Hash {
         let mut hasher = Hasher::new();
-        add_rows(rows, 0..rows.len(), &mut hasher).unwrap();
+        add_rows(rows, 0..rows.len(), &mut hasher, &()).unwrap();
         hasher.finalize()
     }
 
@@ -128,10 +144,10 @@ mod tests {
     #[test]
     fn a_row_has_the_digest_of_its_bytes() {
         let rows = Csr::new(&[0, 2, 2], &[1, 4], &[255.0, -0.5], 7).unwrap();
-        let found = row_digests(&rows).unwrap();
+        let found = row_digests(&rows, &()).unwrap();
         for (row, digest) in found.chunks(32).enumerate() {
             let mut hasher = Hasher::new();
-            add_rows(&rows, row..row + 1, &mut hasher).unwrap();
+            add_rows(&rows, row..row + 1, &mut hasher, &()).unwrap();
             assert_eq!(digest, hasher.finalize().as_bytes());
         }
         assert_eq!(found.len(), 64);
@@ -157,7 +173,7 @@ mod tests {
         assert_eq!(of(&dense), of(&floats));
         let mut parts = Hasher::new();
         for range in [0..1, 1..700, 700..700, 700..900] {
-            add_rows(&dense, range, &mut parts).unwrap();
+            add_rows(&dense, range, &mut parts, &()).unwrap();
         }
         assert_eq!(of(&dense), parts.finalize());
         let (indices, entries): (Vec<i32>, Vec<i16>) =

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 
 import perceptron_rs
 from perceptron_rs.cli.learning import LEARNER_NAMES
-from perceptron_rs.common.schema import name_of
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.schema.schema import name_of
 from perceptron_rs.testing.parity import can_be_compared
 
 TABLE = Path(__file__).parents[1] / "docs" / "guide" / "features.csv"
@@ -34,6 +34,7 @@ METHODS = (
         "partial_fit",
         "predict_then_learn",
         "decision_function",
+        "calibrate",
         "predict_proba",
         "sparsify",
     ),

@@ -2,7 +2,7 @@
 
 ``python scripts/machines.py`` takes all, ``python scripts/machines.py wasm riscv64`` writes the rows of these
 anew. A machine whose tests fail ends the script. On this machine the package runs, too: its rows also have
-the digests of ``perceptrons digests``, one for each instruction set and one of the reference.
+the digests of ``tests/golden/fits.py``, one for each instruction set and one of the reference.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import sys
 from pathlib import Path
 
 from perceptron_rs import _core
-from perceptron_rs.testing.golden import fits
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "golden"))
+
+from fits import fits  # noqa: E402
+
 FILE = ROOT / "docs" / "machines.csv"
 HEAD = (
     "machine",
@@ -53,7 +56,7 @@ def counts(*command: str) -> tuple[str, str]:
 
 
 def digest(engine: str) -> str:
-    """Return one digest of all lines of ``perceptrons digests``."""
+    """Return one digest of all lines of ``tests/golden/fits.py``."""
     lines = (f"{fit.digest}  {fit.learner} {fit.data}\n" for fit in fits("rust" if engine else "reference"))
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 

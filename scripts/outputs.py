@@ -1,8 +1,8 @@
 """Write what the commands on pages of the documentation print anew, where it has changed.
 
-``python scripts/outputs.py docs/guide/command_line.rst`` runs all examples of a page in an empty folder, and
-puts behind each ``$ command`` what it prints. Without a page: all pages that have commands. Of an output that
-differs in times alone, nothing is written. Read what it has written.
+``python scripts/outputs.py docs/guide/commands/train.rst`` runs all examples of a page in an empty folder,
+and puts behind each ``$ command`` what it prints. Without a page: all pages that have commands. Of an
+output that differs in times alone, nothing is written. Read what it has written.
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@
 use std::hint::black_box;
 
 use super::support::driver::{Schedule, drive};
-use super::support::{Case, compress, fractions, whole};
+use super::support::{Case, compress, fractions, numbers, whole};
 use perceptron_rs::arith::environment::{STANDARD, swap_control};
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::updates_until_right;
 use perceptron_rs::online::{self, Problem, Settings};
-use perceptron_rs::rows::{Csr, Dense, Rows};
+use perceptron_rs::rows::{Csr, Dense, Rows, Table};
 
 #[cfg(target_arch = "x86_64")]
 const MODES: [(&str, u64); 7] = [
@@ -77,18 +77,14 @@ impl Fit {
             ..case.settings()
         };
         let problem = Problem::new(rows, &case.labels, weights, &settings)?;
-        let learner = Averaged {
-            coef: vec![0.0; case.start.len()],
-            intercept: vec![0.0; 5],
-            fit_intercept: case.fit_intercept,
-        };
+        let learner = Averaged::new(Table::zero([5, case.d]), vec![0.0; 5], case.fit_intercept)?;
         let schedule = Schedule { tol: Some(1e-3), ..Schedule::epochs(3) };
         let report = drive(&problem, case.state(), Box::new(learner), schedule, monitor)?;
-        let state = report.state();
+        let (coef, intercept, ..) = numbers(report.state());
         let mut scores = vec![0.0; case.n * 5];
-        online::scores(rows, (&state.coef).into(), &state.intercept, threads, &(), &mut scores)?;
+        online::scores(rows, (&coef).into(), &intercept, threads, &(), &mut scores)?;
         let sums = ["coef_u", "intercept_u"].map(|name| report.floats(name)).concat();
-        let all = [state.coef, state.intercept, sums, report.losses(), scores].concat();
+        let all = [coef, intercept, sums, report.losses(), scores].concat();
         Ok(all.iter().map(|v| v.to_bits()).collect())
     }
 }

@@ -3,6 +3,7 @@
 
 use super::support::driver::{Report, Schedule, drive};
 use super::support::golden::{Case, Drawn, bits, cases, draw, each_layout, whole, with_type};
+use super::support::table;
 use perceptron_rs::arith::step::Aggressive;
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::online::averaged::{Averaged, average};
@@ -11,7 +12,7 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner, Numbers, Problem, Settings, State, VoteVectors};
 use perceptron_rs::order::{SplitMix64, shuffle};
-use perceptron_rs::rows::{Matrix, Spread, Tie};
+use perceptron_rs::rows::{Matrix, Spread};
 use perceptron_rs::structured::{self, Chain, ChainWeights, Limits, Mending, Sequences, Sparse};
 
 #[test]
@@ -228,17 +229,16 @@ fn fit<T: Drawn + Default>(case: &Case) {
         _ => draw::<f64>(seed + 3 + offset, count, 0),
     };
     let state = State {
-        coef: start(0, planes * columns),
+        coef: table(&start(0, planes * columns), planes),
         intercept: start(1, planes),
         seen: case.list("start_seen"),
         ages: None,
     };
     let fit_intercept = case.text("fit_intercept") == "1";
-    let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let settings = |threads| Settings {
         class_weight: class_weight.clone(),
         eta: case.floats("eta0")[0],
-        tie,
+        tie: case.tie(),
         fit_intercept,
         seed: (case.text("shuffle") != "none").then(|| case.number("shuffle")),
         aggressive: aggressive(case),
@@ -265,11 +265,10 @@ fn fit<T: Drawn + Default>(case: &Case) {
             };
             let average = case.tokens.get("average").is_some_and(|average| average == "1");
             let learner: Box<dyn Learner> = match case.file {
-                "averaged" => Box::new(Averaged {
-                    coef: start(2, planes * columns),
-                    intercept: start(3, planes),
-                    fit_intercept,
-                }),
+                "averaged" => {
+                    let coef = table(&start(2, planes * columns), planes);
+                    Box::new(Averaged::new(coef, start(3, planes), fit_intercept).expect("little"))
+                }
                 "pocket" => {
                     Box::new(Pocket::new(check, average, fit_intercept, &state, &()).expect("memory"))
                 }
@@ -286,7 +285,7 @@ fn fit<T: Drawn + Default>(case: &Case) {
             case.is("mistakes", &whole(&report.mistakes()), layout);
             case.is("losses", &bits(&report.losses()), layout);
             case.is("per_example", &whole(&report.per_example()), layout);
-            case.is("coef", &bits(&after.coef), layout);
+            case.is("coef", &bits(&after.coef.by_plane(&()).expect("memory")), layout);
             case.is("intercept", &bits(&after.intercept), layout);
             case.is("seen", &whole(&after.seen), layout);
             match case.file {
@@ -303,7 +302,8 @@ fn check_average(case: &Case, report: &Report, columns: usize, layout: &str) {
     let (coef, intercept, after) = (report.floats("coef_u"), report.floats("intercept_u"), report.state());
     case.is("coef_u", &bits(&coef), layout);
     case.is("intercept_u", &bits(&intercept), layout);
-    let mean = means(&after.coef, &coef, &after.seen, columns);
+    let w = after.coef.by_plane(&()).expect("memory");
+    let mean = means(&w, &coef, &after.seen, columns);
     case.is("mean_coef", &bits(&mean), layout);
     let mean = means(&after.intercept, &intercept, &after.seen, 1);
     case.is("mean_intercept", &bits(&mean), layout);
@@ -336,8 +336,15 @@ fn check_log(
     case.is("log_count", &whole(&counts), layout);
     let bias: Vec<f64> = step.iter().map(|&c| if fit_intercept { c } else { 0.0 }).collect();
     let log = Log::new(&starts, &row, &step, &bias, rows.len()).expect("a log");
-    let vectors =
-        VoteVectors { stored: rows, log, coef: &start.coef, intercept: &start.intercept, counts: &counts };
+    let coef = start.coef.clone().by_plane(&()).expect("memory");
+    let vectors = VoteVectors {
+        stored: rows,
+        log,
+        coef: &coef,
+        intercept: &start.intercept,
+        counts: &counts,
+        tie: case.tie(),
+    };
     for threads in [1, 2] {
         let mut votes = vec![0; rows.len() * planes];
         online::votes(rows, &vectors, threads, &(), &mut votes).expect("finite");
@@ -345,9 +352,9 @@ fn check_log(
     }
     let upto: Vec<i64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) / 2).collect();
     let sums = Sums {
-        coef: start.coef.clone(),
+        coef: coef.clone(),
         intercept: start.intercept.clone(),
-        coef_u: vec![0.0; start.coef.len()],
+        coef_u: vec![0.0; coef.len()],
         intercept_u: vec![0.0; planes],
     };
     let half = replay(rows, &log, (&t, &upto), sums, &()).expect("a log");

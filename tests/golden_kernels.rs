@@ -10,7 +10,7 @@ use perceptron_rs::mlp::{self, Layer, Network};
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Problem, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Matrix, Spread, Tie, Tolerance};
+use perceptron_rs::rows::{Matrix, Spread, Table, Tolerance};
 
 const ANSWERS: [Answer; 8] = [
     Answer::Sum,
@@ -105,7 +105,6 @@ fn run(
     let asked = source.is_some();
     let mut dual =
         Dual::new(rows, used, asked, &vec![0.0; planes], cache, threads, &()).expect("a Gram matrix");
-    let tie = if case.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake };
     let eta = case.floats("eta0")[0];
     let tolerance = Tolerance {
         margin_threshold: case.floats("margin")[0],
@@ -115,7 +114,7 @@ fn run(
     let settings = Settings {
         class_weight,
         eta,
-        tie,
+        tie: case.tie(),
         fit_intercept: with_bias,
         tolerance,
         joint: match case.text("joint") {
@@ -134,7 +133,7 @@ fn run(
         ..Schedule::epochs(0)
     };
     let state = State {
-        coef: vec![0.0; planes * n],
+        coef: Table::zero([planes, n]),
         intercept: vec![0.0; planes],
         seen: vec![0; planes],
         ages: None,
@@ -215,6 +214,7 @@ impl Story {
             intercept: &vec![0.0; seen.len()],
             seen: &seen,
             counts: &counts,
+            tie: case.tie(),
             norms: &norms.concat(),
             drawn: &drawn,
         };
@@ -257,7 +257,8 @@ fn layers<T: Drawn + Default>(case: &Case) {
         }
     };
     each_layout(&draw::<T>(seed, n * d, case.number("zeros")), n, d, |rows, layout| {
-        let network = Network::start(&sizes, activation, case.number("start_seed")).expect("sizes above 0");
+        let network =
+            Network::start(&sizes, activation, case.number("start_seed"), &()).expect("sizes above 0");
         is_network("start", &network, layout);
         let mut run = mlp::NetworkRun::start(rows, labels.clone(), None, network, settings)
             .expect("layers for the rows");
@@ -300,7 +301,7 @@ fn a_source_that_fails_ends_the_run() {
     let settings = Settings { fit_intercept: false, ..Settings::new(vec![1]) };
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
     let schedule = Schedule { keep_on_interrupt: true, ..Schedule::epochs(1) };
-    let state = State { coef: vec![0.0; 20], intercept: vec![0.0], seen: vec![0], ages: None };
+    let state = State { coef: Table::zero([1, 20]), intercept: vec![0.0], seen: vec![0], ages: None };
     let error = drive(&problem, state, Box::new(Voted::new(1).expect("memory")), schedule, &())
         .err()
         .expect("a failure");

@@ -1,14 +1,23 @@
 //! Models: passes over sparse rows of few columns, as runs over dense ones; what others hold; what fails.
 
-use perceptron_rs::online::averaged::Averaged;
-use perceptron_rs::online::perceptron::Perceptron;
-use perceptron_rs::online::{Learner, Model, Penalty, Problem, Run, Settings, State};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use perceptron_rs::error::Error;
+use perceptron_rs::monitor::{Flow, Monitor};
+use perceptron_rs::online::pocket::Check;
+use perceptron_rs::online::{Given, Kind, Model, Penalty, Settings, Training};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense};
+use perceptron_rs::rows::{Csr, Dense, Matrix, Spread};
 
 const PLANES: usize = 3;
-const COLUMNS: usize = 100;
+/// Many times as many as a row has entries.
+const COLUMNS: usize = if cfg!(miri) { 160 } else { 300 };
 const ROWS: usize = 12;
+/// With and without the sums u, and of how many things the first are taken: Miri takes a second for a pass.
+const AVERAGED: &[bool] = if cfg!(miri) { &[true] } else { &[false, true] };
+const MANY: usize = if cfg!(miri) { 1 } else { 9 };
+const EPOCHS: u64 = if cfg!(miri) { 1 } else { 3 };
 
 /// Rows of one or two whole numbers, CSR and dense, and their labels.
 struct Drawn {
@@ -42,24 +51,57 @@ fn settings(penalty: Option<Penalty>) -> Settings {
     Settings { penalty, settle: false, ..Settings::new((0..PLANES as u32).collect()) }
 }
 
-fn learn(model: &mut Model, drawn: &Drawn, rows: std::ops::Range<usize>, settings: &Settings) {
+/// Calls `f` on some rows, sparse or dense, and their labels.
+fn with_rows<R>(
+    drawn: &Drawn,
+    rows: Range<usize>,
+    sparse: bool,
+    f: impl FnOnce(&dyn Matrix, &[u32]) -> R,
+) -> R {
+    let labels = &drawn.labels[rows.clone()];
+    if !sparse {
+        let values = &drawn.dense[rows.start * COLUMNS..rows.end * COLUMNS];
+        return f(&Dense::new(values, rows.len(), COLUMNS).expect("rows"), labels);
+    }
     let range = drawn.indptr[rows.start] as usize..drawn.indptr[rows.end] as usize;
     let indptr: Vec<i64> =
         drawn.indptr[rows.start..=rows.end].iter().map(|at| at - range.start as i64).collect();
     let (indices, values) = (&drawn.indices[range.clone()], &drawn.values[range]);
-    let csr = Csr::new(&indptr, indices, values, COLUMNS).expect("rows");
-    let learnt = model.learnt(&csr, &drawn.labels[rows], None, settings, &()).expect("a pass");
-    model.put_in(learnt, settings).expect("memory");
+    f(&Csr::new(&indptr, indices, values, COLUMNS).expect("rows"), labels)
+}
+
+fn learn(model: &mut Model, drawn: &Drawn, rows: Range<usize>, settings: &Settings) {
+    with_rows(drawn, rows, true, |rows, labels| model.learn(rows, labels, None, settings, &()))
+        .expect("a pass");
+}
+
+/// The same, put in where the rows have made copies.
+fn learn_apart(model: &mut Model, rows: &dyn Matrix, labels: &[u32], settings: &Settings) {
+    let learnt = model.learnt(rows, labels, None, settings, &()).expect("a pass");
+    model.put_in(learnt, &()).expect("memory");
 }
 
 /// All that a model predicts with.
 fn bits(model: &Model) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
-    let (mut table, intercept) = model.answer(&()).expect("memory");
-    let (numbers, stride) = table.numbers().expect("memory");
-    let at = |k, j| stride.map_or(k * COLUMNS + j, |stride| j * stride + k);
-    let coef = (0..PLANES).flat_map(|k| (0..COLUMNS).map(move |j| (k, j)));
-    let coef = coef.map(|(k, j)| numbers[at(k, j)].to_bits()).collect();
+    let (table, intercept) = model.answer(&()).expect("memory");
+    let coef = table.by_plane(&()).expect("memory").iter().map(|w| w.to_bits()).collect();
     (coef, intercept.iter().map(|b| b.to_bits()).collect(), model.seen().to_vec())
+}
+
+/// What a run of some epochs makes of a model.
+fn trained(rows: &dyn Matrix, drawn: &Drawn, averaged: bool, kind: &Kind, epochs: u64) -> Model {
+    let mut model = Model::zero([PLANES, COLUMNS], averaged).expect("memory");
+    let given = Given { rows, labels: (&drawn.labels).into(), sample_weight: None };
+    let mut training = Training::start(&model, given, settings(None), kind, &()).expect("a state");
+    for number in 0..epochs {
+        training.epoch(given, number, &()).expect("an epoch");
+        // A look at what has been learnt so far changes nothing.
+        let mut so_far = model.clone();
+        so_far.put_in(training.learnt(&()).expect("memory"), &()).expect("memory");
+        training.end(given, number as usize, &()).expect("finite");
+    }
+    model.put_in(training.finish(&()).expect("memory"), &()).expect("memory");
+    model
 }
 
 #[test]
@@ -72,28 +114,27 @@ fn passes_over_few_columns_are_a_run_over_all() {
             learn(&mut model, &drawn, row..row + 1, &settings);
         }
         learn(&mut model, &drawn, ROWS - 4..ROWS, &settings);
-
         let rows = Dense::new(&drawn.dense, ROWS, COLUMNS).expect("rows");
-        let problem = Problem::new(&rows, &drawn.labels, None, &settings).expect("a problem");
-        let zeros = |len| vec![0.0; len];
-        let begin = State {
-            coef: zeros(PLANES * COLUMNS),
-            intercept: zeros(PLANES),
-            seen: vec![0; PLANES],
-            ages: None,
-        };
-        let (mut sums, mut plain) = (
-            Averaged { coef: zeros(PLANES * COLUMNS), intercept: zeros(PLANES), fit_intercept: true },
-            Perceptron,
-        );
-        let learner: &mut dyn Learner = if averaged { &mut sums } else { &mut plain };
-        let mut run = Run::start(&problem, begin, learner, &()).expect("a state");
-        run.epoch(&problem, learner, 0, &()).expect("an epoch");
-        let state = run.finish(&problem, learner, &()).expect("memory");
-        let mut other = Model::zero([PLANES, COLUMNS], averaged).expect("memory");
-        let sums = averaged.then(|| (sums.coef.clone(), sums.intercept.clone()));
-        other.put(state, sums, &settings, None, &()).expect("memory");
+        let other = trained(&rows, &drawn, averaged, &Kind::OfModel, 1);
         assert_eq!(bits(&model), bits(&other), "averaged: {averaged}");
+    }
+}
+
+#[test]
+fn a_run_over_own_columns_is_one_over_all() {
+    let drawn = drawn();
+    let dense = Dense::new(&drawn.dense, ROWS, COLUMNS).expect("rows");
+    let csr = Csr::new(&drawn.indptr, &drawn.indices, &drawn.values, COLUMNS).expect("rows");
+    assert!(csr.own_columns(PLANES, &[], &()).expect("memory").is_some());
+    let pocket = Kind::Pocket { check: Check::Epoch, average: false };
+    for (averaged, kind) in
+        [(false, Kind::OfModel), (true, Kind::OfModel), (false, Kind::Voted), (false, pocket)]
+    {
+        let [all, own] =
+            [&dense as &dyn Matrix, &csr].map(|rows| trained(rows, &drawn, averaged, &kind, EPOCHS));
+        assert_eq!(bits(&all), bits(&own));
+        let memory = |model: &Model| model.memory().parts.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(memory(&all), memory(&own));
     }
 }
 
@@ -116,15 +157,95 @@ fn what_others_hold_does_not_change() {
     }
 }
 
+/// Two models, one that has learnt from sparse rows, the other from dense ones, or of weights by plane.
+fn begun(drawn: &Drawn, averaged: bool) -> Vec<Model> {
+    let mut models = [(); 3].map(|()| Model::zero([PLANES, COLUMNS], averaged).expect("memory"));
+    for (model, sparse) in models.iter_mut().zip([true, false]) {
+        with_rows(drawn, 0..5, sparse, |rows, labels| learn_apart(model, rows, labels, &settings(None)));
+    }
+    models.into_iter().take(MANY).collect()
+}
+
+/// Each of them to learn from sparse rows, and from dense ones.
+fn both(models: Vec<Model>) -> impl Iterator<Item = (Model, bool)> {
+    models.into_iter().flat_map(|model| [(model.clone(), true), (model, false)].into_iter().take(MANY))
+}
+
+#[test]
+fn a_pass_in_place_is_one_that_is_put_in() {
+    let drawn = drawn();
+    let joint = Settings { joint: Some(Spread::Max), ..settings(None) };
+    for (averaged, settings) in
+        AVERAGED.iter().flat_map(|&averaged| [(averaged, settings(None)), (averaged, joint.clone())])
+    {
+        for (mut model, sparse) in both(begun(&drawn, averaged)) {
+            let mut other = model.clone();
+            for rows in [6..9, 5..6, 9..12, 0..4].into_iter().take(MANY) {
+                with_rows(&drawn, rows, sparse, |rows, labels| {
+                    let passed = model.learn(rows, labels, None, &settings, &()).expect("a pass");
+                    learn_apart(&mut other, rows, labels, &settings);
+                    assert!(passed.mistakes.iter().all(|&made| made <= rows.len() as i64));
+                });
+                assert_eq!(bits(&model), bits(&other), "averaged: {averaged}, sparse: {sparse}");
+            }
+        }
+    }
+}
+
+/// Breaks off at the question of this number.
+struct Breaks(AtomicUsize);
+
+impl Monitor for Breaks {
+    fn block(&self) -> Flow {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.wrapping_sub(1), Ordering::Relaxed);
+        if left == 0 { Flow::Break } else { Flow::Continue }
+    }
+}
+
 #[test]
 fn a_pass_that_fails_changes_nothing() {
-    let mut drawn = drawn();
-    let settings = settings(None);
-    let mut model = Model::zero([PLANES, COLUMNS], true).expect("memory");
-    learn(&mut model, &drawn, 0..6, &settings);
-    let before = bits(&model);
-    *drawn.values.last_mut().expect("values") = f64::INFINITY;
-    let csr = Csr::new(&drawn.indptr, &drawn.indices, &drawn.values, COLUMNS).expect("rows");
-    assert!(model.learnt(&csr, &drawn.labels, None, &settings, &()).is_err());
-    assert_eq!(bits(&model), before);
+    let (mut drawn, settings) = (drawn(), settings(None));
+    let broken = |mut drawn: Drawn| {
+        *drawn.values.last_mut().expect("values") = f64::INFINITY;
+        let column = *drawn.indices.last().expect("indices") as usize;
+        drawn.dense[(ROWS - 1) * COLUMNS + column] = f64::NAN;
+        drawn
+    };
+    let models: Vec<Model> = AVERAGED.iter().flat_map(|&averaged| begun(&drawn, averaged)).collect();
+    drawn = broken(drawn);
+    for model in models {
+        let before = bits(&model);
+        for (rows, sparse) in
+            [(5..ROWS, true), (ROWS - 4..ROWS, false), (5..ROWS, false)].into_iter().take(MANY)
+        {
+            with_rows(&drawn, rows, sparse, |rows, labels| {
+                let mut model = model.clone();
+                let failed = model.learn(rows, labels, None, &settings, &()).err();
+                assert!(matches!(failed, Some(Error::Overflow { epoch: 0 })));
+                assert_eq!(bits(&model), before);
+                assert!(model.learnt(rows, labels, None, &settings, &()).is_err());
+                assert_eq!(bits(&model), before);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_pass_that_is_broken_off_changes_nothing() {
+    let (drawn, settings) = (drawn(), settings(None));
+    for (model, sparse) in both(AVERAGED.iter().flat_map(|&averaged| begun(&drawn, averaged)).collect()) {
+        let (before, last) = (bits(&model), if sparse { ROWS } else { 9 });
+        let mut broken = model;
+        for question in 0.. {
+            let done = with_rows(&drawn, 5..last, sparse, |rows, labels| {
+                broken.learn(rows, labels, None, &settings, &Breaks(AtomicUsize::new(question)))
+            });
+            if done.is_ok() {
+                assert!(question > 0 && bits(&broken) != before);
+                break;
+            }
+            assert_eq!((done.err(), bits(&broken)), (Some(Error::Interrupted), before.clone()));
+        }
+    }
 }

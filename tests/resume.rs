@@ -4,14 +4,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::support::driver::{Report, Schedule, drive};
-use super::support::{Case, Outcome, assert_same, compress, fractions, keep, outcome, shuffled, whole};
+use super::support::{
+    Case, Outcome, assert_same, compress, fractions, keep, numbers, outcome, shuffled, table, whole,
+};
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::{Epoch, Learner, Numbers, Problem, Run, Settings, feed};
-use perceptron_rs::rows::{Csr, Cursor, Dense, Examples, Mistake, Planes, Rows};
+use perceptron_rs::rows::{Csr, Cursor, Dense, Examples, Mistake, Planes, Rows, Table};
 
 fn cases() -> Vec<(&'static str, Case)> {
     let n = 40;
@@ -49,13 +51,10 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
     let problem =
         Problem::new(rows, &case.labels, case.sample_weight.as_deref(), &settings).expect("a problem");
     let (mut heads, mut weights, mut pos, mut log) = (case.heads(), case.start.clone(), 0, Vec::new());
-    let mut u = Averaged {
-        coef: vec![0.0; case.start.len()],
-        intercept: vec![0.0; case.planes],
-        fit_intercept: case.fit_intercept,
-    };
+    let zeros = Table::zero([case.planes, case.d]);
+    let mut u = Averaged::new(zeros, vec![0.0; case.planes], case.fit_intercept).expect("little");
     for &end in stops {
-        let mut planes = Planes::new(heads, weights, case.d);
+        let mut planes = Planes::new(heads, table(&weights, case.planes));
         let mut at = Cursor { pos };
         {
             let all = 0..case.planes;
@@ -70,7 +69,7 @@ fn in_pieces(case: &Case, rows: &dyn Rows, stops: &[usize]) -> (Outcome, Average
         (heads, pos) = (planes.heads.clone(), at.pos);
         weights = (0..case.planes).flat_map(|k| planes.plane(k).expect("memory")).collect();
     }
-    (outcome(&Planes::new(heads, weights, case.d), case.planes, &log), u)
+    (outcome(&Planes::new(heads, table(&weights, case.planes)), case.planes, &log), u)
 }
 
 #[test]
@@ -86,9 +85,8 @@ fn a_pass_stopped_at_every_position() {
             for stops in pairs.chain(triples).chain([every]) {
                 let (got, got_u) = in_pieces(&case, rows, &stops);
                 assert_same(&got, &whole, &format!("{what}, stopped at {stops:?}"));
-                let bits =
-                    |u: &Averaged| u.coef.iter().chain(&u.intercept).map(|u| u.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&got_u), bits(&u), "{what}, u, stopped at {stops:?}");
+                let memory = |u: &Averaged| format!("{:?}", u.memory().expect("memory"));
+                assert_eq!(memory(&got_u), memory(&u), "{what}, u, stopped at {stops:?}");
             }
         });
     }
@@ -235,7 +233,7 @@ fn an_interrupted_run_that_is_kept_is_that_of_the_rows_before() {
         let state = report.state();
         assert_eq!(state.seen, [end as u64]);
         assert_eq!(
-            (state.coef, state.intercept[0]),
+            (state.coef.by_plane(&()).expect("memory"), state.intercept[0]),
             (planes.plane(0).expect("memory"), planes.heads[0].intercept)
         );
         assert_eq!((&report.n_iter[..], &report.stopped[..]), (&[1][..], &["interrupt"][..]));
@@ -257,12 +255,13 @@ fn feed_interrupted_after_a_block() {
 /// What a run has learnt and remembers, and what it did, as text.
 fn told((run, learner): (&Run, &dyn Learner), epochs: &[Epoch]) -> String {
     let memory: Vec<(&str, Numbers)> = learner.memory().expect("memory");
-    format!("{:?} {memory:?} {:?} {epochs:?}", run.state(&()), run.mistakes_per_example(&()))
+    let state = numbers(run.state(&()).expect("memory"));
+    format!("{state:?} {memory:?} {:?} {epochs:?}", run.mistakes_per_example(&()))
 }
 
 fn averaged(case: &Case) -> Box<dyn Learner> {
-    let (coef, intercept) = (vec![0.0; case.start.len()], vec![0.0; case.planes]);
-    Box::new(Averaged { coef, intercept, fit_intercept: case.fit_intercept })
+    let (coef, intercept) = (Table::zero([case.planes, case.d]), vec![0.0; case.planes]);
+    Box::new(Averaged::new(coef, intercept, case.fit_intercept).expect("little"))
 }
 
 /// Epochs of an averaged run in which decision `k` ends behind epoch `ends[k]`.
@@ -325,9 +324,9 @@ fn what_a_run_gives_at_its_end_is_its_state() {
                         for k in 0..if at_once { ended } else { most } {
                             run.end(&problem, &mut *learner, k as usize, &()).expect("finite");
                         }
-                        let state =
-                            if at_once { run.finish(&problem, &mut *learner, &()) } else { run.state(&()) };
-                        format!("{:?} {:?}", state.expect("finite"), learner.memory())
+                        run.end_all(&problem, &mut *learner, &()).expect("finite");
+                        let state = if at_once { run.take(&()) } else { run.state(&()) };
+                        format!("{:?} {:?}", numbers(state.expect("memory")), learner.memory())
                     });
                     assert_eq!(stepwise, at_once, "{name}, {storage}, {ended} ended, {threads} threads");
                 }
@@ -344,14 +343,14 @@ fn a_decision_that_has_ended_stays_as_it_is_and_others_go_on() {
             let ends: Vec<u64> = (0..case.planes as u64).map(|k| 3 - k % 3).collect();
             for threads in [1, 2] {
                 let (run, _, epochs) = run_with_ends(&case, rows, threads, &ends, false);
-                let state = run.state(&()).expect("memory");
+                let (coef, _, seen, _) = numbers(run.state(&()).expect("memory"));
                 for (k, &end) in ends.iter().enumerate() {
                     let what = format!("{name}, {storage}, {threads} threads, plane {k}");
                     let together = vec![end; case.planes];
                     let (alone, _, its_epochs) = run_with_ends(&case, rows, 1, &together, false);
-                    let its = alone.state(&()).expect("memory");
-                    assert_eq!(state.coef[k * d..][..d], its.coef[k * d..][..d], "{what}");
-                    assert_eq!(state.seen[k], (end + 1) * case.n as u64 + case.seen, "{what}");
+                    let (its, ..) = numbers(alone.state(&()).expect("memory"));
+                    assert_eq!(coef[k * d..][..d], its[k * d..][..d], "{what}");
+                    assert_eq!(seen[k], (end + 1) * case.n as u64 + case.seen, "{what}");
                     for (e, epoch) in epochs.iter().enumerate() {
                         let (mistakes, loss) = match its_epochs.get(e) {
                             Some(its) => (its.mistakes[k], its.losses[k]),

@@ -7,7 +7,7 @@ use super::support::{Case, fractions};
 use perceptron_rs::error::Error;
 use perceptron_rs::monitor::Monitor;
 use perceptron_rs::online::{Learner, Numbers, Problem, Rule, Settings, State};
-use perceptron_rs::rows::{Dense, Head, Mistake, Visit};
+use perceptron_rs::rows::{Dense, Head, Mistake, Table, Visit};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
@@ -74,8 +74,13 @@ impl Learner for Fails {
         Ok(Vec::new())
     }
 
-    fn answer_is_finite(&self, _: &Head, _: &[f64]) -> bool {
-        true
+    fn answer_is_finite(
+        &self,
+        _: &Head,
+        _: f64,
+        _: &dyn Fn() -> Result<Vec<f64>, Error>,
+    ) -> Result<bool, Error> {
+        Ok(true)
     }
 }
 
@@ -84,7 +89,7 @@ fn fit(learner: &Fails, threads: usize, keep_on_interrupt: bool) -> Result<Vec<&
     let rows = Dense::new(&case.x, 40, 3).expect("shape");
     let settings = Settings { threads, ..Settings::new(vec![0, 1, 2]) };
     let problem = Problem::new(&rows, &case.labels, None, &settings).expect("a problem");
-    let state = State { coef: vec![0.0; 9], intercept: vec![0.0; 3], seen: vec![0; 3], ages: None };
+    let state = State { coef: Table::zero([3, 3]), intercept: vec![0.0; 3], seen: vec![0; 3], ages: None };
     let schedule = Schedule { keep_on_interrupt, ..Schedule::epochs(3) };
     drive(&problem, state, Box::new(learner.clone()), schedule, &()).map(|Report { stopped, .. }| stopped)
 }

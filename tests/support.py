@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import dataclasses
 import platform
 from collections.abc import Callable, Iterator
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine, Rows, Run, State
 from perceptron_rs.settings import Data, Linear, Sequences, Settings
+from perceptron_rs.training.driver import Schedule, follow
 
 SCHEDULE = ("first_epoch", "max_iter", "tol", "n_iter_no_change")
 
@@ -148,3 +149,13 @@ def files_of_at_most(n_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def wait_until_read(pipe: Any) -> None:
+    """Wait until the other end of a pipe has read all that was written to it."""
+    import fcntl
+    import termios
+
+    unread = array.array("i", [1])
+    while unread[0]:
+        fcntl.ioctl(pipe, termios.FIONREAD, unread)

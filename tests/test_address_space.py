@@ -3,8 +3,11 @@
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import perceptron_rs
 
 STEPS = """
     import os, resource, sys, traceback
@@ -13,6 +16,7 @@ STEPS = """
     import scipy.sparse as sp
     from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron, Perceptron, SequencePerceptron
     from perceptron_rs import PocketPerceptron, VotedPerceptron
+    from perceptron_rs.state.fitted_attributes import flat
 
     random = np.random.default_rng(0)
 
@@ -41,17 +45,19 @@ STEPS = """
         return BudgetedKernelPerceptron(max_iter=1, tol=None, **options), X, y, {}
 
     def sequence():
-        X, y = random.integers(0, 2, (3000, 150)).astype(np.uint8), random.integers(0, 60, 3000)
+        X, y = (random.random((3000, 1000)) < 0.1).astype(np.uint8), random.integers(0, 200, 3000)
         return SequencePerceptron(max_iter=1), X, y, {"lengths": np.full(30, 100)}
 
     def size():
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
     def bits(value):
+        if hasattr(value, "state"):  # the model of the engine
+            return {name: bits(array) for name, array in value.state().items()}
         return value.tobytes() if isinstance(value, np.ndarray) else repr(value)
 
     def contents(model):
-        return {name: bits(value) for name, value in vars(model).items()}
+        return {name: bits(value) for name, value in flat(model).items()}
 
     def attempt(learner):
         model, X, y, more = learner()
@@ -67,6 +73,7 @@ STEPS = """
                 denied += 1
                 assert contents(model) == before, f"changed at step {step}"
             else:
+                resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
                 break
         print(learner.__name__, denied, contents(model) != before, flush=True)
 
@@ -88,7 +95,8 @@ STEPS = """
 def test_a_fit_in_too_little_memory():
     command = [sys.executable, "-c", textwrap.dedent(STEPS)]
     environment = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, env=environment)
+    environment["PYTHONPATH"] = str(Path(perceptron_rs.__file__).parents[1])  # the same package
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 7
@@ -128,5 +136,5 @@ MASK = """
 def test_a_mask_in_too_little_memory():
     """It is copied before anything else that is as large."""
     command = [sys.executable, "-c", textwrap.dedent(MASK)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "denied"), done.stderr

@@ -6,9 +6,14 @@ Each rule is also tried on a line that breaks it, so that a rule that finds noth
 import io
 import re
 import tokenize
+import tomllib
 from pathlib import Path
+from types import FunctionType
 
 import pytest
+from sklearn.base import BaseEstimator
+
+from perceptron_rs import Perceptron
 
 ROOT = Path(__file__).parents[1]
 RUST, REFERENCE = ROOT / "rust", ROOT / "python" / "perceptron_rs" / "reference"
@@ -67,6 +72,11 @@ def violations(root, patterns, *, outside):
 @pytest.mark.parametrize("root", [RUST, REFERENCE], ids=["rust", "reference"])
 def test_arithmetic_lives_in_arith_alone(root):
     assert violations(root, ARITHMETIC, outside=("arith", "python")) == []
+
+
+def test_the_core_is_called_in_one_place_which_lets_no_panic_pass():
+    found = violations(RUST / "python", {"detach": r"\.detach\("}, outside=())
+    assert [line.partition(":")[0] for line in found] == ["border/call.rs"]
 
 
 def test_no_product_is_contracted_in_arith_either():
@@ -156,3 +166,56 @@ def test_a_header_without_a_part_is_noticed():
     assert header_parts(text.replace("//! - Given:", "//! Given:"), "rs") != list(PARTS["rs"])
     text = (REFERENCE / "linear" / "perceptron.py").read_text(encoding="utf-8")
     assert header_parts(text.replace("Given\n", "Given:\n"), "py") != list(PARTS["py"])
+
+
+def test_each_ancestor_of_a_learner_is_explained():
+    """None is added without a word of what breaks without it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition("### The ancestors of an estimator")[2].partition("\n## ")[0]
+    ours = [kind for kind in Perceptron.__mro__[1:] if kind.__module__.startswith("perceptron_rs")]
+    assert re.findall(r"^\| `(\w+)`", section, re.MULTILINE) == [kind.__name__ for kind in ours]
+
+
+def test_an_estimator_stays_small_enough_to_be_read():
+    """Neither ancestors nor private methods grow; what needs no hook is a function."""
+    ours = [kind for kind in Perceptron.__mro__ if kind.__module__.startswith("perceptron_rs")]
+    kinds = FunctionType | classmethod | staticmethod | property
+    methods = {
+        name
+        for kind in ours
+        for name, part in vars(kind).items()
+        if name.startswith("_") and not name.startswith("__") and isinstance(part, kinds)
+    } - set(dir(BaseEstimator))  # which scikit-learn asks for
+    assert len(ours) - 1 <= 20
+    assert len(methods) <= 42
+
+
+#: Folders that know a type of one above them; there may be fewer, and no others.
+TYPES_FROM_ABOVE = {
+    ("parameters", "training"),
+    ("prediction", "recipe"),
+    ("rows", "prediction"),
+    ("schema", "prediction"),
+    ("state", "audit"),
+    ("state", "prediction"),
+    ("state", "recipe"),
+}
+
+
+def test_few_arrows_run_up_even_for_types():
+    """`make lint` looks at imports that run; this looks at those for a type checker, too."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ][0]
+    floors = [line.replace("perceptron_rs.", "").split(" | ") for line in contract["layers"]]
+    floor_of = {room: -number for number, rooms in enumerate(floors) for room in rooms}
+    package = ROOT / "python" / "perceptron_rs"
+    arrows = set()
+    for path in package.rglob("*.py"):
+        room = path.relative_to(package).with_suffix("").parts[0]
+        for above in re.findall(
+            r"^\s*from perceptron_rs\.(\w+)[\w.]* import", path.read_text("utf-8"), re.MULTILINE
+        ):
+            if room in floor_of and floor_of[room] < floor_of.get(above, floor_of[room]):
+                arrows.add((room, above))
+    assert arrows == TYPES_FROM_ABOVE

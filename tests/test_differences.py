@@ -152,7 +152,7 @@ def negative_weights():
     Peer(max_iter=1, tol=None, class_weight={0: -1.0}).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight must be finite and >= 0"):
         Perceptron().fit(X, y, sample_weight=minus)
-    with pytest.raises(ValueError, match="class_weight must be finite and >= 0"):
+    with pytest.raises(ValueError, match=r"class_weight.* finite and >= 0"):
         Perceptron(class_weight={0: -1.0}).fit(X, y)
 
 

@@ -10,9 +10,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, Perceptron
-from perceptron_rs.common.training.best_epochs import spliced
-from perceptron_rs.common.training.driver import Schedule, follow, noted_calls
 from perceptron_rs.settings import Epoch
+from perceptron_rs.training.best_epochs import spliced
+from perceptron_rs.training.driver import Schedule, follow, noted_calls
 
 
 class Script:

@@ -6,7 +6,7 @@ import pytest
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, _core, reference
-from perceptron_rs.engines import ENGINES, Engine, Model, Run, get_engine
+from perceptron_rs.engines import ENGINES, Engine, Model, RunOfPlanes, get_engine
 
 FUNCTIONS = [name for name, member in vars(Engine).items() if inspect.isfunction(member) and name[0] != "_"]
 
@@ -29,6 +29,7 @@ def test_signatures_are_those_of_the_protocol(engine, name):
 def test_the_core_exports_nothing_else():
     public = {name for name in _core.__all__ if not name.startswith("_")}
     of_no_engine = {"read_svmlight", "read_svmlight_part", "smallest", "crc32", "Blake3", "row_digests"}
+    of_no_engine |= {"attribute_rows", "SequenceWeights"}
     assert public == {
         *FUNCTIONS,
         *of_no_engine,
@@ -42,10 +43,10 @@ def test_the_core_exports_nothing_else():
     }
 
 
-@pytest.mark.parametrize("name", ["epoch", "end", "state", "tracked"])
+@pytest.mark.parametrize("name", ["epoch", "part", "end", "state", "tracked"])
 def test_runs_are_those_of_the_protocol(name):
     for run in (_core.Run, reference.linear.run.Run):
-        assert parameters(getattr(run, name)) == parameters(getattr(Run, name))
+        assert parameters(getattr(run, name)) == parameters(getattr(RunOfPlanes, name))
 
 
 @pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "copy"])

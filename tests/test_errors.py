@@ -2,8 +2,7 @@
 
 import pytest
 
-from perceptron_rs.common.errors import naming
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, naming
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from perceptron_rs import _core
 from perceptron_rs.engines import get_engine
 
 FOLDER = Path(__file__).parent / "golden"
@@ -74,3 +75,14 @@ def test_the_cases_cover_every_way_to_stop():
         stops = {reason for case in cases(file) for reason in case["stopped"].split(",")}
         assert stops == {"clean", "tol", "max_iter"}
     assert {case["type"] for case in cases("averaged")} == {*make.TYPES, *make.HALVES}
+
+
+def test_a_machine_prints_the_digests_of_the_file(capsys):
+    """Two machines are compared so, by the workflow and by whoever has the repository."""
+    importlib.import_module("fits").main("rust")
+    lines = capsys.readouterr().out.splitlines()
+    about = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    assert about["engine"] == "rust"
+    assert about["instruction set"] in _core._instruction_sets()
+    found = [line for line in lines if not line.startswith("#")]
+    assert found == [f"{case['digest']}  {case['learner']} {case['data']}" for case in cases("digests")]

@@ -20,10 +20,10 @@ from perceptron_rs import (
     digest,
     max_margin,
 )
-from perceptron_rs.common.turns import Turn
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.structured import run as structured
+from perceptron_rs.state.turns import Turn
 from tests.learners import LINEAR, PARTITIONED
 from tests.support import contents
 
@@ -91,7 +91,7 @@ def test_control_c():
                 lines.append(line)
                 if line == "inside":
                     child.send_signal(signal.SIGINT)
-            child.wait(timeout=60)
+            child.wait(timeout=600)
         finally:
             child.kill()
     learners = ["Perceptron 2", "Perceptron 5", "AveragedPerceptron 5", "VotedPerceptron 5"]
@@ -116,14 +116,14 @@ def test_what_a_handler_raises_is_raised(learner, threads):
     def handler(number, frame):
         raise StopItError("from the handler")
 
-    previous = signal.signal(signal.SIGALRM, handler)
+    previous = signal.signal(signal.SIGPROF, handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        signal.setitimer(signal.ITIMER_PROF, 0.1)
         with pytest.raises(StopItError, match="from the handler"):
             model.fit(X, y)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
     assert vars(model) == before
 
 
@@ -141,13 +141,13 @@ def test_a_handler_that_returns_changes_no_bit(threads):
     def handler(number, frame):
         calls.append(Perceptron(max_iter=5, tol=None).fit(*small).coef_.tobytes())
 
-    previous = signal.signal(signal.SIGALRM, handler)
+    previous = signal.signal(signal.SIGPROF, handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.03)
+        signal.setitimer(signal.ITIMER_PROF, 0.01, 0.03)
         got = model.fit(X, y).coef_.tobytes()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
     assert got == expected[0]
     assert calls, "the run was too short to be interrupted"
     assert set(calls) == {expected[1]}
@@ -162,14 +162,14 @@ def test_a_handler_ends_the_search_for_a_margin(solver):
     def handler(number, frame):
         raise StopItError("from the handler")
 
-    previous = signal.signal(signal.SIGALRM, handler)
+    previous = signal.signal(signal.SIGPROF, handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.setitimer(signal.ITIMER_PROF, 0.3)
         with pytest.raises(StopItError, match="from the handler"):
             max_margin(X, y, solver=solver, tol=1e-12)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
 
 
 @pytest.mark.parametrize("error", [StopItError, ValueError])
@@ -181,13 +181,13 @@ def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
     before = contents(model)
 
     def learnt_while_a_signal_waits(handler):
-        call = partial(model._model.learn, model._rule_now(), X, y, turn=True)
-        previous = signal.signal(signal.SIGALRM, handler)
+        call = partial(model._model.learn, model._rule_now(), X, y)
+        previous = signal.signal(signal.SIGPROF, handler)
         try:  # nothing of Python runs between the two calls of the map
             with Turn(model):
-                return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGALRM), call)))[1]
+                return list(map(operator.call, (partial(_thread.interrupt_main, signal.SIGPROF), call)))[1]
         finally:
-            signal.signal(signal.SIGALRM, previous)
+            signal.signal(signal.SIGPROF, previous)
 
     def ends_it(number, frame):
         raise error("from the handler")

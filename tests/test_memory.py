@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, PocketPerceptron, VotedPerceptron, _core
-from perceptron_rs.common.rows.storage import STORED
+from perceptron_rs.rows.storage import STORED
 from perceptron_rs.settings import Data
 from tests.learners import LINEAR
 
@@ -119,7 +119,9 @@ def test_an_estimator_hands_on_what_it_is_given(learner, dtype, seen, rows, tmp_
     ):
         seen.clear()
         use(learner, X)
-        assert len(seen) == (6 if learner is PocketPerceptron else 7)
+        # A pass of a linear model over plain arrays hands on these, and makes no rows.
+        makes_rows = learner is VotedPerceptron or isinstance(X, np.memmap)
+        assert len(seen) == (7 if makes_rows and learner is not PocketPerceptron else 6)
         assert all(found == addresses(X) for found in seen), (type(X), dtype)
 
 
@@ -175,7 +177,7 @@ GIGABYTE = """
 @pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is in Linux's /proc")
 def test_a_gigabyte_adds_less_than_100_megabytes(tmp_path):
     command = [sys.executable, "-c", textwrap.dedent(GIGABYTE), tmp_path / "X"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     (tmp_path / "X").unlink()
     assert done.returncode == 0, done.stderr
     found = [line.split() for line in done.stdout.splitlines()]

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,6 +110,24 @@ def test_tags_that_may_be_of_words(tags):
 def test_bad_tags(y_true, y_pred, scheme, text):
     with pytest.raises(ValueError, match=text):
         chunk_scores(y_true, y_pred, scheme=scheme)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (["B-x", "O"], "a list of tags for each sentence, got 'B-x' as sentence 0; .* write \\[y_true\\]"),
+        (np.array(["B-x", "O"]), "got np.str_\\('B-x'\\) as sentence 0"),
+        ([1, 2], "a list of tags for each sentence, got 1 as sentence 0"),
+        ([["O"], [1, 2]], "tags must be strings such as B-NP, got 1 in sentence 1 of y_true"),
+        ([["O", None]], "got None in sentence 0 of y_true"),
+        ([["O"], None], "got None as sentence 1"),
+        (None, "y_true must be a list of the tags of each sentence, got None"),
+        ("O", "y_true must be a list of the tags of each sentence, got 'O'"),
+    ],
+)
+def test_what_are_no_sentences_of_tags_is_named(given, text):
+    with pytest.raises(TypeError, match=text):
+        chunk_scores(given, [["O"]])
 
 
 #: Chunks of strict schemes as regular expressions, of one kind.

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 
 import perceptron_rs
@@ -21,8 +22,8 @@ from perceptron_rs import (
     sklearn_base,
     trace,
 )
-from perceptron_rs.common.notebook import table
 from perceptron_rs.datasets import lecture
+from perceptron_rs.notebook import table
 
 X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
 
@@ -70,6 +71,41 @@ def test_bounds_and_lectures():
 def test_texts_are_escaped():
     assert cells(table([["<b>", "a & b"]], notes=["<"])) == [["<b>", "a & b"]]
     assert "<b>" not in table([["<b>"]])
+
+
+def test_a_fitted_estimator_shows_what_it_has_learnt():
+    model = Perceptron(shuffle=False, tol=None)
+    plain = model._repr_mimebundle_()["text/html"]
+    assert "by epoch" not in plain
+    model.fit(X, Y).feature_names_in_ = ["<b>", "wide"]
+    found = model._repr_mimebundle_()["text/html"]
+    for shown in (found, model._repr_html_()):
+        added = shown[shown.rindex("<p>mistakes by epoch") :]
+        picture, text = added.split("</svg>\n")
+        assert cells(text) == [["class", "largest weights"], ["1", "<b> 3, wide 1"]]
+        assert "3 at first, 0 at last, 2 in all" in picture
+        (line,) = ET.fromstring(f"<div>{picture}</svg></div>").iter("polyline")
+        assert line.get("points") == "0.0,2.0 300.0,58.0"
+
+
+@pytest.mark.parametrize("name", ["VotedPerceptron", "KernelPerceptron", "MultilayerPerceptron"])
+def test_learners_without_weights_of_features_show_their_curve(name):
+    model = getattr(perceptron_rs, name)(max_iter=2, tol=None).fit(X, Y)
+    found = model._repr_mimebundle_()["text/html"]
+    assert found.endswith("</svg>")
+    assert "loss by epoch" in found or "mistakes by epoch" in found
+
+
+def test_a_tagger_shows_the_weights_of_its_attributes():
+    model = perceptron_rs.SequencePerceptron().fit([[["a"], ["b"]]], [["A", "B"]])
+    found = model._repr_mimebundle_()["text/html"]
+    assert "wrong tokens by epoch" in found
+    assert ["B", "b 0.6667"] in cells(found[found.rindex("<table>") :])
+
+
+def test_text_alone_stays_text():
+    with config_context(display="text"):
+        assert [*Perceptron().fit(X, Y)._repr_mimebundle_()] == ["text/plain"]
 
 
 EXTRAS = {"perceptron_rs.dask": "dask", "perceptron_rs.spark": "pyspark"}

@@ -19,10 +19,10 @@ from perceptron_rs import (
     VotedPerceptron,
     margin,
 )
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.summary import as_text, describe
 from perceptron_rs.linear import summary as linear_story
+from perceptron_rs.models.summary import as_text, describe
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
+from perceptron_rs.prediction.hyperplanes import hyperplanes
 from tests.support import OF_FILE
 
 mpl.use("agg")

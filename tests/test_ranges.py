@@ -2,14 +2,17 @@
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.ranges import LARGEST, Choice, Other, Range, Switch
-from perceptron_rs.io.reading import SUFFIXES
+from perceptron_rs.io.text.paths import SUFFIXES
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range, Switch
 
 LEAST, MOST = 5e-324, 1.7976931348623157e308
 #: Of each range: what is within at its ends, what is not, and its description.
@@ -27,6 +30,11 @@ ENDS = {
     "SHARE": ([0, 1], [-LEAST, math.nextafter(1, 2), math.nan], "a number from 0 to 1"),
     "FRACTION": ([LEAST, math.nextafter(1, 0)], [0, 1, math.nan], "a number above 0 and below 1"),
     "HELD_OUT": ([0, math.nextafter(1, 0)], [-LEAST, 1], "a number of at least 0 and below 1"),
+    "THREADS": (
+        [-LARGEST, LARGEST, None],
+        [0, -(2**31), 2**31, 1.5],
+        "a whole number from -2147483647 to 2147483647, but not 0, or none",
+    ),
     "RATIO": ([math.nextafter(1, 2), math.inf], [1, math.nan], "a number above 1"),
 }
 RANGES = [(getattr(kinds, name), *ends) for name, ends in ENDS.items()]
@@ -76,7 +84,10 @@ def test_the_ends_of_a_range(values, within, beyond, text):
         (Choice(("a", "b")), ["a", "b"], ["c", None, True]),
         (Choice(("a",), none=True), ["a", None], ["c", True]),
         (Switch(), [True, False], [1.5, "true", None]),
-        (Range(1, 9, whole=True, also=("array-like",)), [1, [4, 5]], [0, 10]),
+        (Range(1, 9, whole=True, many=0), [1, [4, 0], ()], [0, 10, True, [-1], [True], [4.0]]),
+        (Range(-9, 9, whole=True, never=0), [-9, np.int8(1)], [0, False, 1.0]),
+        (Range(0, 1), [1, np.float32(0.1), Fraction(1, 2)], [True, Fraction(1, 3), np.longdouble("0.1")]),
+        (Range(0), [2**70], [2**70 + 1, 10**400, Decimal(1), np.array(1.0)]),
     ],
     ids=str,
 )
@@ -125,7 +136,11 @@ SHARED = [
         "--model o --continue c --keep-on-interrupt",
         {"model": "o", "continued": "c", "keep_on_interrupt": True},
     ),
-    (partial(kinds.add_training, kept="its options"), "--continue c", None),
+    (
+        partial(kinds.add_training, kept="its options"),
+        "--continue c",
+        {"model": None, "continued": "c", "keep_on_interrupt": False},
+    ),
     (partial(kinds.add_tag_column, text="the column"), "", {}),
     (partial(kinds.add_tag_column, text="the column"), "--tag-column 3", {"tag_column": 3}),
     (partial(kinds.add_tag_column, text="the column"), "--tag-column 0", None),

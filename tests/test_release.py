@@ -40,6 +40,14 @@ def test_the_smoke_test_knows_the_bits(engine_name):
     assert smoke.digest(engine_name) == smoke.DIGEST
 
 
+def test_the_rehearsal_uses_each_extra_and_finds_a_python(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    rehearse = script(ROOT / "scripts" / "rehearse.py")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(rehearse.USES) == set(project["optional-dependencies"])
+    assert all(Path(python).exists() for python in rehearse.pythons())
+
+
 class TestOldest:
     oldest = staticmethod(script(ROOT / "scripts" / "oldest.py").oldest)
 

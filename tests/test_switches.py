@@ -16,13 +16,14 @@ from scipy.sparse import csr_matrix
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.common import turns
+from perceptron_rs.state import turns
 
 PACKAGE = Path(perceptron_rs.__file__).parent
 #: The files of which each instruction, or each line, is a step.
 STEPS = {
     __file__,
-    *(str(PACKAGE / "common" / name) for name in ("turns.py", "last_call.py", "owner.py")),
+    *(str(PACKAGE / "state" / name) for name in ("turns.py", "learnt.py", "fitted_attributes.py")),
+    str(PACKAGE / "prediction" / "estimator.py"),
     *(str(PACKAGE / name) for name in ("float_mode.py", "reference/linear/model.py")),
 }
 X = np.random.default_rng(82).integers(-9, 10, (5, 3)).astype(float)
@@ -79,7 +80,7 @@ def switching(*works, seed):
         thread.start()
     gates[0].release()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
         assert not thread.is_alive()
     if errors:
         raise errors[0]
@@ -100,7 +101,7 @@ def at_each_step(prepare, work, beside, every=3):
             if event == "opcode" and next(left) == 0:
                 threads.append(threading.Thread(target=beside, daemon=True))
                 threads[0].start()
-                threads[0].join(20)
+                threads[0].join(600)
                 assert not threads[0].is_alive()
             return step
 
@@ -208,21 +209,30 @@ def test_no_pass_is_lost_beside_others_and_what_is_set(model, seed):
 
 @pytest.mark.parametrize("name", ["coef_", "n_iter_"])
 def test_a_callback_that_sets_what_is_learnt_waits_for_nobody(name):
-    """Neither for its own call, nor for one that waits for that."""
-    model, waits = AveragedPerceptron(max_iter=2, tol=None).partial_fit(X, Y, classes=[0, 1]), []
+    """Its own call is refused at once, and so is one that waits for that, whose callback sets it, too."""
+    model = AveragedPerceptron(max_iter=2, tol=None).partial_fit(X, Y, classes=[0, 1])
+    waits, refused, value = [], [], 7 if name == "n_iter_" else [[1, 2, 3]]
+    other = copy.deepcopy(model)
+    setattr(other, name, value)
+
+    def learns(call):
+        with pytest.raises(RuntimeError, match="was changed while it learnt"):
+            call(X, Y)
+        refused.append(call)
 
     def sets(record):
         if not waits:
-            waits.append(threading.Thread(target=model.partial_fit, args=(X, Y), daemon=True))
+            waits.append(threading.Thread(target=learns, args=(model.partial_fit,), daemon=True))
             waits[0].start()
             while len(turns.turns) < 2:
                 pass
-        setattr(model, name, 7 if name == "n_iter_" else [[1, 2, 3]])
+        setattr(model, name, value)
 
-    model.set_params(callback=sets).fit(X, Y)
-    waits[0].join(20)
+    learns(model.set_params(callback=sets).fit)
+    waits[0].join(600)
     assert not waits[0].is_alive()
-    assert model.n_seen_[0] == 15
+    assert len(refused) == 2
+    assert (numbers(model), model.n_iter_) == (numbers(other), other.n_iter_)
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
@@ -232,20 +242,20 @@ def test_a_fork_forgets_the_turns_of_threads_that_it_lacks():
 
     def waits(record):
         started.set()
-        go.wait(20)
+        go.wait(600)
 
     model = Perceptron(max_iter=1, tol=None, callback=waits)
     thread = threading.Thread(target=model.fit, args=(X, Y), daemon=True)
     thread.start()
-    started.wait(20)
+    started.wait(600)
     child = os.fork()
     if not child:
-        signal.alarm(20)  # it must not wait
+        signal.alarm(600)  # it must not wait
         try:
             os._exit(len(model.set_params(callback=None).fit(X, Y).classes_))
         finally:
             os._exit(99)
     go.set()
-    thread.join(20)
+    thread.join(600)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
     assert model.n_iter_ == 1

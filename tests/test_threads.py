@@ -27,8 +27,8 @@ from perceptron_rs import (
     VotedPerceptron,
     _core,
 )
-from perceptron_rs.common.threads import check_n_jobs, n_threads, thread_count
 from perceptron_rs.engines import get_engine
+from perceptron_rs.parameters.threads import check_n_jobs, n_threads, thread_count
 from perceptron_rs.settings import Data, Linear
 from tests.learners import LINEAR
 from tests.support import learn
@@ -93,7 +93,7 @@ def run_all(*targets):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=600)
         assert not thread.is_alive()
 
 
@@ -282,7 +282,7 @@ def test_a_forked_child_trains(tmp_path):
     script = tmp_path / "fork_and_fit.py"
     script.write_text(textwrap.dedent(FORK), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script, *ways], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, script, *ways], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert done.stdout.splitlines() == ways
@@ -358,7 +358,7 @@ def test_one_that_fails_takes_nothing_away():
     def callback(record):
         if not begun.is_set():
             begun.set()
-            assert go_on.wait(10)
+            assert go_on.wait(600)
             raise RuntimeError(record)
 
     model = Perceptron(callback=callback, tol=None, max_iter=3)
@@ -371,7 +371,7 @@ def test_one_that_fails_takes_nothing_away():
 
     slow = threading.Thread(target=fail)
     slow.start()
-    assert begun.wait(10)
+    assert begun.wait(600)
     other = threading.Thread(target=lambda: model.fit(X, y))
     other.start()
     other.join(0.2)
@@ -390,7 +390,7 @@ def test_a_pass_without_a_look_at_its_input_waits_for_its_turn():
     class Slow:
         def __array__(self, dtype=None, copy=None):
             begun.set()
-            assert go_on.wait(10)
+            assert go_on.wait(600)
             raise RuntimeError("no array")
 
     model = Perceptron().partial_fit(X, y, classes=np.unique(y))
@@ -402,7 +402,7 @@ def test_a_pass_without_a_look_at_its_input_waits_for_its_turn():
 
     slow = threading.Thread(target=fail)
     slow.start()
-    assert begun.wait(10)
+    assert begun.wait(600)
     other = threading.Thread(target=lambda: model.partial_fit(X, y, check_input=False))
     other.start()
     other.join(0.2)

@@ -8,13 +8,13 @@ import pytest
 import perceptron_rs
 from perceptron_rs import models, reference, registry
 from perceptron_rs.cli.run import main
-from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema
 from perceptron_rs.linear import parameters, predictor
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.predictor import LinearPredictor
 from perceptron_rs.reference.linear import run
 from perceptron_rs.reference.linear.perceptron import Learner, Plane, weights
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema
 
 
 class ReferenceMean(Learner):

@@ -21,7 +21,7 @@ from perceptron_rs import (
     SequencePerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.common.training.driver import noted_calls
+from perceptron_rs.training.driver import noted_calls
 from tests.support import contents
 
 PACKAGE = Path(perceptron_rs.__file__).parent
@@ -30,12 +30,11 @@ OTHERS = {"sequence/structured.py", "margins/classifier.py"}
 STEPS = {
     "draw_seed": set(),
     "Schedule": set(),
-    "begin_record": set(),
     "note_end": set(),
-    "check_parameters": {"common/online.py"},
+    "check_parameters": set(),
     "Turn": {"linear/passes.py"},  # a pass in one call of the model
-    "learning": set(),
-    "fixed_parameters": {"common/schema.py"},  # of a model that is loaded
+    "learning": {"prediction/scoring.py"},  # of a calibration
+    "fixed_parameters": {"models/contents.py"},  # of a model that is loaded
 }
 
 rng = np.random.default_rng(3)
@@ -56,7 +55,7 @@ def callers():
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_step_of_a_call_stands_in_one_place(step):
-    assert callers()[step] - OTHERS - STEPS[step] <= {"common/training/train.py"}
+    assert callers()[step] - OTHERS - STEPS[step] <= {"training/train.py"}
 
 
 @pytest.mark.parametrize("kind", [Perceptron, VotedPerceptron, KernelPerceptron, MultilayerPerceptron])

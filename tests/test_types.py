@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.utils.discovery import all_displays, all_estimators, all_functions
 
 import perceptron_rs
 from perceptron_rs import datasets, features, io, models, plots
@@ -49,7 +53,35 @@ SLIPS = [
     ('is_separable(X, y, engine="python")', 'Argument "engine"'),
     ('trace(Perceptron(), X, y, every="epoch")', 'Argument "every"'),
     ("proof(trace(Perceptron(), X, y)).margins", 'no attribute "margins"'),
+    ("dask.Perceptron(alphas=1.0)", 'Unexpected keyword argument "alphas"'),
+    ('dask.AveragedPerceptron(mixing="median")', 'Argument "mixing"'),
+    ("dask.SequencePerceptron(clients=None)", 'Unexpected keyword argument "clients"'),
+    ("io.open_csv(3, target='y')", 'Argument 1 to "open_csv"'),
+    ("io.StringIO()", 'no attribute "StringIO"'),
 ]
+
+
+#: A script whose own names, and those of scikit-learn, `import *` leaves alone; complete without an error.
+STAR = """import io
+from perceptron_rs import *
+from perceptron_rs import dask as clusters
+from perceptron_rs.io import open_csv
+
+clusters.Perceptron(client=None, alpha=0.5, penalty="l2", max_iter=3).fit([[1.0]], [1]).coef_
+io.StringIO()
+Perceptron().fit_stream(open_csv("a.csv", target="y", columns=["a"], hash_bits=3))
+"""
+
+
+def test_a_script_with_names_of_its_own_is_right(found):
+    assert found["star.py"] == []
+
+
+def test_import_star_replaces_nothing_of_scikit_learn_but_its_perceptron():
+    of_sklearn = {name for found in (all_estimators(), all_functions(), all_displays()) for name, _ in found}
+    assert {*perceptron_rs.__all__} & (of_sklearn | {*sklearn.__all__}) == {"Perceptron"}
+    stub = ast.parse(Path(perceptron_rs.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    assert ast.literal_eval(stub.body[-1].value) == perceptron_rs.__all__  # what type checkers read
 
 
 def attributes(kind):
@@ -62,14 +94,17 @@ def attributes(kind):
 def found(tmp_path_factory):
     """Return what mypy says of all scripts, in one run, by the name of the script."""
     folder = tmp_path_factory.mktemp("scripts")
-    head = "from perceptron_rs import *\nfrom perceptron_rs import datasets, metrics, plots\n\n"
+    head = "from perceptron_rs import *\nfrom perceptron_rs import dask, datasets, io, metrics, plots\n\n"
     head += "X, y = [[1.0], [2.0]], [0, 1]\n"
+    (folder / "star.py").write_text(STAR, encoding="utf-8")
     for number, (script, _) in enumerate(SLIPS):
         (folder / f"slip_{number}.py").write_text(head + script + "\n", encoding="utf-8")
     for kind in ESTIMATORS:
         lines = [f"m = {kind.__name__}({MADE.get(kind.__name__, '')}).fit(X, y)"]
         lines += [f"m.{name}" for name in attributes(kind)]
         (folder / f"right_{kind.__name__}.py").write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+    # Dask's own sources would take a minute.
+    (folder / "mypy.ini").write_text("[mypy]\n[mypy-dask.*,distributed.*]\nfollow_imports = skip\n", "utf-8")
     scripts = sorted(path.name for path in folder.glob("*.py"))
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", ".mypy_cache"]
     done = subprocess.run([*command, *scripts], cwd=folder, capture_output=True, text=True, check=False)
@@ -96,7 +131,7 @@ def described(item):
     """Return the words that the docstring lists for each parameter that takes one of a few."""
     text = (inspect.getdoc(item) or "").partition("\nParameters\n----------\n")[2]
     lines = re.findall(r"^(\w+) : (\{\".*)$", re.split(r"\n\w[\w ]*\n---", text)[0], re.MULTILINE)
-    return {name: set(re.findall(r'"(\w+)"', kind.partition("default")[0])) for name, kind in lines}
+    return {name: set(re.findall(r'"([\w ]+)"', kind.partition("default")[0])) for name, kind in lines}
 
 
 def words(annotation):

@@ -159,7 +159,7 @@ fn of_kernel(
 /// The log; in the place of its rows their digests.
 fn add_log(data: &Data, vectors: &Vectors, prefix: &str, arrays: &mut Arrays) -> Result<()> {
     let mistakes = vectors.row.len();
-    let all = row_digests(&data.rows()?)?;
+    let all = row_digests(&data.rows()?, &())?;
     let rows: Vec<u8> =
         vectors.row.iter().flat_map(|row| &all[32 * *row as usize..][..32]).copied().collect();
     arrays.integers(&format!("{prefix}log_start"), &vectors.start);

@@ -17,7 +17,7 @@ pub struct Layers {
 impl Layers {
     pub fn start(request: &Request, data: &Data) -> Result<Self, String> {
         let seed = u64::from(request.seed);
-        let network = Network::start(&[2, request.hidden, data.planes()], request.activation, seed);
+        let network = Network::start(&[2, request.hidden, data.planes()], request.activation, seed, &());
         let settings = NetworkSettings {
             rate: request.rate,
             alpha: 0.0,

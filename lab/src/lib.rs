@@ -8,6 +8,7 @@ mod digest;
 mod layers;
 mod margin;
 mod planes;
+mod proof;
 mod python;
 mod request;
 mod session;
@@ -113,10 +114,40 @@ pub extern "C" fn margin(plane: usize) -> usize {
     with_session(|session| session.margin(plane).map_err(|error| error.to_string()))
 }
 
+/// What the proof compares after each mistake up to place `t`, apart from the `from` first ones. `u` has so
+/// many numbers: none, two, or three with an intercept.
+#[unsafe(no_mangle)]
+pub extern "C" fn lengths(t: f64, plane: usize, from: usize, n: usize, u1: f64, u2: f64, u3: f64) -> usize {
+    let u = &[u1, u2, u3][..n.min(3)];
+    with_session(|session| session.lengths(t as u64, plane, from, u).map_err(|error| error.to_string()))
+}
+
+/// Twenty examples of which so many are orthogonal, their run, and what the proof compares.
+#[unsafe(no_mangle)]
+pub extern "C" fn turned(count: usize) -> usize {
+    LAB.with_borrow_mut(|lab| {
+        let said = Session::turned(count).and_then(|mut session| {
+            let text = |error: perceptron_rs::error::Error| error.to_string();
+            let margin = session.margin(0).map_err(text)?;
+            let lengths = session.lengths(session.known(), 0, 0, &margin.u).map_err(text)?;
+            let rows: Vec<&[f64]> = session.data.x.chunks(session.data.d).collect();
+            Ok(json!({"rows": rows, "labels": session.data.labels, "margin": margin, "lengths": lengths}))
+        });
+        say(lab, said)
+    })
+}
+
 /// Python for the run up to there, and the digest.
 #[unsafe(no_mangle)]
 pub extern "C" fn report(t: f64) -> usize {
     with_session(|session| session.report(t as u64).map_err(|error| error.to_string()))
+}
+
+/// What the example behind place `t` does to a plane, and whether a prediction of that is right.
+#[unsafe(no_mangle)]
+pub extern "C" fn check(t: f64, plane: usize, mistake: i32, w1: f64, w2: f64, b: f64) -> usize {
+    let said = (mistake != 0).then_some([w1, w2, b]);
+    with_session(|session| session.check(t as u64, plane, said))
 }
 
 /// The classes of `count` places from number `first` on, a digit each. The first places are `side` x `side`

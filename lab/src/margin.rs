@@ -4,6 +4,7 @@ use perceptron_rs::error::Result;
 use perceptron_rs::margin::{Bias, Goal, Options, Solution, Solver, separate};
 use serde::Serialize;
 
+use crate::proof::squares;
 use crate::request::Learner;
 use crate::session::Session;
 
@@ -21,6 +22,10 @@ pub struct Margin {
     pub upper: Option<f64>,
     /// The line that has it.
     pub plane: Option<[f64; 3]>,
+    /// What the bound takes: `gamma`, and `u`, the direction of length 1 that has it. With an intercept that
+    /// is one of the longer vectors.
+    pub gamma: Option<f64>,
+    pub u: Vec<f64>,
     /// The points that prove it, or that no line separates the points; their weights in each class.
     pub support: Vec<u32>,
     pub weights: Vec<f64>,
@@ -52,9 +57,13 @@ impl Session {
         let has_bound = !self.request.starts_elsewhere()
             && !matches!(self.request.learner, Learner::Kernel | Learner::Multilayer);
         let separable = free.lower > 0.0;
-        let (augmented, added) =
-            if intercept && separable { (found(Bias::Augmented)?.lower, 1.0) } else { (free.lower, 0.0) };
-        let squared = free.radius * free.radius + added;
+        let other = (intercept && separable).then(|| found(Bias::Augmented)).transpose()?;
+        let of_bound = other.as_ref().unwrap_or(&free);
+        let augmented = of_bound.lower;
+        let mut u = of_bound.coef.clone();
+        u.extend(other.as_ref().map(|found| found.intercept));
+        let length = squares(&u, u.len())?[0].sqrt();
+        let squared = free.radius * free.radius + if other.is_some() { 1.0 } else { 0.0 };
         // The few roundings are smaller than what is added.
         let bound = squared / (augmented * augmented) * (1.0 + 1e-14);
         let is_bounded = has_bound && separable && augmented > 0.0;
@@ -63,6 +72,8 @@ impl Session {
             lower: free.lower.is_finite().then_some(free.lower),
             upper: free.upper.is_finite().then_some(free.upper),
             plane: separable.then_some([free.coef[0], free.coef[1], free.intercept]),
+            gamma: is_bounded.then_some(augmented),
+            u: if is_bounded { u.iter().map(|u| u / length).collect() } else { vec![] },
             support: free.support,
             weights: free.dual_weights.iter().map(|weight| *weight as f64 / (1_u64 << 53) as f64).collect(),
             squared,

@@ -8,7 +8,7 @@ use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
 use perceptron_rs::online::{self, Learner as _, Numbers, Prechecked, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Dense, Examples, Mistake, Visit};
+use perceptron_rs::rows::{Dense, Examples, Mistake, Table, Visit};
 
 use crate::request::{Learner, Request};
 use crate::session::Data;
@@ -94,7 +94,7 @@ impl Planes {
     }
 
     fn begin(request: &Request, kernel: Option<Kernel>, data: &Data) -> Result<Self> {
-        let (planes, n) = (data.planes(), data.len());
+        let (planes, n, d) = (data.planes(), data.len(), data.d);
         let mut settings = Settings::new((0..planes).map(|k| data.positive(k)).collect());
         settings.eta = request.rate;
         settings.tie = request.tie;
@@ -102,13 +102,16 @@ impl Planes {
         settings.seed = request.shuffled.then_some(u64::from(request.seed));
         let [w1, w2, b] = if kernel.is_some() { [0.0; 3] } else { request.start };
         let b = if request.intercept { b } else { 0.0 };
+        let mut w = vec![0.0; d];
+        w[..2].copy_from_slice(&[w1, w2]);
         let start = Sums {
-            coef: [w1, w2].repeat(planes),
+            coef: w.repeat(planes),
             intercept: vec![b; planes],
-            coef_u: vec![0.0; 2 * planes],
+            coef_u: vec![0.0; d * planes],
             intercept_u: vec![0.0; planes],
         };
         let coef = if kernel.is_some() { vec![0.0; planes * n] } else { start.coef.clone() };
+        let coef = Table::new(coef, [planes, if kernel.is_some() { n } else { d }])?;
         let state = State { coef, intercept: start.intercept.clone(), seen: vec![0; planes], ages: None };
         let rows = data.rows()?;
         let check = if n <= FEW { Check::Update } else { Check::Ratchet };
@@ -352,7 +355,8 @@ impl Planes {
                 let (coef, intercept) = (&self.start.coef[..], &self.start.intercept[..]);
                 let log = vectors.log(data.len())?;
                 let counts = &vectors.counts[..];
-                let all = online::VoteVectors { stored: &stored, log, coef, intercept, counts };
+                let all =
+                    online::VoteVectors { stored: &stored, log, coef, intercept, counts, tie: request.tie };
                 let mut votes = vec![0; out.len()];
                 online::votes(&rows, &all, 1, &(), &mut votes)?;
                 for (i, (out, votes)) in out.iter_mut().zip(votes).enumerate() {
@@ -399,6 +403,7 @@ impl Planes {
             intercept: &self.start.intercept,
             seen: &vectors.seen,
             counts: &vectors.counts,
+            tie: request.tie,
             norms: &vectors.norms,
             drawn: &drawn,
         };

@@ -4,6 +4,7 @@ use perceptron_rs::error::Error;
 use perceptron_rs::order::shuffle;
 use perceptron_rs::rows::Dense;
 
+use crate::data::turned;
 use crate::layers::Layers;
 use crate::planes::Planes;
 use crate::request::{Learner, Request};
@@ -12,6 +13,8 @@ use crate::request::{Learner, Request};
 pub struct Data {
     /// Coordinates, a row for each point.
     pub x: Vec<f64>,
+    /// How many coordinates a point has: two, unless it turns out of the plane.
+    pub d: usize,
     /// Index of each point's class among those that there are.
     pub labels: Vec<u32>,
     /// The classes that there are.
@@ -22,19 +25,20 @@ pub struct Data {
 
 impl Data {
     fn new(request: &Request) -> Result<Self, String> {
-        let mut classes: Vec<u8> = request.points.iter().map(|point| point.class).collect();
+        let x = request.points.iter().flat_map(|point| [point.x, point.y]).collect();
+        let classes = request.points.iter().map(|point| point.class).collect();
+        Self::of(x, 2, classes, request.shuffled.then_some(u64::from(request.seed)))
+    }
+
+    fn of(x: Vec<f64>, d: usize, of_points: Vec<u8>, seed: Option<u64>) -> Result<Self, String> {
+        let mut classes = of_points.clone();
         classes.sort_unstable();
         classes.dedup();
         if classes.len() < 2 {
             return Err("there must be points of two classes".into());
         }
         let index = |class| classes.iter().position(|other| *other == class).unwrap_or(0) as u32;
-        Ok(Self {
-            x: request.points.iter().flat_map(|point| [point.x, point.y]).collect(),
-            labels: request.points.iter().map(|point| index(point.class)).collect(),
-            seed: request.shuffled.then_some(u64::from(request.seed)),
-            classes,
-        })
+        Ok(Self { labels: of_points.into_iter().map(index).collect(), x, d, classes, seed })
     }
 
     #[must_use]
@@ -43,7 +47,7 @@ impl Data {
     }
 
     pub fn rows(&self) -> Result<Dense<'_, f64>, Error> {
-        Dense::new(&self.x, self.len(), 2)
+        Dense::new(&self.x, self.len(), self.d)
     }
 
     /// How many planes there are: one of two classes, else one for each.
@@ -99,6 +103,20 @@ impl Session {
     pub fn open(text: &str) -> Result<Self, String> {
         let request = Request::parse(text)?;
         let data = Data::new(&request)?;
+        Self::of(request, data)
+    }
+
+    /// Examples of which so many are orthogonal, without an intercept. Their run has been made to its end.
+    pub fn turned(count: usize) -> Result<Self, String> {
+        let (x, d, classes) = turned(count);
+        let mut session = Self::of(Request::parse("intercept=no")?, Data::of(x, d, classes, None)?)?;
+        while !session.ended {
+            session.epoch()?;
+        }
+        Ok(session)
+    }
+
+    fn of(request: Request, data: Data) -> Result<Self, String> {
         let run = if request.learner == Learner::Multilayer {
             Run::Layers(Box::new(Layers::start(&request, &data)?))
         } else {

@@ -59,7 +59,47 @@ pub struct Row {
     pub next: bool,
 }
 
+/// What the next example does, and whether somebody has said so.
+#[derive(Serialize)]
+pub struct Check {
+    pub row: Row,
+    /// Weights and intercept behind it.
+    pub after: [f64; 3],
+    pub right: bool,
+}
+
+/// Decimal fractions that somebody types are a little off: weights count as equal if they differ by less.
+const TYPED: f64 = 1e-9;
+
 impl Session {
+    /// Compares a prediction of the example behind place `t` with what it does to a plane: no mistake, or the
+    /// new weights and the intercept. The run has been made that far.
+    pub fn check(
+        &mut self,
+        t: u64,
+        plane: usize,
+        said: Option<[f64; 3]>,
+    ) -> std::result::Result<Check, String> {
+        if t >= self.known() {
+            return Err(format!("there is no example behind place {t}"));
+        }
+        let Self { request, data, run, .. } = self;
+        let Run::Planes(run) = run else { return Err("layers have no weights to predict".into()) };
+        if request.learner == Learner::Kernel {
+            return Err("a kernel has no weights to predict".into());
+        }
+        let text = |error: perceptron_rs::error::Error| error.to_string();
+        let row = run.row(request, data, t, plane).map_err(text)?;
+        let sums = run.sums(data, t + 1).map_err(text)?;
+        let after = [sums.coef[2 * plane], sums.coef[2 * plane + 1], sums.intercept[plane]];
+        let is_near = |(a, b): (f64, f64)| (a - b).abs() <= TYPED * b.abs().max(1.0);
+        let right = match said {
+            None => !row.mistake,
+            Some(said) => row.mistake && said.into_iter().zip(after).all(is_near),
+        };
+        Ok(Check { row, after, right })
+    }
+
     /// Shows the place after `t` examples, and one plane of it. The run has been made up to there.
     pub fn view(&mut self, t: u64, plane: usize) -> Result<View> {
         let (epoch, position) = self.place(t);

@@ -1,6 +1,5 @@
 from perceptron_rs import dask as dask
 from perceptron_rs import datasets as datasets
-from perceptron_rs import demo as demo
 from perceptron_rs import engines as engines
 from perceptron_rs import features as features
 from perceptron_rs import io as io
@@ -11,8 +10,6 @@ from perceptron_rs import spark as spark
 from perceptron_rs import testing as testing
 from perceptron_rs._core import ARITHMETIC_VERSION as ARITHMETIC_VERSION
 from perceptron_rs._core import __version__ as __version__
-from perceptron_rs.common.prediction.predictor import Predictor as Predictor
-from perceptron_rs.common.training.progress import EpochRecord as EpochRecord
 from perceptron_rs.kernel.budgeted import BudgetedKernelPerceptron as BudgetedKernelPerceptron
 from perceptron_rs.kernel.perceptron import KernelPerceptron as KernelPerceptron
 from perceptron_rs.learners import load as load
@@ -39,6 +36,7 @@ from perceptron_rs.margins.verification import hull_weights as hull_weights
 from perceptron_rs.margins.verification import verify as verify
 from perceptron_rs.models.comparison import digest as digest
 from perceptron_rs.multilayer.perceptron import MultilayerPerceptron as MultilayerPerceptron
+from perceptron_rs.prediction.predictor import Predictor as Predictor
 from perceptron_rs.rerun import Reproduction as Reproduction
 from perceptron_rs.rerun import reproduce as reproduce
 from perceptron_rs.sequence.perceptron import SequencePerceptron as SequencePerceptron
@@ -49,8 +47,61 @@ from perceptron_rs.teaching.fit_trace import Trace as Trace
 from perceptron_rs.teaching.fit_trace import trace as trace
 from perceptron_rs.teaching.leave_one_out import LeaveOneOut as LeaveOneOut
 from perceptron_rs.teaching.leave_one_out import leave_one_out as leave_one_out
+from perceptron_rs.teaching.lecture_check import CheckedRow as CheckedRow
+from perceptron_rs.teaching.lecture_check import LectureCheck as LectureCheck
+from perceptron_rs.teaching.lecture_check import check_lecture as check_lecture
 from perceptron_rs.teaching.loss import hinge_loss as hinge_loss
 from perceptron_rs.teaching.loss import perceptron_loss as perceptron_loss
 from perceptron_rs.teaching.proof import Proof as Proof
 from perceptron_rs.teaching.proof import proof as proof
 from perceptron_rs.teaching.updates import updates_until_right as updates_until_right
+from perceptron_rs.training.progress import EpochRecord as EpochRecord
+
+__all__ = [
+    "ARITHMETIC_VERSION",
+    "AveragedPerceptron",
+    "BudgetedKernelPerceptron",
+    "CheckedRow",
+    "EpochRecord",
+    "InseparableError",
+    "JointMargin",
+    "KernelPerceptron",
+    "LectureCheck",
+    "MarginInterval",
+    "MarginResult",
+    "MaxMarginClassifier",
+    "MistakeBounds",
+    "MultilayerPerceptron",
+    "Perceptron",
+    "PocketPerceptron",
+    "Predictor",
+    "Proof",
+    "Reproduction",
+    "SequenceEpoch",
+    "SequencePerceptron",
+    "Step",
+    "StructuredPerceptron",
+    "Trace",
+    "UndecidedError",
+    "VerificationError",
+    "VotedPerceptron",
+    "__version__",
+    "check_lecture",
+    "digest",
+    "hull_weights",
+    "is_separable",
+    "joint_margin",
+    "kernel_matrix",
+    "leave_one_out",
+    "load",
+    "load_predictor",
+    "margin",
+    "max_margin",
+    "mistake_bounds",
+    "perceptron_loss",
+    "proof",
+    "reproduce",
+    "trace",
+    "updates_until_right",
+    "verify",
+]

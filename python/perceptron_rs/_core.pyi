@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import Rows
-from perceptron_rs.settings import Data, Epoch, KernelSpec, Settings, Solution
-from perceptron_rs.state import State
+from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Settings, Solution
+from perceptron_rs.state.arrays import State
 
 __all__ = [
     "ARITHMETIC_VERSION",
@@ -20,12 +20,14 @@ __all__ = [
     "Pass",
     "Rule",
     "Run",
+    "SequenceWeights",
     "__version__",
     "_enter_standard",
     "_force_instruction_set",
     "_instruction_sets",
     "_leave_standard",
     "_swap_float_control",
+    "attribute_rows",
     "average",
     "crc32",
     "csr_rows",
@@ -48,6 +50,7 @@ __all__ = [
     "sequence_decode",
     "sequence_k_best",
     "sequence_margins",
+    "sequence_weights",
     "settled",
     "smallest",
     "start",
@@ -97,6 +100,7 @@ def start(data: Data, model: Model, settings: Settings) -> Run: ...
 @final
 class Run:
     def epoch(self, number: int) -> Epoch: ...
+    def part(self, number: int, losses: NDArray[np.float64]) -> EpochPart: ...
     def end(self, decision: int) -> None: ...
     def state(self) -> Model: ...
     def tracked(self) -> State: ...
@@ -121,18 +125,20 @@ class Model:
     def __contains__(self, name: object, /) -> bool: ...
     def __getitem__(self, name: str, /) -> NDArray[Any]: ...
     def __len__(self) -> int: ...
-    def state(self) -> State: ...
+    def state(self, columns: NDArray[np.int64] | None = None) -> State: ...
+    def columns(self) -> NDArray[np.int64]: ...
     def learn(
         self,
         rule: Rule,
         rows: Any,
         y: NDArray[Any],
         sample_weight: NDArray[Any] | None = None,
+        owner: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
         *,
         encoded: bool = False,
         track_activations: bool = False,
         note: Any = None,
-        turn: bool = False,
     ) -> bool: ...
     def scores(self, rows: Rows, *, threads: int) -> NDArray[np.float64]: ...
     def copy(self, *, last_pass: bool = True) -> Model: ...
@@ -161,7 +167,7 @@ def scores(
 ) -> NDArray[np.float64]: ...
 def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]: ...
 def average(state: State) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def votes(rows: Rows, stored_rows: Rows, state: State, *, threads: int) -> NDArray[np.int64]: ...
+def votes(rows: Rows, stored_rows: Rows, state: State, *, tie: str, threads: int) -> NDArray[np.int64]: ...
 def replay(stored_rows: Rows, state: State, *, upto: NDArray[np.int64]) -> State: ...
 def kernel_scores(
     rows: Rows,
@@ -170,6 +176,7 @@ def kernel_scores(
     *,
     kernel: KernelSpec,
     answers: Sequence[str],
+    tie: str,
     threads: int,
 ) -> NDArray[np.float64]: ...
 def kernel_matrix(rows: Rows, others: Rows, *, kernel: KernelSpec, threads: int) -> NDArray[np.float64]: ...
@@ -208,7 +215,7 @@ def sequence_decode(
     rows: Rows,
     lengths: NDArray[np.int64],
     *,
-    weights: State,
+    weights: State | SequenceWeights,
     threads: int,
     beam: int | None = None,
     allowed: NDArray[np.bool_] | None = None,
@@ -218,7 +225,7 @@ def sequence_k_best(
     rows: Rows,
     lengths: NDArray[np.int64],
     *,
-    weights: State,
+    weights: State | SequenceWeights,
     k: int,
     threads: int,
     beam: int | None = None,
@@ -229,12 +236,20 @@ def sequence_margins(
     rows: Rows,
     lengths: NDArray[np.int64],
     *,
-    weights: State,
+    weights: State | SequenceWeights,
     threads: int,
     beam: int | None = None,
     allowed: NDArray[np.bool_] | None = None,
     forbidden: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+def attribute_rows(
+    names: dict[str, int], tokens: list[object]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]] | None: ...
+def sequence_weights(weights: State) -> SequenceWeights: ...
+
+@final
+class SequenceWeights: ...
+
 def structured_update(
     w: NDArray[np.float64],
     u: NDArray[np.float64],

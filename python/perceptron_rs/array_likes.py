@@ -8,15 +8,22 @@ or `MatrixLike`, which is anything: of what would be nearer, its libraries have 
 from __future__ import annotations
 
 import math
+import re
+import sys
+from collections.abc import Iterable, Iterator
 from numbers import Number, Real
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "ArrayLike",
     "MatrixLike",
+    "array_of",
+    "as_users_have",
     "column_names",
+    "computed_by",
     "dtype_kind",
     "dtype_of",
     "has_columns",
@@ -29,9 +36,11 @@ __all__ = [
     "is_csr",
     "is_missing",
     "is_of_columns",
+    "is_real",
     "kind_of_values",
     "n_dimensions",
     "nearest_float",
+    "other_columns",
     "records_of",
     "shape_of",
     "values_of",
@@ -41,6 +50,9 @@ __all__ = [
 ArrayLike: TypeAlias = Any
 #: Anything of rows and columns: a list of lists, an array, a sparse matrix, a data frame.
 MatrixLike: TypeAlias = Any
+
+#: What `float` takes of NumPy's, and what is no real number: it counts units of time.
+_NOT_REAL = (np.flexible, np.datetime64, np.timedelta64, np.complexfloating)
 
 
 def has_shape(given: MatrixLike) -> bool:
@@ -104,9 +116,55 @@ def is_of_columns(given: MatrixLike) -> bool:
     return hasattr(given, "get_column") and hasattr(given, "columns")
 
 
+def computed_by(given: object) -> str | None:
+    """Return the method that computes a query of polars or a collection of Dask; None: it has its values."""
+    kind = type(given)
+    if hasattr(kind, "collect_schema") and hasattr(kind, "collect"):
+        return "collect"
+    return "compute" if hasattr(kind, "__dask_graph__") else None
+
+
+def other_columns(given: MatrixLike) -> Iterator[tuple[object, Iterable[object]]]:
+    """Give the columns of a data frame, or of a table of Arrow, that may hold other things than real numbers.
+
+    Each comes with its name and its values.
+    """
+    found = type(given)  # asked of the type, as in `column_names`
+    if hasattr(found, "column_names"):  # of Arrow
+        for j, (name, kind) in enumerate(zip(given.schema.names, given.schema.types, strict=True)):
+            if not _is_numeric(kind):
+                yield name, (value.as_py() for value in given.column(j))
+    elif hasattr(found, "get_column"):  # of polars
+        if all(map(_is_numeric, set(given.dtypes))):
+            return
+        for name, kind in zip(given.columns, given.dtypes, strict=True):
+            if not _is_numeric(kind):
+                yield name, given.get_column(name)
+    elif hasattr(found, "iloc") and hasattr(found, "columns"):  # of pandas
+        if _is_numeric(given.iloc[:0].to_numpy().dtype):  # asked of all columns at once, and of no row
+            return
+        for j, kind in enumerate(given.dtypes):
+            if not _is_numeric(kind):
+                yield given.columns[j], given.iloc[:, j]
+
+
+def _is_numeric(kind: Any) -> bool:
+    """Whether a type of columns is one of real numbers or booleans, which take no look at the values."""
+    if hasattr(kind, "kind"):  # of NumPy and pandas
+        return kind.kind in "biuf"
+    if hasattr(kind, "is_numeric"):  # of polars
+        return bool(kind.is_numeric()) or str(kind) == "Boolean"
+    return re.fullmatch("bool|u?int[0-9]+|halffloat|float|double", str(kind)) is not None
+
+
 def is_convertible(given: MatrixLike) -> bool:
     """Whether NumPy makes an array of it as it stands."""
     return hasattr(given, "__array__") or hasattr(given, "__array_interface__")
+
+
+def array_of(given: MatrixLike) -> NDArray[np.generic]:
+    """Return it as an array. pandas has one at hand, and thinks long where NumPy asks for it."""
+    return np.asarray(given.to_numpy() if has_rows_by_place(given) else given)
 
 
 def is_csr(given: MatrixLike) -> bool:
@@ -161,6 +219,24 @@ def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, Number) and value != value
+
+
+def is_real(kind: type) -> bool:
+    """Whether objects of a type are real numbers. `float` takes strings, bytes and times as well."""
+    if issubclass(kind, np.generic):
+        return not issubclass(kind, _NOT_REAL)
+    is_scalar = hasattr(kind, "__float__") and not hasattr(kind, "__len__")
+    return is_scalar or issubclass(kind, Real)  # Decimal is a scalar, and no Real
+
+
+def as_users_have(matrix: MatrixLike) -> MatrixLike:
+    """Return a matrix of SciPy as an array, where scikit-learn's setting asks for these."""
+    sklearn = sys.modules.get("sklearn")  # who has set it has imported it
+    if sklearn is None or sklearn.get_config().get("sparse_interface") != "sparray":  # new in 1.9
+        return matrix
+    import scipy.sparse as sp
+
+    return getattr(sp, f"{matrix.format}_array")(matrix)
 
 
 def nearest_float(number: Real | float) -> float:

@@ -6,10 +6,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 __all__ = [
     "LARGEST_DEGREE",
+    "Accents",
     "Activation",
     "Analyzer",
     "Bias",
     "BudgetPolicy",
+    "CalibrationMethod",
     "ClassWeight",
     "Decoding",
     "EngineName",
@@ -24,17 +26,21 @@ __all__ = [
     "Penalty",
     "PocketCheck",
     "Prediction",
+    "Scheme",
     "SequenceUpdate",
     "Solver",
     "Step",
     "Tie",
+    "WeightType",
     "words",
 ]
 
+Accents: TypeAlias = Literal["ascii", "unicode"] | None
 Activation: TypeAlias = Literal["logistic", "tanh", "relu"]
 Analyzer: TypeAlias = Literal["word", "char", "char_wb"]
 Bias: TypeAlias = Literal["free", "augmented", "none"]
 BudgetPolicy: TypeAlias = Literal["oldest", "random", "forgetron", "projectron"]
+CalibrationMethod: TypeAlias = Literal["temperature", "sigmoid"]
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"]
 Decoding: TypeAlias = Literal["viterbi", "beam"]
 EngineName: TypeAlias = Literal["rust", "reference"]
@@ -46,9 +52,12 @@ MarginKernel: TypeAlias = Literal["linear", "poly", "rbf", "precomputed"]
 Mixing: TypeAlias = Literal["uniform", "mistakes"]
 MultiClass: TypeAlias = Literal["ovr", "joint"]
 Norm: TypeAlias = Literal["l1", "l2"] | None
+#: Of weights in a file.
+WeightType: TypeAlias = Literal["float32", "float16"]
 Penalty: TypeAlias = Literal["l2", "l1", "elasticnet"]
 PocketCheck: TypeAlias = Literal["auto", "run", "ratchet", "update", "epoch"]
 Prediction: TypeAlias = Literal["vote", "average", "last", "random"]
+Scheme: TypeAlias = Literal["iob2", "iobes", "bilou"]
 SequenceUpdate: TypeAlias = Literal["full", "early", "max_violation"]
 Solver: TypeAlias = Literal["auto", "wolfe", "descent"]
 Step: TypeAlias = Literal["constant", "pa1", "pa2"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from perceptron_rs.state import StoredRows
-
 __all__ = [
     "STORED_CSR",
     "CsrTriple",
+    "StoredRows",
     "csr_of",
+    "csr_renumbered",
     "csr_slice",
     "csr_to_dense",
     "row_numbers",
@@ -21,6 +20,8 @@ __all__ = [
     "without_duplicates",
 ]
 
+#: Rows as they are stored: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
+StoredRows: TypeAlias = dict[str, NDArray[Any]]
 #: Their names among stored rows.
 STORED_CSR = ("rows_indptr", "rows_indices", "rows_values")
 
@@ -58,6 +59,18 @@ def csr_slice(
     return ends - ends[0], indices[entries], values[entries]
 
 
+def csr_renumbered(
+    indptr: NDArray[Starts], columns: NDArray[np.integer], values: NDArray[Value]
+) -> tuple[NDArray[Starts], NDArray[Starts], NDArray[Value]]:
+    """Return rows whose entries have other columns, sorted by these; without the entries of column -1."""
+    kept = np.flatnonzero(columns >= 0)
+    counts = np.zeros(len(columns) + 1, dtype=indptr.dtype)
+    np.cumsum(columns >= 0, out=counts[1:])
+    ends, columns = counts[indptr], columns[kept]
+    order = np.argsort(row_numbers(ends) * (int(columns.max(initial=0)) + 1) + columns)
+    return ends, columns[order].astype(indptr.dtype), values[kept[order]]
+
+
 def csr_to_dense(
     indptr: NDArray[np.integer], indices: NDArray[np.integer], values: NDArray[Value], columns: int
 ) -> NDArray[Value]:
@@ -76,7 +89,11 @@ def without_duplicates(
     on which sums of floats depend.
     """
     rows = row_numbers(indptr)
-    order = np.lexsort((indices, rows))
+    width = int(indices.max(initial=0)) + 1
+    if len(indptr) * width < 1 << 62 and indices.min(initial=0) >= 0:  # one sort, which finds runs in order
+        order = np.argsort(rows * width + indices, kind="stable")
+    else:
+        order = np.lexsort((indices, rows))
     rows, indices, values = rows[order], indices[order], values[order]
     first = np.ones(len(indices), dtype=bool)
     first[1:] = (rows[1:] != rows[:-1]) | (indices[1:] != indices[:-1])

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs import _core
 from perceptron_rs.choices import EngineName
-from perceptron_rs.csr import csr_of
-from perceptron_rs.state import State, StoredRows
+from perceptron_rs.csr import StoredRows, csr_of
+from perceptron_rs.state.arrays import State
 
 if TYPE_CHECKING:  # what predicts needs none of them
-    from perceptron_rs.settings import Data, Epoch, KernelSpec, Linear, Settings, Solution
+    from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Linear, Settings, Solution
 
 __all__ = [
     "ENGINES",
@@ -38,6 +39,7 @@ __all__ = [
     "Run",
     "RunInPlace",
     "RunOfModel",
+    "RunOfPlanes",
     "RunState",
     "State",
     "forced_instruction_set",
@@ -65,6 +67,7 @@ class Rows(Protocol):
 OwnRows: TypeAlias = Any
 OwnRule: TypeAlias = Any
 OwnModel: TypeAlias = Any
+SearchWeights: TypeAlias = Any
 
 
 class Run(Protocol):
@@ -98,7 +101,18 @@ class RunOfModel(Run, Protocol):
         """Return what has been learnt so far."""
 
 
-class RunInPlace(RunOfModel, Protocol):
+class RunOfPlanes(RunOfModel, Protocol):
+    """A run of a learner whose examples are judged by planes."""
+
+    def part(self, number: int, losses: NDArray[np.float64]) -> EpochPart:
+        """Visit examples as ``epoch`` does, where they are a part of those of the epoch.
+
+        ``losses`` (D,) are the sums of the parts before, to which those of these examples are added in the
+        order of the visits.
+        """
+
+
+class RunInPlace(RunOfPlanes, Protocol):
     """A run of a linear learner."""
 
     def put(self, note: object) -> None:
@@ -198,17 +212,27 @@ class LinearModel(LearntModel, Protocol):
 class Model(LinearModel, Protocol):
     """A model of an engine, the only one that writes to what it has learnt; of a linear learner it learns."""
 
+    def state(self, columns: NDArray[np.int64] | None = None) -> State:
+        """Return all that it takes to go on, as `LearntModel.state`; of planes also of some columns alone."""
+
+    def columns(self) -> NDArray[np.int64]:
+        """Return the numbers of the columns in which anything has been learnt; they rise.
+
+        What is pending on weights of 0 is nothing, but for that of the first column if there is nothing else.
+        """
+
     def learn(
         self,
         rule: OwnRule,
         rows: OwnRows,
         y: NDArray[np.generic],
         sample_weight: NDArray[np.generic] | None = None,
+        owner: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
         *,
         encoded: bool = False,
         track_activations: bool = False,
         note: object = None,
-        turn: bool = False,
     ) -> bool:
         """Make one pass over the rows in order; ``last_pass`` then says what it did.
 
@@ -221,20 +245,24 @@ class Model(LinearModel, Protocol):
             Their classes, in the kind of type that those of the rule have.
         sample_weight : array of shape (n,)
             Weights of the examples, above 0.
+        owner : dict
+            Attributes of an estimator, of which ``_learnt`` must have this model when the pass is made: what
+            reads rows and labels may run code of others. None: nobody is asked.
+        turns : list
+            Those who have a turn to change an estimator; there must be none then. None: the caller has it, so
+            that others may run meanwhile.
         encoded : bool
             Whether y holds indices of classes instead, as uint32.
         track_activations : bool
             Whether to record the activations before the updates.
         note : object
             Is kept with the pass, if there is one.
-        turn : bool
-            Whether the caller has the turn to change the model, so that others may run meanwhile.
 
         Returns
         -------
         bool
-            False if nothing was done, as others would run meanwhile and ``turn`` is False. After an error
-            nothing has changed, either.
+            False if nothing was done: the owner has another model, somebody has a turn, or others would run
+            meanwhile and the caller has none. After an error nothing has changed, either.
         """
 
     def scores(self, rows: OwnRows, *, threads: int) -> NDArray[np.float64]:
@@ -251,7 +279,7 @@ class Models(Protocol):
         """Return a model that has learnt nothing: zeros."""
 
     def from_state(self, learner: str, state: State) -> Model:
-        """Return a model of these arrays; those that nobody writes to are taken over where they stand."""
+        """Return a model of copies of these arrays; those that a model has given out may be shared."""
 
 
 class Engine(Protocol):
@@ -298,7 +326,9 @@ class Engine(Protocol):
     def settled(self, state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
         """Weights (K, d) of a state with all pending penalties applied."""
 
-    def votes(self, rows: OwnRows, stored_rows: OwnRows, state: State, *, threads: int) -> NDArray[np.int64]:
+    def votes(
+        self, rows: OwnRows, stored_rows: OwnRows, state: State, *, tie: str, threads: int
+    ) -> NDArray[np.int64]:
         """Votes (n, K) of all weight vectors of a log on every row."""
 
     def replay(self, stored_rows: OwnRows, state: State, *, upto: NDArray[np.int64]) -> State:
@@ -312,6 +342,7 @@ class Engine(Protocol):
         *,
         kernel: KernelSpec,
         answers: Sequence[str],
+        tie: str,
         threads: int,
     ) -> NDArray[np.float64]:
         """Answers (n, A, K) of the vectors of a log for every row."""
@@ -374,12 +405,15 @@ class Engine(Protocol):
     def sequence_average(self, state: State) -> State:
         """Averaged weights of a state of sequences."""
 
+    def sequence_weights(self, weights: State) -> SearchWeights:
+        """Make weights that predict ready for many searches, which take them in their place."""
+
     def sequence_decode(
         self,
         rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
-        weights: State,
+        weights: SearchWeights,
         threads: int,
         beam: int | None = None,
         allowed: NDArray[np.bool_] | None = None,
@@ -392,7 +426,7 @@ class Engine(Protocol):
         rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
-        weights: State,
+        weights: SearchWeights,
         k: int,
         threads: int,
         beam: int | None = None,
@@ -406,7 +440,7 @@ class Engine(Protocol):
         rows: OwnRows,
         lengths: NDArray[np.int64],
         *,
-        weights: State,
+        weights: SearchWeights,
         threads: int,
         beam: int | None = None,
         allowed: NDArray[np.bool_] | None = None,
@@ -436,15 +470,13 @@ def below(bound: int, *, seed: int, epoch: int, partition: int) -> int:
 
 def get_engine(name: str) -> Engine:
     """Return the engine called ``name``: ``"rust"`` or ``"reference"``."""
+    if not isinstance(name, str) or name not in ENGINES:
+        raise ValueError(f"engine must be one of {ENGINES}, got {name!r:.80}")
     if name == "rust":
-        from perceptron_rs import _core
-
         return _core
-    if name == "reference":
-        from perceptron_rs import reference
+    from perceptron_rs import reference
 
-        return reference
-    raise ValueError(f"engine must be one of {ENGINES}, got {name!r}")
+    return reference
 
 
 def rows_of(engine: Engine, stored: StoredRows, columns: int) -> Rows:
@@ -457,16 +489,12 @@ def rows_of(engine: Engine, stored: StoredRows, columns: int) -> Rows:
 
 def instruction_sets() -> list[str]:
     """Return the instruction sets of this processor that the core has code for, the widest last."""
-    from perceptron_rs import _core
-
     return _core._instruction_sets()
 
 
 @contextmanager
 def forced_instruction_set(name: str | None) -> Iterator[None]:
     """Let the core compute with this instruction set within a block; None: with the widest one."""
-    from perceptron_rs import _core
-
     _core._force_instruction_set(name)
     try:
         yield

@@ -5,6 +5,9 @@ Whoever offers the same arguments under other names, as the command line does, s
 
 from __future__ import annotations
 
+import re
+import sys
+import warnings
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,8 +19,11 @@ __all__ = [
     "OptionsError",
     "about",
     "located",
+    "naming",
     "one_line",
     "overflow",
+    "warn_caller",
+    "with_article",
 ]
 
 #: Returns how an argument is written: its name, and its value, if that is said.
@@ -141,6 +147,11 @@ def _remade(kind: type[ArgumentError], state: dict[str, object], args: tuple[obj
     return found
 
 
+def with_article(noun: str) -> str:
+    """Return a noun behind its article."""
+    return f"{'an' if noun[:1] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
 def located(error: Exception, place: str) -> ValueError:
     """Return the error as a ValueError whose text begins with a place; problem and remedy stay apart."""
     return error.at(place) if isinstance(error, ArgumentError) else ValueError(f"{place}{error}")
@@ -178,3 +189,40 @@ def overflow(error: OverflowError, rate: str = "eta0") -> ArgumentError:
     """Return an engine's error for a number that is not finite, with the name of the learning rate."""
     problem, _, remedy = str(error).partition("; ")
     return ArgumentError("{text}", remedy.replace("eta0", f"{{{rate}}}"), text=problem)
+
+
+#: Packages whose frames stand between a warning and the line that it is about.
+_NOT_CALLERS = ("perceptron_rs", "sklearn", "contextlib")
+
+
+class naming:  # noqa: N801  called like a function
+    """Put ``argument`` in front of the text of a library's error that does not name it."""
+
+    # No generators here: they would take longer than a small pass.
+    __slots__ = ("argument",)
+
+    def __init__(self, argument: str) -> None:
+        self.argument = argument
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not isinstance(error, (TypeError, ValueError, OverflowError)):
+            return
+        if isinstance(error, ArgumentError):
+            return
+        text = str(error)
+        if kind in (TypeError, ValueError) and re.search(rf"\b{self.argument}\b", text):
+            return
+        if isinstance(error, TypeError):
+            raise TypeError(f"{self.argument}: {text}") from error
+        raise ArgumentError(f"{{{self.argument}}}: {{text}}", text=text) from error
+
+
+def warn_caller(text: str | ArgumentError, category: type[Warning]) -> None:
+    """Warn of a line of the caller: the first one outside of this package and of what wraps its methods."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_CALLERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(category(text), stacklevel=level)

@@ -8,7 +8,8 @@ callback, under ``foreign``. The compiled core sees to itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
+from typing import Self
 
 import numpy as np
 
@@ -24,19 +25,27 @@ except ImportError:  # without the compiled module nothing here can set a mode
 __all__ = ["foreign", "standard"]
 
 
-@contextmanager
-def standard() -> Iterator[None]:
+class standard(ContextDecorator):  # noqa: N801  called like a function
     """Compute in the standard mode; give back the caller's. Also a decorator.
 
     Numbers that leave the finite range are found by looking at them, not by NumPy's warnings.
     """
-    entered = _enter_standard()
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        if entered:
+
+    # No generator here: it would take longer than the score of a row.
+    __slots__ = ("_entered", "_warnings")
+
+    def _recreate_cm(self) -> Self:
+        return type(self)()  # each call of what is decorated has the mode of its caller
+
+    def __enter__(self) -> None:
+        self._warnings = np.errstate(all="ignore")
+        self._warnings.__enter__()
+        self._entered = _enter_standard()
+
+    def __exit__(self, *_: object) -> None:
+        if self._entered:
             _leave_standard()
+        self._warnings.__exit__(None, None, None)
 
 
 @contextmanager

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.common.prediction.predictor import Predictor
-from perceptron_rs.common.threads import check_n_jobs
 from perceptron_rs.engines import ENGINES
+from perceptron_rs.models.files import Source
 from perceptron_rs.models.reader import read_estimator, read_predictor
+from perceptron_rs.parameters.threads import check_n_jobs
+from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.registry import LEARNERS
 
 __all__ = ["describe", "load", "load_predictor", "register_skl2onnx"]
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: Source) -> Any:
     """Load an estimator from a file written by its ``save`` method.
 
     It predicts the same bits as the saved estimator, and ``partial_fit``, or ``fit`` with ``warm_start``,
-    continues with the same bits. Unlike with a pickle, no code from the file is run. A file that is
-    truncated, corrupted or inconsistent is rejected.
+    continues with the same bits. Of a model that the command line trained on texts, on hashed names or on
+    columns that it scaled, X are texts, dictionaries, or the columns before they were scaled, as for
+    `load_predictor`. Unlike with a pickle, no code from the file is run. A file that is truncated, corrupted
+    or inconsistent is rejected.
 
     Parameters
     ----------
-    path : str or path object
-        The file.
+    path : str, path object, bytes or binary file
+        The file, or what it holds.
 
     Returns
     -------
@@ -69,9 +71,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_estimator(path, LEARNERS)[0]
 
 
-def load_predictor(
-    path: str | os.PathLike[str], *, engine: EngineName = "rust", n_jobs: int | None = None
-) -> Predictor:
+def load_predictor(path: Source, *, engine: EngineName = "rust", n_jobs: int | None = None) -> Predictor:
     """Load what predicts of a model file, for use in production.
 
     Its predictions are those of the estimator in the file, to the last bit. It imports neither scikit-learn
@@ -80,7 +80,7 @@ def load_predictor(
 
     Parameters
     ----------
-    path : str or path object
+    path : str, path object, bytes or binary file
         A file written by the ``save`` method of an estimator, or by the command line.
     engine : {"rust", "reference"}, default="rust"
         Implementation to use. Both give the same bits.
@@ -95,9 +95,10 @@ def load_predictor(
         ``decode_scores``, and ``predict_proba`` if the estimator has it; and the attributes ``classes_``,
         ``n_features_in_`` and perhaps ``feature_names_in_``. X is an array, a list of lists, a matrix of
         SciPy, or a data frame with the columns of the fit in their order; of sequences also lists of
-        attributes. Where the columns have names, it may be a list of dictionaries. Of a model that the
-        command line trained on texts, on hashed names or on columns that it scaled, X are texts,
-        dictionaries, or the columns before they were scaled, and the answers are those of
+        attributes, and of a model of ``tag-train`` lists of words, or of tuples of columns. Where the columns
+        have names, it may be a list of dictionaries. Of a model that the command line trained on texts, on
+        hashed names or on columns that it scaled, X are texts, dictionaries, or the columns before they were
+        scaled, and the answers are those of
         ``perceptrons predict``.
 
     Raises
@@ -144,13 +145,13 @@ def load_predictor(
     return predictor
 
 
-def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+def describe(path: Source) -> dict[str, Any]:
     """Return the description in a model file, with the type and shape of each array.
 
     Parameters
     ----------
-    path : str or path object
-        The file.
+    path : str, path object, bytes or binary file
+        The file, or what it holds.
 
     Returns
     -------

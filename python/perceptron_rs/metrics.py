@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+
+from perceptron_rs.choices import Scheme
+from perceptron_rs.targets.chunk_tags import SCHEMES, Parts, foreign_tag, tag_parts
+from perceptron_rs.targets.distinct import places
 
 __all__ = [
     "SCHEMES",
@@ -24,21 +27,10 @@ __all__ = [
     "tag_parts",
 ]
 
-#: Position and kind of each tag.
-Parts: TypeAlias = dict[str, tuple[str, str]]
-Scheme: TypeAlias = Literal["iob2", "iobes", "bilou"]
 Chunk: TypeAlias = tuple[int, int, str]
 
-_POSITIONS = "BIESLU"
-_FORMS = (
-    re.compile(rf"(?P<position>[{_POSITIONS}])(?:[-_](?P<kind>.+))?", re.DOTALL),
-    re.compile(rf"(?:(?P<kind>.+)[-_])?(?P<position>[{_POSITIONS}])", re.DOTALL),
-)
 #: Where a chunk may begin or end by its tag alone, in the schemes BIO, BIOES and BILOU.
 _BEGINS, _ENDS = "BSU", "ESLU"
-
-#: Of each scheme, the position of a chunk's last token, and that of a chunk of one token.
-SCHEMES: dict[Scheme, tuple[str, str]] = {"iob2": ("", ""), "iobes": ("E", "S"), "bilou": ("L", "U")}
 
 
 class Scores(TypedDict):
@@ -79,7 +71,7 @@ def class_scores(y: NDArray[Any], found: NDArray[Any], classes: NDArray[np.gener
     if y.ndim == 2:
         counts = [np.count_nonzero(held, axis=0) for held in (y & found, found, y)]
     else:
-        true, answers = (np.searchsorted(classes, labels) for labels in (y, found))
+        true, answers = (places(labels, classes) for labels in (y, found))
         counts = [np.bincount(k, minlength=len(classes)) for k in (true[true == answers], answers, true)]
     return [scores(*numbers) for numbers in np.transpose(counts).tolist()]
 
@@ -115,6 +107,8 @@ def chunk_scores(
     ValueError
         If the tags are no positions in chunks, or the scheme is unknown or has no such tag. Also if there
         are other numbers of sentences or of tags.
+    TypeError
+        If they are no strings, or not one list for each sentence.
 
     Examples
     --------
@@ -123,7 +117,7 @@ def chunk_scores(
     >>> found["precision"], found["recall"], found["support"]
     (1.0, 0.5, 2)
     """
-    truth, found = list(y_true), list(y_pred)
+    truth, found = _sentences("y_true", y_true), _sentences("y_pred", y_pred)
     if len(truth) != len(found):
         raise ValueError(f"y_true has {len(truth)} sentences, and y_pred {len(found)}; give the same ones")
     parts = tag_parts(tag for tags in (*truth, *found) for tag in tags)
@@ -137,6 +131,26 @@ def chunk_scores(
         if (other := foreign_tag(parts, scheme)) is not None:
             raise ValueError(f"scheme {scheme!r} has no such tag as {other!r}; name another one")
     return scores_of_chunks(truth, found, parts, scheme)
+
+
+def _sentences(name: str, given: Any) -> list[list[str]]:
+    """Return the tags of each sentence; TypeError for anything else."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a list of the tags of each sentence, got {given!r:.80}")
+    found = []
+    for i, tags in enumerate(given):
+        if isinstance(tags, str) or not isinstance(tags, Iterable):
+            raise TypeError(
+                f"{name} must hold a list of tags for each sentence, got {tags!r:.80} as sentence {i}; if "
+                f"these are the tags of one sentence, write [{name}]"
+            )
+        found.append(list(tags))
+        if (odd := next((tag for tag in found[-1] if not isinstance(tag, str)), "")) != "":
+            raise TypeError(
+                f"tags must be strings such as B-NP, got {odd!r:.80} in sentence {i} of {name}; write tags "
+                f"for numbers, for instance by [[names[tag] for tag in tags] for tags in {name}]"
+            )
+    return found
 
 
 def scores_of_chunks(
@@ -158,31 +172,9 @@ def scores_of_chunks(
     return {**scores(*(count.total() for count in counts)), "found": answered.total(), "kinds": kinds}
 
 
-def tag_parts(tags: Iterable[str]) -> Parts | None:
-    """Return position and kind of each tag; None unless all of them are written in one of the forms."""
-    distinct = sorted(set(tags))
-    for form in _FORMS:
-        parts: Parts = {}
-        for tag in distinct:
-            found = form.fullmatch(tag)
-            if found:
-                parts[tag] = found["position"], found["kind"] or "_"
-            elif tag == "O":
-                parts[tag] = "O", ""
-        if len(parts) == len(distinct):
-            return parts
-    return None
-
-
 def are_chunked(parts: Parts | None) -> bool:
     """Whether tags are surely of chunks: a tag S or U alone may be of words."""
     return parts is not None and any(position in "BI" for position, _ in parts.values())
-
-
-def foreign_tag(parts: Parts, scheme: Scheme) -> str | None:
-    """Return the first tag that is none of a scheme."""
-    positions = {"O", "B", "I", *SCHEMES[scheme]}
-    return next((tag for tag, (position, _) in parts.items() if position not in positions), None)
 
 
 def chunks(tags: Sequence[tuple[str, str]], scheme: Scheme | None = None) -> set[Chunk]:

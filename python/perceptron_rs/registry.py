@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.options.groups import Parameters
-    from perceptron_rs.common.owner import Fitted
-    from perceptron_rs.common.prediction.predictor import Predictor
+    from perceptron_rs.parameters.groups import Parameters
+    from perceptron_rs.prediction.estimator import Estimator
+    from perceptron_rs.prediction.predictor import Predictor
 
 __all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
 
@@ -46,9 +46,9 @@ class Entry(NamedTuple):
         return f"{self.family}.{self.module}"
 
     @property
-    def kind(self) -> type[Fitted]:
+    def kind(self) -> type[Estimator]:
         """The class of the estimator."""
-        kind: type[Fitted] = getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
+        kind: type[Estimator] = getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
         return kind
 
     @property

@@ -26,7 +26,7 @@ from perceptron_rs.choices import (
     Tie,
     words,
 )
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = [
     "POLICIES",
@@ -35,6 +35,7 @@ __all__ = [
     "Chain",
     "Data",
     "Epoch",
+    "EpochPart",
     "Kernel",
     "KernelSpec",
     "Linear",
@@ -67,6 +68,15 @@ class Epoch(NamedTuple):
     #: (D,): what learning shall lower, the losses or the errors of the pocket; 0.0 of one that has ended
     objectives: NDArray[np.float64]
     interrupted: bool  # Ctrl-C came, and ``keep_on_interrupt`` is set
+
+
+class EpochPart(NamedTuple):
+    """What a run tells of a part of an epoch, whose other examples are in other runs."""
+
+    mistakes: NDArray[np.int64]  # (D,), as those of an `Epoch`
+    losses: NDArray[np.float64]  # (D,): sums, with those of the parts before
+    visits: NDArray[np.int64]  # (D,): examples that each decision has visited
+    interrupted: bool  # as that of an `Epoch`
 
 
 class Solution(TypedDict):

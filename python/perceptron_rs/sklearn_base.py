@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from perceptron_rs.estimator_attributes import check_is_fitted
+from perceptron_rs.estimator_attributes import check_is_fitted, remembered
+from perceptron_rs.notebook import learnt
 
 __all__ = [
     "BaseEstimator",
@@ -18,9 +19,12 @@ __all__ = [
     "ConvergenceWarning",
     "Interval",
     "InvalidParameterError",
+    "ListOfNumbers",
     "NotFittedError",
+    "Number",
     "StrOptions",
     "TransformerMixin",
+    "WeightsByClass",
     "check_is_fitted",
     "fit_context",
     "validate_parameter_constraints",
@@ -30,9 +34,6 @@ __all__ = [
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import ClassVar, Self, TypeVar
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     Method = TypeVar("Method", bound=Callable[..., Any])
     Request: TypeAlias = bool | str | None
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 
     class BaseEstimator:
         _parameter_constraints: ClassVar[dict[str, list[object]]]
-        n_features_in_: int
-        feature_names_in_: NDArray[np.generic]
 
         @classmethod
         def _get_param_names(cls) -> list[str]: ...
@@ -77,13 +76,29 @@ if TYPE_CHECKING:
     class CallbackSupportMixin:
         def set_callbacks(self, *callbacks: Any) -> Self: ...
 
+    class Number:
+        def __init__(
+            self,
+            kind: type,
+            left: float | None,
+            right: float | None,
+            *,
+            closed: str,
+            number: Callable[[object], float | None],
+            never: int | None = None,
+        ) -> None: ...
+
+    class ListOfNumbers(Number): ...
+
+    class WeightsByClass(Number): ...
+
     def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
     def with_callbacks(method: Method) -> Method: ...
 else:
     import sys
-    from functools import lru_cache
     from importlib.metadata import PackageNotFoundError, metadata
 
+    from numpy import bool_, ndarray
     from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.base import ClassifierMixin, TransformerMixin
     from sklearn.base import _fit_context as fit_context
@@ -95,16 +110,19 @@ else:
         validate_parameter_constraints,
     )
 
+    @remembered
+    def _parameter_names(kind):
+        return super(BaseEstimator, kind)._get_param_names()
+
     class BaseEstimator(_BaseEstimator):
-        """scikit-learn's; its HTML links to our documentation, if the package says where that is."""
+        """scikit-learn's; its HTML shows what was learnt, and links to our documentation, if there is any."""
 
         _doc_link_module = "perceptron_rs"
 
         @classmethod
-        @lru_cache(maxsize=64)
         def _get_param_names(cls):
             """Return what scikit-learn does, which reads the signature each time."""
-            return super()._get_param_names()
+            return _parameter_names(cls)
 
         @property
         def _doc_link_template(self):
@@ -112,6 +130,51 @@ else:
 
         def _doc_link_url_param_generator(self):
             return {"page": public_name(type(self))}
+
+        def _repr_html_inner(self):
+            return super()._repr_html_inner() + learnt(self)
+
+        def _repr_mimebundle_(self, **kwargs):
+            found = super()._repr_mimebundle_(**kwargs)
+            return found | {"text/html": found["text/html"] + learnt(self)} if "text/html" in found else found
+
+    class Number(Interval):
+        """A range of what ``number`` makes a number."""
+
+        def __init__(self, kind, left, right, *, closed, number, never=None):
+            super().__init__(kind, left, right, closed=closed)
+            self.number, self.never = number, never
+
+        def is_satisfied_by(self, val):
+            found = self.number(val)
+            return found is not None and found in self and found != self.never
+
+        def __str__(self):
+            return super().__str__() + ("" if self.never is None else f", but not {self.never}")
+
+    class ListOfNumbers(Number):
+        """A list, a tuple or a vector of such numbers."""
+
+        def is_satisfied_by(self, val):
+            if not isinstance(val, list | tuple) and not (isinstance(val, ndarray) and val.ndim == 1):
+                return False
+            return all(super(ListOfNumbers, self).is_satisfied_by(part) for part in val)
+
+        def __str__(self):
+            return f"a list, each {super().__str__()}"
+
+    class WeightsByClass(Number):
+        """A dict of such numbers by labels."""
+
+        def is_satisfied_by(self, val):
+            return isinstance(val, dict) and all(
+                (isinstance(label, str | bool | bool_) or self.number(label) is not None)
+                and super(WeightsByClass, self).is_satisfied_by(weight)
+                for label, weight in val.items()
+            )
+
+        def __str__(self):
+            return "a dict of labels, each with a float that is finite and >= 0"
 
     def public_name(kind):
         """Return the name under which the API reference lists a class: of the package, or of one within."""

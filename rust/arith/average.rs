@@ -14,7 +14,7 @@ pub fn timed(t: u64, c: f64) -> f64 {
 #[inline(always)]
 #[must_use]
 pub fn average(w: f64, u: f64, seen: u64) -> f64 {
-    sum(w, u, seen) / (seen + 1) as f64
+    sum(w, u, seen) / (seen + 1) as f64 + 0.0
 }
 
 /// The average times the number of vectors.

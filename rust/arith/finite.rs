@@ -1,5 +1,8 @@
 //! Rule 9: finite in, finite out.
 
+/// A bound up to here holds although it was computed with roundings of its own; no NaN is below it.
+pub const LARGE: f64 = f64::MAX / 1024.0;
+
 /// Whether every number is finite: 0 times a finite number is 0, and times any other it is NaN.
 #[must_use]
 pub fn all_finite(values: &[f64]) -> bool {

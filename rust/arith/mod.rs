@@ -2,7 +2,7 @@
 //!
 //! - [`value`]: the storage types and their exact widening to f64; [`storage`]: the smallest of them that
 //!   holds some numbers
-//! - [`products`]: of rows and weights, in floats ([`dot`], [`axpy`]) and in exact integers ([`exact`],
+//! - [`products`]: of rows and weights, in floats ([`dot`], [`tile`], [`axpy`]) and in exact integers ([`exact`],
 //!   [`gram`])
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
@@ -38,5 +38,5 @@ pub mod twofold;
 pub mod value;
 
 pub use elementary::{exp, log, tanh};
-pub use products::{axpy, dot, exact, gram, integers};
+pub use products::{axpy, dot, exact, gram, integers, tile};
 pub use search::{activation, lattice, number};

@@ -22,6 +22,9 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
     /// Every value is an integer.
     const INTEGER: bool;
 
+    /// No finite |value| is larger.
+    const LARGEST: f64 = f32::MAX as f64;
+
     fn widen(self) -> f64;
 
     /// The value as an integer. If it is none, or does not fit: any number.
@@ -54,6 +57,7 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
 impl Value for f64 {
     const BYTE: bool = false;
     const INTEGER: bool = false;
+    const LARGEST: f64 = f64::INFINITY;
 
     #[inline(always)]
     fn widen(self) -> f64 {

@@ -189,9 +189,6 @@ impl BudgetWindow<'_> {
 }
 
 impl LoopBody for &mut BudgetWindow<'_> {
-    // Not that of rule 10, but it ends a run over examples in the same way.
-    const EXACT: bool = true;
-
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, _row: usize, sums: &mut [f64]) {
         if let Err(error) = self.settle() {

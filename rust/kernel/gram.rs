@@ -4,22 +4,24 @@
 use std::ops::Range;
 
 use super::kernels::Kernel;
-use super::products::{Packed, Whole, WideProducts};
+use super::products::{Packed, Whole};
+use crate::arith::dot::LANES;
 use crate::arith::environment::standard;
-use crate::arith::gram::{MOST_COLUMNS, WIDE, WIDTH};
+use crate::arith::gram::{MOST_COLUMNS, WIDTH};
 use crate::arith::kernel::scale;
 use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::tile::Products;
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, matrix, tried};
 use crate::monitor::{Monitor, pieces};
 use crate::online::of_each_row;
 use crate::online::threads::each;
-use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, row_entries};
+use crate::rows::{Arranged, Listed, Matrix, Renamed, arranged_otherwise, over, row_entries};
 
 /// Bytes of the rows in i16 that are laid out at a time: they stay in the first cache while all others pass.
 const TILE_BYTES: usize = 24 * 1024;
 
-/// The same for rows in f64, of which strips of columns pass: those of a tile stay in the second cache.
+/// The same for rows in f64, which stay in the second cache.
 const WIDE_TILE_BYTES: usize = 256 * 1024;
 
 /// Rows of the other side: so often a row that is laid out is used. Of 784 columns in f64, the loop over
@@ -222,7 +224,7 @@ impl Side {
                 Self::Whole(packed)
             }
             GramForm::Wide => {
-                let mut packed = Packed::new(d, WIDE, numbers.len())?;
+                let mut packed = Packed::new(d, LANES, numbers.len())?;
                 for (place, &row) in packed.places().zip(numbers) {
                     rows.write(row as usize, &mut place[..d]);
                 }
@@ -237,7 +239,15 @@ impl Side {
     pub fn dots(&self, rows: &dyn Matrix, tile: &Self, first: usize, out: &mut [DotsMut]) -> Result<()> {
         match (self, tile) {
             (Self::Whole(left), Self::Whole(right)) => dispatch(Whole { left, right, first, out }),
-            (Self::Wide(left), Self::Wide(right)) => dispatch(WideProducts { left, right, first, out })?,
+            (Self::Wide(left), Self::Wide(right)) => {
+                let (rows, vectors, columns) = (left.rows_from(0), right.rows_from(first), left.stride);
+                let width = vectors.len() / columns;
+                let mut dots = filled(0.0, rows.len() / columns * width)?;
+                dispatch(Products { rows, vectors, columns, out: &mut dots })?;
+                for (out, dots) in out.iter_mut().zip(dots.chunks(width.max(1))) {
+                    dots.iter().enumerate().for_each(|(j, dot)| out.put(first + j, *dot));
+                }
+            }
             (Self::Weights(weights, bias), Self::Numbers(numbers)) => {
                 let mut sums = filled(0.0, (numbers.len() - first) * bias.len())?;
                 let mut j = first;
@@ -304,12 +314,8 @@ fn with_ones(rows: &dyn Matrix, work: impl Fn(&dyn Matrix, &[f64]) -> Result<Vec
     if rows.len() == 0 {
         return Ok(Vec::new());
     }
-    let mut made = None;
-    rows.over_own_columns(&mut |rows, _| {
-        made = Some(work(rows, &filled(1.0, rows.columns())?)?);
-        Ok(())
-    })?;
-    made.map_or_else(|| work(rows, &filled(1.0, rows.columns())?), Ok)
+    let own = rows.own_columns(1, &[], &())?;
+    over(rows, own.as_ref(), |rows| work(rows, &filled(1.0, rows.columns())?))
 }
 
 /// One divided by the number of columns and the variance of all values; 1 if that is not above 0.

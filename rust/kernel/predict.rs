@@ -5,6 +5,7 @@ use super::gram::{Dots, Finish, GramForm, Side, same_columns, square_of, squares
 use super::kernels::Kernel;
 use crate::arith::average::{average, timed};
 use crate::arith::environment::standard;
+use crate::arith::gram::vote;
 use crate::arith::kernel::{add, biased, normalised};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::share;
@@ -13,7 +14,7 @@ use crate::memory::{collected, filled, tried};
 use crate::monitor::Monitor;
 use crate::online::threads::each;
 use crate::online::voted::Log;
-use crate::rows::Matrix;
+use crate::rows::{Matrix, Tie};
 
 /// Rows that are judged at a time: their kernel values with all stored rows are kept meanwhile.
 const BLOCK: usize = 32;
@@ -27,7 +28,7 @@ pub enum Answer {
     Average,
     /// The votes of all vectors: their counts, or minus them.
     Vote,
-    /// The same in a joint decision: the counts of the vectors whose largest score is that of the class.
+    /// The same in a joint decision: the counts of the vectors whose largest score is that of the class alone.
     JointVote,
     Drawn,
     NormalisedLast,
@@ -64,6 +65,8 @@ pub struct SupportVectors<'a> {
     /// Examples seen by each plane.
     pub seen: &'a [i64],
     pub counts: &'a [i64],
+    /// Whether a vector votes for at an activation of 0.
+    pub tie: Tie,
     pub norms: &'a [f64],
     /// The vector of each plane that was drawn.
     pub drawn: &'a [i64],
@@ -310,8 +313,9 @@ impl Leaf for (PlaneAnswers<'_>, &mut [f64]) {
                 }
             }
             if votes {
+                let cast = [counts[vector], vectors.tie.votes_at_zero(counts[vector])];
                 for (votes, s) in now.votes.iter_mut().zip(&now.s) {
-                    *votes += if biased(*s, b) >= 0.0 { counts[vector] } else { -counts[vector] };
+                    *votes += vote(biased(*s, b), cast);
                 }
             }
             if shares && counts[vector] > 0 {
@@ -368,12 +372,12 @@ struct Joint<'a> {
 impl Leaf for Joint<'_> {
     type Output = Result<Vec<[i64; BLOCK]>>;
 
-    /// The votes for each plane.
+    /// The votes for each plane; after them, those of vectors that no single class has the largest score of.
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) -> Self::Output {
         let Joint { vectors, together, values } = self;
         let planes = vectors.log.planes();
-        let (mut sums, mut votes) = (filled([0.0; BLOCK], planes)?, filled([0; BLOCK], planes)?);
+        let (mut sums, mut votes) = (filled([0.0; BLOCK], planes)?, filled([0; BLOCK], planes + 1)?);
         let mut biases = collected(vectors.intercept.iter().map(|b| b + 0.0))?;
         let mut cast = |count: i64, sums: &[[f64; BLOCK]], biases: &[f64]| {
             let (mut best, mut largest) = ([0; BLOCK], sums[0]);
@@ -385,6 +389,8 @@ impl Leaf for Joint<'_> {
                     let a = biased(*s, *b);
                     if a > *largest {
                         (*best, *largest) = (plane, a);
+                    } else if a == *largest {
+                        *best = planes;
                     }
                 }
             }

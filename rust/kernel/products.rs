@@ -1,14 +1,12 @@
-//! Rows laid out for products, and the loops over tiles of them.
+//! Rows laid out for products, and the loop over tiles of those in whole numbers.
 
 use std::array::from_fn;
-use std::ops::Range;
 
 use super::gram::DotsMut;
-use crate::arith::dot::{LANES, fold};
-use crate::arith::gram::{self, STRIP, Tile};
+use crate::arith::gram;
 use crate::arith::simd::{Leaf, Simd};
 use crate::error::{Error, Result};
-use crate::memory::{filled, matrix};
+use crate::memory::matrix;
 
 /// Rows laid out one after another, each padded with zeros; they start where a vector does.
 pub struct Packed<T> {
@@ -37,6 +35,11 @@ impl<T: Copy + Default> Packed<T> {
     #[inline(always)]
     fn row(&self, i: usize) -> &[T] {
         &self.values[self.start + i * self.stride..][..self.stride]
+    }
+
+    /// All rows from `first` on.
+    pub fn rows_from(&self, first: usize) -> &[T] {
+        &self.values[self.start..][first * self.stride..self.len * self.stride]
     }
 }
 
@@ -74,81 +77,5 @@ impl Leaf for Whole<'_, '_> {
             }
             i += if count == 1 { 1 } else { gram::LEFT };
         }
-    }
-}
-
-pub struct WideProducts<'a, 'b> {
-    pub left: &'a Packed<f64>,
-    pub right: &'a Packed<f64>,
-    pub first: usize,
-    pub out: &'a mut [DotsMut<'b>],
-}
-
-/// The sums of a row with the rows of a tile, in a register of lanes each.
-type TileSums<S> = [<S as Simd>::Lanes; Tile::RIGHT];
-
-impl WideProducts<'_, '_> {
-    /// A register of lanes, from `first` on, of some columns of all rows with the rows of a tile from `j` on.
-    #[inline(always)]
-    fn add<S: Simd, const L: usize>(
-        &self,
-        simd: S,
-        first: usize,
-        columns: &Range<usize>,
-        j: usize,
-        sums: &mut [TileSums<S>],
-    ) {
-        let rights: [&[f64]; Tile::RIGHT] = from_fn(|k| &self.right.row(j + k)[columns.clone()]);
-        let left = |i| &self.left.row(i)[columns.clone()];
-        let whole = self.left.len / L * L;
-        for i in (0..whole).step_by(L) {
-            let lefts: [&[f64]; L] = from_fn(|k| left(i + k));
-            gram::add_products(simd, lefts, rights, first, &mut sums[i..]);
-        }
-        for i in whole..self.left.len {
-            gram::add_products(simd, [left(i)], rights, first, &mut sums[i..]);
-        }
-    }
-}
-
-impl Leaf for WideProducts<'_, '_> {
-    const WIDEST: bool = true;
-
-    type Output = Result<()>;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Result<()> {
-        let columns = self.left.stride;
-        let none: TileSums<S> = [simd.lanes(&[0.0; LANES]); Tile::RIGHT];
-        // A register holds all lanes, or half of them.
-        let mut sums: Vec<TileSums<S>> = filled(none, self.left.len)?;
-        let mut others: Vec<TileSums<S>> = filled(none, if S::LANES < LANES { self.left.len } else { 0 })?;
-        let mut j = self.first / Tile::RIGHT * Tile::RIGHT;
-        while j < self.right.len {
-            sums.fill(none);
-            others.fill(none);
-            for start in (0..columns).step_by(STRIP) {
-                let strip = start..columns.min(start + STRIP);
-                if S::LANES == LANES {
-                    self.add::<S, { Tile::LEFT_OF_EIGHT }>(simd, 0, &strip, j, &mut sums);
-                } else {
-                    self.add::<S, { Tile::LEFT }>(simd, 0, &strip, j, &mut sums);
-                    self.add::<S, { Tile::LEFT }>(simd, LANES / 2, &strip, j, &mut others);
-                }
-            }
-            let end = self.right.len.min(j + Tile::RIGHT);
-            for (i, out) in self.out.iter_mut().enumerate().take(self.left.len) {
-                for (k, j) in (j..end).enumerate() {
-                    let mut lanes = [0.0; LANES];
-                    simd.write(sums[i][k], &mut lanes);
-                    if S::LANES < LANES {
-                        simd.write(others[i][k], &mut lanes[LANES / 2..]);
-                    }
-                    out.put(j, fold(lanes));
-                }
-            }
-            j += Tile::RIGHT;
-        }
-        Ok(())
     }
 }

@@ -282,9 +282,10 @@ impl Examples for DualRows<'_> {
         }
         let end = end.min(at.pos + memory.window);
         let numbers = collected((at.pos..end).map(|pos| visit.row(pos) as u32))?;
-        let Weights::ByPlane(sums) = &mut planes.weights else {
-            return Err(Error::Invalid("sums of examples must stand plane by plane".into()));
+        let Weights::Float(sums) = &mut planes.weights else {
+            return Err(Error::Invalid("sums of examples must be floats".into()));
         };
+        let sums = sums.own(&())?; // by plane, as they began
         let mut window = Window::new(*self, &mut memory.cache, &numbers, sums)?;
         let logged = log.len();
         let (heads, noise, activations) =

@@ -3,8 +3,8 @@
 use crate::arith::environment::standard;
 use crate::arith::neuron::{self, Activation};
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled, tried};
-use crate::monitor::NUMBERS;
+use crate::memory::{Grow, filled, tried};
+use crate::monitor::{Monitor, NUMBERS, pieces};
 use crate::order::SplitMix64;
 
 /// No permutation uses it.
@@ -45,11 +45,11 @@ pub struct Network {
 
 impl Network {
     /// Random weights; `sizes` are the numbers of neurons from the input on.
-    pub fn start(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
-        standard(|| Self::random(sizes, activation, seed))
+    pub fn start(sizes: &[usize], activation: Activation, seed: u64, monitor: &dyn Monitor) -> Result<Self> {
+        standard(|| Self::random(sizes, activation, seed, monitor))
     }
 
-    fn random(sizes: &[usize], activation: Activation, seed: u64) -> Result<Self> {
+    fn random(sizes: &[usize], activation: Activation, seed: u64, monitor: &dyn Monitor) -> Result<Self> {
         if sizes.contains(&0) {
             let text = format!("every layer must have at least one neuron, got the sizes {sizes:?}");
             return Err(Error::Invalid(text));
@@ -60,7 +60,13 @@ impl Network {
             let weights = inputs.checked_mul(neurons).ok_or(Error::Memory)?;
             let mut random = SplitMix64::of_epoch(seed, START_EPOCH, number as u64);
             let bound = neuron::bound(inputs, neurons, activation);
-            let mut draw = |count| collected((0..count).map(|_| neuron::start(random.draw(), bound)));
+            let mut draw = |count| {
+                let mut drawn = Vec::new();
+                for piece in pieces(count, 1, monitor) {
+                    drawn.try_extend(piece?.map(|_| neuron::start(random.draw(), bound)))?;
+                }
+                Ok(drawn)
+            };
             layers.try_push(Layer { coef: draw(weights)?, intercept: draw(neurons)? })?;
         }
         Ok(Self { layers, activation })

@@ -16,31 +16,40 @@ use std::ops::Range;
 use super::rule::{Learner, Numbers, Rule};
 use super::run::State;
 use crate::arith::average::{average as mean, averages_are_finite, timed};
-use crate::arith::finite::all_finite;
+use crate::arith::finite::{LARGE, all_finite};
 use crate::arith::step::start;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, boxed, collected};
+use crate::memory::{Grow, boxed, collected, filled};
 use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
-use crate::rows::{Head, Mistake, Rows, Visit};
+use crate::rows::{Head, Layout, Mistake, Rows, Table, Undo, Visit};
 
-/// The sums u of all planes: `coef` is K x columns.
+/// The sums u of all planes: by plane, for the log is absorbed plane by plane.
 pub struct Averaged {
-    pub coef: Vec<f64>,
-    pub intercept: Vec<f64>,
-    pub fit_intercept: bool,
+    coef: Table,
+    intercept: Vec<f64>,
+    fit_intercept: bool,
+    /// No |number| of the plane is larger.
+    most: Vec<f64>,
+    /// What the sums were, if all that is learnt may be taken back.
+    undo: Option<Undo>,
 }
 
 struct AveragedRule<'a> {
     rows: &'a dyn Rows,
     first: usize,
-    columns: usize,
+    /// How far apart two planes are, and two columns.
+    steps: [usize; 2],
     coef: &'a mut [f64],
     intercept: &'a mut [f64],
     fit_intercept: bool,
     /// False after a t*c that overflowed: a row without entries would hide it.
     finite: bool,
     by_plane: ByPlane,
+    most: &'a mut [f64],
+    /// No finite |number| of a row is larger.
+    largest: f64,
+    undo: Option<&'a mut Undo>,
 }
 
 /// Places of a log plane by plane, so that one u stays in cache; those of a plane in the order of the log.
@@ -80,7 +89,15 @@ impl Rule for AveragedRule<'_> {
             let k = mistake.plane as usize - self.first;
             let tc = timed(mistake.t, mistake.c);
             self.finite &= tc.is_finite();
-            self.rows.axpy(mistake.row as usize, tc, &mut self.coef[k * self.columns..][..self.columns]);
+            // Two products and a sum are rounded, each by less than one part in 2^52.
+            self.most[k] = (self.most[k] + tc.abs() * self.largest) * (1.0 + 4.0 * f64::EPSILON);
+            let (row, place) = (mistake.row as usize, (self.steps[1], k * self.steps[0]));
+            if let Some(undo) = &mut self.undo
+                && !self.rows.keep(row, self.coef, place, undo)
+            {
+                return Err(Error::Memory);
+            }
+            self.rows.axpy_at(row, tc, self.coef, place);
             if self.fit_intercept {
                 self.intercept[k] += tc;
             }
@@ -89,27 +106,66 @@ impl Rule for AveragedRule<'_> {
     }
 
     fn is_finite(&self) -> bool {
-        self.finite && all_finite(self.coef) && all_finite(self.intercept)
+        let bounded = self.most.iter().all(|most| *most <= LARGE);
+        self.finite && (bounded || all_finite(self.coef)) && all_finite(self.intercept)
+    }
+}
+
+impl Averaged {
+    /// Goes on from the sums of an earlier call, or from zeros.
+    pub fn new(coef: Table, intercept: Vec<f64>, fit_intercept: bool) -> Result<Self> {
+        let most = filled(coef.most(), intercept.len())?;
+        Ok(Self { most, coef, intercept, fit_intercept, undo: None })
+    }
+
+    /// The sums stay as they stand, and all that is learnt can be taken back.
+    pub fn keep_undo(&mut self) {
+        self.undo = Some(Undo::default());
+    }
+
+    /// The sums as they are, or as they were when undo began to be kept.
+    pub fn take_table(&mut self, as_before: bool) -> Table {
+        if let (true, Some(undo)) = (as_before, &mut self.undo)
+            && let (false, Ok(sums)) = (undo.is_empty(), self.coef.own(&()))
+        {
+            undo.take_back(sums);
+        }
+        let most = self.largest();
+        std::mem::take(&mut self.coef).at_most(most)
+    }
+
+    pub fn intercept(&self) -> Result<Vec<f64>> {
+        copied(&self.intercept, &())
+    }
+
+    /// No |number| is larger.
+    fn largest(&self) -> f64 {
+        let bound = |most: f64, plane: &f64| if *plane <= LARGE { most.max(*plane) } else { f64::INFINITY };
+        self.most.iter().fold(0.0, bound)
     }
 }
 
 impl Learner for Averaged {
     fn check(&self, state: &State) -> Result<()> {
-        if self.coef.len() == state.coef.len() && self.intercept.len() == state.intercept.len() {
+        let ([planes, columns], [u, d]) = (state.coef.shape(), self.coef.shape());
+        if [self.intercept.len(), u, d] == [planes, planes, columns] {
             return Ok(());
         }
         Err(Error::Invalid(format!(
-            "coef_u and intercept_u must have the shapes of coef and intercept, got {} and {} numbers for {} and {}",
-            self.coef.len(),
+            "coef_u and intercept_u must have the shapes of coef and intercept, got {u} x {d} and {} numbers for {planes} x {columns} and {planes}",
             self.intercept.len(),
-            state.coef.len(),
-            state.intercept.len()
         )))
     }
 
     fn begin(&mut self, _problem: &Problem, _threads: usize, monitor: &dyn Monitor) -> Result<()> {
         self.intercept.iter_mut().for_each(|u| *u = start(*u));
-        each(&mut self.coef, |u| *u = start(*u), monitor)
+        if self.undo.is_none() {
+            self.coef.stand(Layout::ByPlane, monitor)?;
+        }
+        if self.coef.most().is_infinite() {
+            each(self.coef.own(monitor)?, |u| *u = start(*u), monitor)?;
+        }
+        Ok(())
     }
 
     fn split<'a>(
@@ -119,45 +175,57 @@ impl Learner for Averaged {
     ) -> Result<Vec<Box<dyn Rule + 'a>>> {
         let rows = problem.rows()?;
         let columns = rows.columns();
-        let fit_intercept = self.fit_intercept;
-        let (mut coef, mut intercept) = (&mut self.coef[..], &mut self.intercept[..]);
+        let (fit_intercept, steps, mut undo) = (self.fit_intercept, self.coef.steps(), self.undo.as_mut());
+        let (mut coef, mut intercept) = (self.coef.own(&())?, &mut self.intercept[..]);
+        let (mut most, largest) = (&mut self.most[..], problem.examples.largest());
         let mut rules: Vec<Box<dyn Rule + 'a>> = Vec::new();
         for range in ranges {
             let (coef_here, coef_rest) = coef.split_at_mut(range.len() * columns);
             let (intercept_here, intercept_rest) = intercept.split_at_mut(range.len());
-            (coef, intercept) = (coef_rest, intercept_rest);
+            let (most_here, most_rest) = most.split_at_mut(range.len());
+            (coef, intercept, most) = (coef_rest, intercept_rest, most_rest);
             rules.try_push(boxed(AveragedRule {
                 rows,
                 first: range.start,
-                columns,
+                steps,
                 coef: coef_here,
                 intercept: intercept_here,
                 fit_intercept,
                 finite: true,
                 by_plane: ByPlane::default(),
+                most: most_here,
+                largest,
+                undo: undo.take(), // only ever kept of one range
             })?)?;
         }
         Ok(rules)
     }
 
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>> {
-        let floats = |values| Numbers::floats(once(values));
-        let memory = [("coef_u", floats(&self.coef[..])?), ("intercept_u", floats(&self.intercept)?)];
+        let coef = Numbers::floats(once(self.coef.numbers().unwrap_or_default()))?;
+        let memory = [("coef_u", coef), ("intercept_u", Numbers::floats(once(&self.intercept[..]))?)];
         collected(memory.into_iter())
     }
 
-    fn sums(&self, monitor: &dyn Monitor) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
-        Ok(Some((copied(&self.coef, monitor)?, copied(&self.intercept, &())?)))
+    fn sums(&self, monitor: &dyn Monitor) -> Result<Option<(Table, Vec<f64>)>> {
+        Ok(Some((self.coef.copy(monitor)?.at_most(self.largest()), self.intercept()?)))
     }
 
-    fn take_sums(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
-        Some((std::mem::take(&mut self.coef), std::mem::take(&mut self.intercept)))
+    fn take_sums(&mut self) -> Result<Option<(Table, Vec<f64>)>> {
+        let intercept = self.intercept()?;
+        Ok(Some((self.take_table(false), intercept)))
     }
 
-    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool {
-        let (k, d, seen) = (head.plane as usize, weights.len(), head.seen);
-        averages_are_finite(weights, &self.coef[k * d..][..d], seen)
-            && mean(head.intercept, self.intercept[k], seen).is_finite()
+    fn answer_is_finite(
+        &self,
+        head: &Head,
+        most: f64,
+        weights: &dyn Fn() -> Result<Vec<f64>>,
+    ) -> Result<bool> {
+        let (k, seen) = (head.plane as usize, head.seen);
+        let sums = (seen + 2) as f64 * most + self.most[k];
+        let finite = sums <= LARGE || averages_are_finite(&weights()?, &self.coef.plane(k, &())?, seen);
+        Ok(finite && mean(head.intercept, self.intercept[k], seen).is_finite())
     }
 }
 

@@ -53,8 +53,8 @@ impl Learner for Perceptron {
         true
     }
 
-    fn answer_is_finite(&self, _head: &Head, _weights: &[f64]) -> bool {
-        true
+    fn answer_is_finite(&self, _: &Head, _: f64, _: &dyn Fn() -> Result<Vec<f64>>) -> Result<bool> {
+        Ok(true)
     }
 }
 

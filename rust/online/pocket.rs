@@ -105,10 +105,10 @@ impl Pocket {
         state: &State,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let columns = state.coef.len() / state.intercept.len().max(1);
+        let [_, columns] = state.coef.shape();
         let mut planes = Vec::new();
         for k in 0..state.intercept.len() {
-            let coef = || mapped(&state.coef[k * columns..][..columns], |w| start(*w), monitor);
+            let coef = || mapped(&state.coef.plane(k, monitor)?, |w| start(*w), monitor);
             let intercept = start(state.intercept[k]);
             let sums = || -> Result<AverageSums> {
                 Ok(AverageSums {
@@ -292,7 +292,7 @@ impl Rule for PocketRule<'_> {
 impl Learner for Pocket {
     fn check(&self, state: &State) -> Result<()> {
         let first = self.planes.first().map_or(0, |plane| plane.now.0.len());
-        if self.planes.len() == state.intercept.len() && first * self.planes.len() == state.coef.len() {
+        if state.coef.shape() == [self.planes.len(), first] {
             return Ok(());
         }
         Err(Error::Invalid("the pocket must be made of the state that the run begins with".into()))
@@ -356,7 +356,7 @@ impl Learner for Pocket {
         true
     }
 
-    fn answer_is_finite(&self, head: &Head, _weights: &[f64]) -> bool {
-        self.planes[head.plane as usize].errors.is_finite()
+    fn answer_is_finite(&self, head: &Head, _: f64, _: &dyn Fn() -> Result<Vec<f64>>) -> Result<bool> {
+        Ok(self.planes[head.plane as usize].errors.is_finite())
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::memory::collected;
 use crate::monitor::Monitor;
 use crate::online::run::problem::Problem;
-use crate::rows::{Head, Mistake, Visit};
+use crate::rows::{Head, Mistake, Table, Visit};
 
 /// The memory of a learner for a range of planes, during an epoch or at the end. What takes long asks the
 /// monitor now and then, and returns [`crate::error::Error::Interrupted`] if it is to end.
@@ -90,13 +90,13 @@ pub trait Learner: Send + Sync {
     fn memory(&self) -> Result<Vec<(&'static str, Numbers<'_>)>>;
 
     /// A copy of the sums u and their intercepts, of an averaged perceptron.
-    fn sums(&self, _monitor: &dyn Monitor) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+    fn sums(&self, _monitor: &dyn Monitor) -> Result<Option<(Table, Vec<f64>)>> {
         Ok(None)
     }
 
     /// The same, taken out: nothing is learnt afterwards.
-    fn take_sums(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
-        None
+    fn take_sums(&mut self) -> Result<Option<(Table, Vec<f64>)>> {
+        Ok(None)
     }
 
     /// What learning shall lower in this plane, unless it is the mean loss.
@@ -115,6 +115,12 @@ pub trait Learner: Send + Sync {
         false
     }
 
-    /// Whether the answer that the learner makes of its memory and of the last weights of a plane is finite.
-    fn answer_is_finite(&self, head: &Head, weights: &[f64]) -> bool;
+    /// Whether the answer that the learner makes of its memory and of the last weights of a plane is finite. No
+    /// |weight| is larger than `most`; who wants the weights themselves asks for them.
+    fn answer_is_finite(
+        &self,
+        head: &Head,
+        most: f64,
+        weights: &dyn Fn() -> Result<Vec<f64>>,
+    ) -> Result<bool>;
 }

@@ -77,6 +77,9 @@ fn in_groups(
     Ok(())
 }
 
+/// Rows that are scored together, if that does not take too long: they share what it takes to read the weights.
+const TOGETHER: usize = 64;
+
 /// Fills the scores of some rows, with looks at the monitor in between.
 pub(super) fn in_strips(
     rows: &dyn Rows,
@@ -86,9 +89,11 @@ pub(super) fn in_strips(
     mut out: &mut [f64],
     fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
 ) -> Result<()> {
+    let row = row_entries(rows).saturating_mul(planes);
+    let most = if row > PRODUCTS / 2 { PRODUCTS } else { (TOGETHER * row).clamp(PRODUCTS, 8 * PRODUCTS) };
     while !range.is_empty() {
         let mut strip = range.clone();
-        while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > PRODUCTS {
+        while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > most {
             strip.end = strip.start + strip.len() / 2;
         }
         let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * planes);

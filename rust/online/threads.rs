@@ -4,16 +4,17 @@
 //! refused: a few hundred bytes, whatever the data.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::rows::Layout;
 
 /// Products of a value and a weight for which a thread is worth its start.
-const PRODUCTS: usize = 1 << 20;
+const PRODUCTS: usize = 1 << 22;
 
 /// How many of the threads are worth their start, for so many products.
 #[must_use]
@@ -25,10 +26,11 @@ pub fn worthwhile(threads: usize, products: usize) -> usize {
 /// them, threads gain little (20 planes take 1.3 times as long as 10) and lose it to each other's memory.
 const SHARING: usize = 20;
 
-/// How many threads may share out planes that read sparse rows together.
+/// How many of the threads may share out planes, for so many products with rows of this layout.
 #[must_use]
-pub fn sharing(threads: usize, planes: usize) -> usize {
-    threads.min(planes / SHARING).max(1)
+pub fn of_planes(threads: usize, products: usize, planes: usize, layout: Layout) -> usize {
+    let most = if layout == Layout::ByColumn { planes / SHARING } else { threads };
+    worthwhile(threads, products).min(most).max(1)
 }
 
 /// Calls `work` on every item, on this thread and at most `threads - 1` others, and asks the monitor before
@@ -91,21 +93,25 @@ fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 /// is done without: the others take its share.
 fn on_threads(threads: usize, worker: impl Fn() + Sync, wait: impl Fn()) {
     // Linux hands the mode of this thread on; nothing promises that elsewhere.
-    let worker = || standard(&worker);
-    let caller = thread::current();
-    let other = || {
-        worker();
-        caller.unpark();
-    };
+    let worker = &|| standard(&worker);
+    // Each thread holds a sender while it works: a panic drops it, too.
+    let (at_work, ends) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        let start = |_| thread::Builder::new().spawn_scoped(scope, other).ok();
+        let start = |_| {
+            let at_work = at_work.clone();
+            let other = move || {
+                let _at_work = at_work;
+                worker();
+            };
+            thread::Builder::new().spawn_scoped(scope, other).ok()
+        };
         let others: Vec<_> = (1..threads).map_while(start).collect();
+        drop(at_work);
         worker();
+        while ends.recv_timeout(Duration::from_millis(20)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            wait();
+        }
         for other in others {
-            while !other.is_finished() {
-                wait();
-                thread::park_timeout(Duration::from_millis(2));
-            }
             other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     });
@@ -128,7 +134,9 @@ mod tests {
     fn little_work_is_done_on_one_thread() {
         assert_eq!([0, PRODUCTS - 1, PRODUCTS, 3 * PRODUCTS].map(|n| worthwhile(8, n)), [1, 1, 1, 3]);
         assert_eq!((worthwhile(2, usize::MAX), worthwhile(0, usize::MAX)), (2, 1));
-        assert_eq!([1, 20, 39, 40, 200].map(|planes| sharing(8, planes)), [1, 1, 1, 2, 8]);
+        let sparse = |planes| of_planes(8, usize::MAX, planes, Layout::ByColumn);
+        assert_eq!([1, 20, 39, 40, 200].map(sparse), [1, 1, 1, 2, 8]);
+        assert_eq!(of_planes(8, usize::MAX, 1, Layout::ByPlane), 8);
     }
 
     #[test]

@@ -9,12 +9,12 @@ use super::scores::in_strips;
 use super::threads::each;
 use super::voted::Log;
 use crate::arith::environment::standard;
-use crate::arith::gram::{largest_if_whole, stays_exact};
+use crate::arith::gram::{largest_if_whole, stays_exact, vote};
 use crate::arith::step::start;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled, refill};
 use crate::monitor::{Monitor, NUMBERS, Pace, copied, mapped, pieces};
-use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, RenamedRows, Rows};
+use crate::rows::{Arranged, Ballot, Chosen, Matrix, Narrow, OwnColumns, RenamedRows, Rows, Tie, over};
 
 /// Rows of a block: many, for the vectors are made again for each block.
 const BLOCK: usize = 256;
@@ -36,6 +36,8 @@ pub struct VoteVectors<'a> {
     pub coef: &'a [f64],
     pub intercept: &'a [f64],
     pub counts: &'a [i64],
+    /// Whether an activation of 0 is a vote for.
+    pub tie: Tie,
 }
 
 impl<'a> VoteVectors<'a> {
@@ -101,8 +103,8 @@ impl<'a> VoteVectors<'a> {
     }
 }
 
-/// For each row and plane, the sum of the votes of all vectors: a vector with `w·x + b >= 0` votes its count,
-/// another one minus its count. `out` is rows x planes.
+/// For each row and plane, the sum of the votes of all vectors: its count with the sign of
+/// `w·x + b`, of which 0 is as `tie` says. `out` is rows x planes.
 ///
 /// # Panics
 /// If `out` has another length.
@@ -115,19 +117,13 @@ pub fn votes(
 ) -> Result<()> {
     standard(|| {
         vectors.check(rows)?;
-        let mut few = |rows: &dyn Matrix, mut chosen: Chosen| {
-            chosen.sort();
-            let coef = vectors.coef_in(&chosen, monitor)?;
-            let stored = RenamedRows::new(vectors.stored, &chosen, monitor)?;
-            hold(
-                rows,
-                &VoteVectors { stored: &stored.view(), coef: &coef, ..*vectors },
-                threads,
-                monitor,
-                out,
-            )
+        let Some(own) = rows.own_columns(vectors.log.planes(), &[], monitor)?.map(OwnColumns::sorted) else {
+            return hold(rows, vectors, threads, monitor, out);
         };
-        if rows.over_own_columns(&mut few)? { Ok(()) } else { hold(rows, vectors, threads, monitor, out) }
+        let coef = vectors.coef_in(&own.chosen, monitor)?;
+        let stored = RenamedRows::new(vectors.stored, &own.chosen, monitor)?;
+        let few = VoteVectors { stored: &stored.view(), coef: &coef, ..*vectors };
+        over(rows, Some(&own), |rows| hold(rows, &few, threads, monitor, out))
     })
 }
 
@@ -194,7 +190,7 @@ impl PlaneVotes<'_> {
         let mut activations = filled(0.0, self.range.len())?;
         let weights = rows.arrange(coef.into(), 1, self.range.len(), self.monitor)?;
         self.scores(&weights, &[intercept], &mut activations)?;
-        tally(&activations, &[first], sums);
+        tally(&activations, &[first], vectors.tie, sums);
         let log = vectors.log.entries(self.number);
         let (mut steps, mut scratch) = (Vec::new(), Vec::new());
         for (first, counts) in log.step_by(STRIP).zip(counts.chunks(STRIP)) {
@@ -207,6 +203,7 @@ impl PlaneVotes<'_> {
                 made_by: &made_by,
                 steps: &steps,
                 counts,
+                tie: vectors.tie,
                 voted_on: &voted_on,
                 activations: &mut activations,
                 votes: sums,
@@ -236,7 +233,7 @@ impl PlaneVotes<'_> {
             let activations = &mut activations[..votes.len() * len];
             let weights = self.rows.arrange(coef.into(), votes.len(), len, self.monitor)?;
             self.scores(&weights, intercept, activations)?;
-            if tally(activations, votes, sums) { Ok(()) } else { Err(not_finite()) }
+            if tally(activations, votes, self.vectors.tie, sums) { Ok(()) } else { Err(not_finite()) }
         };
         for (place, &votes_here) in self.vectors.log.entries(self.number).zip(counts) {
             pace.spend(cost)?;
@@ -264,14 +261,14 @@ impl PlaneVotes<'_> {
     }
 }
 
-/// Adds the votes of some vectors, by the signs of the activations (rows x vectors), sign(0) = +1.
+/// Adds the votes of some vectors, by the signs of the activations (rows x vectors).
 /// False if one is not finite.
-fn tally(activations: &[f64], votes: &[i64], sums: &mut [i64]) -> bool {
+fn tally(activations: &[f64], votes: &[i64], tie: Tie, sums: &mut [i64]) -> bool {
     let mut finite = true;
     for (activations, sum) in activations.chunks(votes.len()).zip(sums) {
-        for (a, votes) in activations.iter().zip(votes) {
+        for (a, &votes) in activations.iter().zip(votes) {
             finite &= a.is_finite();
-            *sum += if *a >= 0.0 { *votes } else { -votes };
+            *sum += vote(*a, [votes, tie.votes_at_zero(votes)]);
         }
     }
     finite

@@ -2,17 +2,29 @@
 
 use std::sync::Arc;
 
-use numpy::PyUntypedArray;
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use super::border::arrays::start_all;
+
+/// How names of learnt vectors begin. A log may hold -0.0, and so may rows.
+const VECTORS: [&str; 7] = ["coef", "intercept", "emission", "pair", "transition", "start", "end"];
+
+/// Rule 4: no number is -0.0.
+fn start(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(array) = array.cast::<PyArrayDyn<f64>>() else { return Ok(()) };
+    let mut numbers = array.try_readwrite().map_err(PyErr::from)?;
+    start_all(array.py(), numbers.as_slice_mut()?)
+}
 
 /// What such a learner has learnt. Copies share it: it never changes.
 #[derive(Clone)]
 pub struct Named(Arc<Py<PyDict>>);
 
 impl Named {
-    /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
+    /// Of copies of the arrays of a state: others may write to these.
     pub fn of(state: &Bound<'_, PyDict>) -> PyResult<Self> {
         let arrays = PyDict::new(state.py());
         for (name, array) in state {
@@ -20,9 +32,11 @@ impl Named {
             if !array.is_instance_of::<PyUntypedArray>() {
                 return Err(PyTypeError::new_err(format!("a state must hold arrays; {name:?} is none")));
             }
-            let is_writeable = array.getattr("flags")?.getattr("writeable")?.extract()?;
-            let array = if is_writeable { array.call_method1("copy", ("K",))? } else { array.clone() };
-            arrays.set_item(name, array)?;
+            let copy = array.call_method1("copy", ("K",))?;
+            if VECTORS.iter().any(|vector| name.starts_with(vector)) {
+                start(&copy)?;
+            }
+            arrays.set_item(name, copy)?;
         }
         Self::of_new(arrays)
     }

@@ -4,7 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::border::rows::{shape, with_rows};
+use super::border::call::{call, call_on};
+use super::border::rows::shape;
 use crate::audit;
 
 /// BLAKE3, of bytes and of the entries of rows; keyed, if there is a key.
@@ -28,8 +29,8 @@ impl Blake3 {
         Self(self.0.clone())
     }
 
-    fn update(&mut self, data: &[u8]) {
-        self.0.update(data);
+    fn update(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<()> {
+        call(py, |signals| audit::add_bytes(data, &mut self.0, signals))
     }
 
     /// Takes in rows `first..last`.
@@ -40,7 +41,7 @@ impl Blake3 {
                 "first and last must be in order and at most the number of rows, {len}, got {first} and {last}"
             )));
         }
-        Ok(with_rows(rows, |rows| audit::add_rows(rows, first..last, &mut self.0))??)
+        call_on(rows, |rows, signals| audit::add_rows(rows, first..last, &mut self.0, signals))
     }
 
     fn digest(&self) -> [u8; 32] {
@@ -51,7 +52,7 @@ impl Blake3 {
 /// The digest of each row, 32 bytes, one after another.
 #[pyfunction]
 fn row_digests<'py>(rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let found = with_rows(rows, audit::row_digests)??;
+    let found = call_on(rows, |rows, signals| audit::row_digests(rows, signals))?;
     Ok(PyBytes::new(rows.py(), &found))
 }
 

@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 
 use super::border::arrays::{get, new_array};
-use super::border::rows::{shape, with_rows};
+use super::border::call::{call_on, call_on_both};
+use super::border::choices::parse_tie;
+use super::border::rows::shape;
 use super::border::signals::Signals;
 use super::settings;
 use crate::arith::environment::foreign;
@@ -72,35 +74,29 @@ fn kernel_matrix<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel = settings::kernel(kernel)?;
     let out = new_array::<f64, 2>(rows.py(), [shape(rows)?.0, shape(others)?.0])?;
-    let signals = Signals::new();
-    let done = {
+    {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        let others = others.clone().unbind();
-        with_rows(rows, |rows| {
-            Python::attach(|py| {
-                with_rows(others.bind(py), |others| {
-                    kernel::kernel_matrix(rows, others, kernel, threads, &signals, out)
-                })
-            })
-        })??
-    };
-    signals.settle(done, rows.py(), false)?;
+        call_on_both(rows, others, |rows, others, signals| {
+            kernel::kernel_matrix(rows, others, kernel, threads, signals, out)
+        })?;
+    }
     Ok(out)
 }
 
 /// Answers (n, A, K) of the vectors of a log for every row.
 #[pyfunction]
-#[pyo3(signature = (rows, stored_rows, state, *, kernel, answers, threads))]
+#[pyo3(signature = (rows, stored_rows, state, *, kernel, answers, tie, threads))]
 fn kernel_scores<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
     kernel: &Bound<'py, PyAny>,
     answers: Vec<String>,
+    tie: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray3<f64>>> {
-    let py = rows.py();
+    let (py, tie) = (rows.py(), parse_tie(tie)?);
     let kernel = settings::kernel(kernel)?;
     let ((n, _), (stored, _)) = (shape(rows)?, shape(stored_rows)?);
     let answers = answers.iter().map(|name| Answer::new(name)).collect::<Result<Vec<_>, _>>()?;
@@ -113,31 +109,22 @@ fn kernel_scores<'py>(
     let (t, counts, norms, drawn) = (t.as_slice()?, counts.as_slice()?, norms.as_slice()?, drawn.as_slice()?);
     let (intercept, seen) = (intercept.as_slice()?, seen.as_slice()?);
     let out = new_array::<f64, 2>(py, [n, answers.len() * log.planes()])?;
-    let signals = Signals::new();
-    let done = {
+    {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        let stored_rows = stored_rows.clone().unbind();
-        with_rows(rows, |rows| {
-            Python::attach(|py| {
-                with_rows(stored_rows.bind(py), |stored| {
-                    let vectors =
-                        SupportVectors { stored, kernel, log, t, intercept, seen, counts, norms, drawn };
-                    kernel::predict(rows, &vectors, &answers, threads, &signals, out)
-                })
-            })
-        })??
-    };
-    signals.settle(done, py, false)?;
+        call_on_both(rows, stored_rows, |rows, stored, signals| {
+            let vectors =
+                SupportVectors { stored, kernel, log, t, intercept, seen, counts, tie, norms, drawn };
+            kernel::predict(rows, &vectors, &answers, threads, signals, out)
+        })?;
+    }
     out.reshape([n, answers.len(), log.planes()])
 }
 
 /// One divided by the number of columns and the variance of all values.
 #[pyfunction]
 fn scale_gamma(rows: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let signals = Signals::new();
-    let done = with_rows(rows, |rows| kernel::scale_gamma(rows, &signals))?;
-    signals.settle(done, rows.py(), false)
+    call_on(rows, |rows, signals| kernel::scale_gamma(rows, signals))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,8 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::rows::with_rows;
-use super::border::signals::Signals;
+use super::border::call::call_on;
 use crate::margin::{self as core, Bias, Goal, Options, Solver};
 use crate::memory::collected;
 
@@ -49,9 +48,7 @@ fn separate<'py>(
         threads,
     };
     let labels = labels.as_slice()?;
-    let signals = Signals::new();
-    let found = with_rows(rows, |rows| core::separate(rows, labels, &options, &signals))?;
-    let found = signals.settle(found, py, false)?;
+    let found = call_on(rows, |rows, signals| core::separate(rows, labels, &options, signals))?;
     let out = PyDict::new(py);
     out.set_item("status", found.status)?;
     out.set_item("lower", found.lower)?;
@@ -85,10 +82,9 @@ fn margin<'py>(
     threads: usize,
 ) -> PyResult<Ends<'py>> {
     let (labels, coef) = (labels.as_slice()?, coef.as_slice()?);
-    let signals = Signals::new();
-    let ends =
-        with_rows(rows, |rows| core::margin(rows, labels, coef, intercept, normalize, threads, &signals))?;
-    let (lower, upper, offending) = signals.settle(ends, rows.py(), false)?;
+    let (lower, upper, offending) = call_on(rows, |rows, signals| {
+        core::margin(rows, labels, coef, intercept, normalize, threads, signals)
+    })?;
     Ok((lower, upper, row_numbers(rows.py(), &offending)?))
 }
 

@@ -1,11 +1,12 @@
 //! Multilayer perceptrons.
 
-use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::border::arrays::{get, new_array, set_array, weights};
+use super::border::arrays::{copied, filled_on, get, set_array, started, weights};
+use super::border::call::call;
 use super::border::choices::parse_activation;
 use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
@@ -33,7 +34,7 @@ fn layers<'py>(state: &Bound<'py, PyDict>, columns: usize) -> PyResult<Vec<Layer
                 got[0], got[1]
             )));
         }
-        let intercept = collected(intercept.as_array().iter().map(|b| b + 0.0))?;
+        let intercept = started(state.py(), copied(&intercept)?)?;
         layers.push((coef, intercept));
         before = neurons;
     }
@@ -41,12 +42,12 @@ fn layers<'py>(state: &Bound<'py, PyDict>, columns: usize) -> PyResult<Vec<Layer
 }
 
 fn network(state: &Bound<'_, PyDict>, columns: usize, activation: &str) -> PyResult<Network> {
-    let mut copied = Vec::new();
+    let mut found = Vec::new();
     for (coef, intercept) in layers(state, columns)? {
-        // Rule 4: no weight is -0.0.
-        copied.push(Layer { coef: collected(coef.as_array().iter().map(|w| w + 0.0))?, intercept });
+        let coef = started(state.py(), copied(&coef)?)?;
+        found.push(Layer { coef, intercept });
     }
-    Ok(Network { layers: copied, activation: parse_activation(activation)? })
+    Ok(Network { layers: found, activation: parse_activation(activation)? })
 }
 
 fn write_network(out: &Bound<'_, PyDict>, network: &Network) -> PyResult<()> {
@@ -70,8 +71,8 @@ fn mlp_start<'py>(
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let sizes: Vec<usize> = std::iter::once(columns).chain(hidden).chain([outputs]).collect();
-    let out = PyDict::new(py);
-    write_network(&out, &Network::start(&sizes, parse_activation(activation)?, seed)?)?;
+    let (out, activation) = (PyDict::new(py), parse_activation(activation)?);
+    write_network(&out, &call(py, |signals| Network::start(&sizes, activation, seed, signals))?)?;
     Ok(out)
 }
 
@@ -92,17 +93,9 @@ fn mlp_scores<'py>(
         views.push(LayerView { coef: weights("coef", coef, intercept.len(), before)?, intercept });
         before = intercept.len();
     }
-    let out = new_array(rows.py(), [n, before])?;
-    {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
-        let signals = Signals::new();
-        let done = with_rows(rows, |rows| {
-            mlp::scores(rows, views, activation, probabilities, threads, &signals, out)
-        })?;
-        signals.settle(done, rows.py(), false)?;
-    }
-    Ok(out)
+    filled_on(rows, [n, before], |rows, out, signals| {
+        mlp::scores(rows, views, activation, probabilities, threads, signals, out)
+    })
 }
 
 /// The attributes of `Data` that a network reads.

@@ -1,31 +1,28 @@
-//! A run of a learner whose examples are judged by planes, linear or in dual form.
+//! A run of a kernel perceptron: a linear one in dual form.
 
 use std::borrow::Cow;
 
-use numpy::PyArrayMethods;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::border::arrays::{counters, numbers, set_array, set_joined};
-use super::border::choices::parse_check;
-use super::border::rows::{entries, over_own_columns, shape, with_rows};
+use super::border::call::call;
+use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::budget::{read_sets, write_sets};
 use super::kernel::AskedRows;
-use super::linear::model::PyModel;
+use super::linear::run::write_tracked;
 use super::settings::{Data, InDualForm, Linear, OnBudget};
-use super::start::{EngineRun, model_of_arrays};
+use super::start::EngineRun;
 use crate::error;
 use crate::kernel::{Budgeted, Dual, Kernel, RowSource};
 use crate::memory::{boxed, collected, filled};
 use crate::online::perceptron::Perceptron;
-use crate::online::pocket::Pocket;
 use crate::online::voted::Voted;
-use crate::online::{self, Epoch, Learner, Numbers, Prechecked, Problem, Settings, State};
-use crate::rows::{Chosen, Examples, Labels};
+use crate::online::{self, Epoch, EpochPart, Given, Learner, Numbers, Prechecked, Problem, Settings, State};
+use crate::rows::{Examples, Labels, Table};
 
-pub(super) struct PlaneRun {
+pub(super) struct KernelRun {
     data: Data,
     view: View,
     settings: Settings,
@@ -33,23 +30,12 @@ pub(super) struct PlaneRun {
     keep_on_interrupt: bool,
     learner: Box<dyn Learner>,
     core: online::Run,
-    /// Of a linear learner.
-    home: Option<Home>,
 }
 
 /// As what the core sees the rows, with what it keeps of them between epochs.
 enum View {
-    /// As they are.
-    Rows,
-    Dual {
-        dual: Dual,
-        ask: Option<Py<PyAny>>,
-    },
-    Budget {
-        budgeted: Budgeted,
-        stored_rows: Py<PyAny>,
-        width: usize,
-    },
+    Dual { dual: Dual, ask: Option<Py<PyAny>> },
+    Budget { budgeted: Budgeted, stored_rows: Py<PyAny>, width: usize },
 }
 
 impl View {
@@ -61,100 +47,23 @@ impl View {
         (signals, keep_on_interrupt): (&Signals, bool),
         f: impl FnOnce(&dyn Examples, Labels<'_>, Option<&[f64]>) -> R + Send,
     ) -> PyResult<R> {
-        let sample_weight = data.sample_weight.as_ref().map(|weights| weights.bind(py).try_readonly());
-        let sample_weight = sample_weight.transpose()?;
-        let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
-        let rows = data.rows.bind(py);
-        data.labels.lend(py, |labels| match self {
-            Self::Rows => with_rows(rows, |rows| f(rows, labels, sample_weight)),
-            Self::Dual { dual, ask } => with_rows(rows, |rows| {
+        match self {
+            Self::Dual { dual, ask } => data.lend(py, |Given { rows, labels, sample_weight }| {
                 let asked = ask.as_ref().map(|ask| AskedRows { ask, signals, keep_on_interrupt });
                 let source = asked.as_ref().map(|asked| asked as &dyn RowSource);
                 f(&dual.rows(rows, source, signals), labels, sample_weight)
             }),
-            Self::Budget { budgeted, stored_rows, .. } => with_rows(rows, |rows| {
-                Python::attach(|py| {
-                    with_rows(stored_rows.bind(py), |stored| {
-                        f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
+            Self::Budget { budgeted, stored_rows, .. } => {
+                data.lend(py, |Given { rows, labels, sample_weight }| {
+                    Python::attach(|py| {
+                        with_rows(stored_rows.bind(py), |stored| {
+                            f(&budgeted.rows(rows, stored, signals), labels, sample_weight)
+                        })
                     })
-                })
-            })?,
-        })
-    }
-}
-
-/// Where a run puts what it has learnt.
-pub(super) struct Home {
-    model: online::Model,
-    chosen: Option<Chosen>,
-    /// What was learnt, once no decision goes on.
-    last: Option<online::Model>,
-}
-
-/// A run of a linear learner.
-pub(super) fn start_linear(
-    data: &Bound<'_, PyAny>,
-    model: &PyModel,
-    settings: &Bound<'_, PyAny>,
-) -> PyResult<PlaneRun> {
-    let (py, mut data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
-    let (mut settings, check) = (given.settings()?, parse_check(&given.check)?);
-    let (mut model, is_pocket) = (model.cloned(py)?, given.learner == "pocket");
-    let (n, columns) = shape(data.rows.bind(py))?;
-    if model.shape() != [settings.planes(), columns] {
-        let needed = [settings.planes(), columns];
-        let text =
-            format!("coef must have the shape {needed:?} for these rows and planes, got {:?}", model.shape());
-        return Err(PyValueError::new_err(text));
-    }
-    // Of a pocket all weights count: a vector of zeros gets all examples wrong.
-    let weighted = if is_pocket {
-        let signals = Signals::new();
-        let columns = model.weighted_columns(&signals);
-        signals.settle(columns, py, false)?
-    } else {
-        Vec::new()
-    };
-    let (view, mut chosen) = (View::Rows, None);
-    if (is_pocket || model.is_local_in_epochs(&settings, n))
-        && let Some((rows, places)) = over_own_columns(data.rows.bind(py), &weighted)?
-    {
-        (data.rows, chosen) = (rows, Some(places));
-    }
-    let (entries, sparse) = entries(data.rows.bind(py))?;
-    settings.threads = online::worthwhile(settings.threads, entries.saturating_mul(settings.planes()));
-    if sparse && !is_pocket {
-        settings.threads = online::sharing(settings.threads, settings.planes());
-    }
-    let signals = Signals::new();
-    let done = view.lend(&data, py, (&signals, false), |examples, labels, sample_weight| {
-        let problem = Problem::new(examples, labels, sample_weight, &settings)?;
-        let mut taken = model.take(&settings, chosen.as_ref(), &signals)?;
-        let mut learner: Box<dyn Learner> = match &*given.learner {
-            "pocket" => {
-                boxed(Pocket::new(check, given.average, settings.fit_intercept, &taken.state, &signals)?)?
+                })?
             }
-            "voted" => boxed(Voted::new(settings.planes())?)?,
-            _ => taken.learner()?,
-        };
-        let core = online::Run::start(&problem, taken.state, &mut *learner, &signals)?;
-        Ok((core, learner, problem.found()))
-    })?;
-    if is_pocket && chosen.is_some() {
-        model.clear();
+        }
     }
-    let (core, learner, found) = signals.settle(done, py, false)?;
-    let keep_on_interrupt = given.keep_on_interrupt;
-    Ok(PlaneRun {
-        data,
-        view,
-        settings,
-        found,
-        keep_on_interrupt,
-        learner,
-        core,
-        home: Some(Home { model, chosen, last: None }),
-    })
 }
 
 /// The examples, the first state, the learner and the settings of a run.
@@ -170,7 +79,7 @@ fn start_kernel(
     let (planes, (n, _)) = (settings.planes(), shape(data.rows.bind(py))?);
     let given: InDualForm = given.extract()?;
     let begin = State {
-        coef: numbers("sums", state, planes, Some(n))?,
+        coef: Table::new(numbers("sums", state, planes, Some(n))?, [planes, n])?,
         intercept: numbers("intercept", state, planes, None)?,
         seen: counters(state, planes)?,
         ages: None,
@@ -207,7 +116,7 @@ fn start_budget(
     let known = if kernel == Kernel::Precomputed { n } else { m };
     let sets = read_sets(state, &budget, settings.decisions(), width, known)?;
     let begin = State {
-        coef: Vec::new(),
+        coef: Table::zero([planes, 0]),
         intercept: filled(0.0, planes)?,
         seen: counters(state, planes)?,
         ages: None,
@@ -225,7 +134,7 @@ fn start_budget(
     Ok((View::Budget { budgeted, stored_rows, width }, begin, Box::new(Perceptron), settings))
 }
 
-impl PlaneRun {
+impl KernelRun {
     pub fn start(
         data: &Bound<'_, PyAny>,
         state: &Bound<'_, PyDict>,
@@ -244,7 +153,7 @@ impl PlaneRun {
             Ok((online::Run::start(&problem, begin, &mut *learner, &signals)?, problem.found()))
         })?;
         let (core, found) = signals.settle(done, py, false)?;
-        Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core, home: None })
+        Ok(Self { data, view, settings, found, keep_on_interrupt, learner, core })
     }
 
     /// Calls `f` on the run, its problem and its learner.
@@ -262,43 +171,21 @@ impl PlaneRun {
     }
 }
 
-impl EngineRun for PlaneRun {
-    fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
-        let Self { home: Some(home), core, learner, settings, .. } = self else {
-            return model_of_arrays(self, py);
-        };
-        if let Some(model) = &home.last {
-            return Ok(PyModel::of(model.clone()));
-        }
-        let (mut model, signals, ended) = (home.model.clone(), Signals::new(), core.has_ended());
-        let done = py.detach(|| {
-            let state = core.state(&signals)?;
-            // The last time nothing need stay here.
-            let sums = if ended { learner.take_sums() } else { learner.sums(&signals)? };
-            let is_averaged = sums.is_some();
-            model.put(state, sums, settings, home.chosen.as_ref(), &signals)?;
-            if is_averaged { Ok(()) } else { model.remember(&**learner, home.chosen.as_ref(), &signals) }
-        });
-        if ended && done.is_ok() {
-            home.last = Some(model.clone());
-        }
-        signals.settle(done, py, false)?;
-        Ok(PyModel::of(model))
-    }
-
-    fn put(&mut self, py: Python<'_>, model: &PyModel, note: Py<PyAny>) -> PyResult<()> {
-        let Self { home: Some(home), core, learner, settings, .. } = self else {
-            return Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"));
-        };
-        let signals = Signals::new();
-        let done = py.detach(|| Ok((core.state(&signals)?, learner.sums(&signals)?)));
-        let (state, sums) = signals.settle(done, py, false)?;
-        home.model = online::Model::zero([0, 0], false)?; // now the numbers are the model's alone
-        model.put(py, note, |model| model.put(state, sums, settings, home.chosen.as_ref(), &()))
-    }
-
+impl EngineRun for KernelRun {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
         self.with_problem(py, signals, |run, problem, learner| run.epoch(problem, learner, number, signals))
+    }
+
+    fn part(
+        &mut self,
+        py: Python<'_>,
+        number: u64,
+        losses: &[f64],
+        signals: &Signals,
+    ) -> PyResult<error::Result<EpochPart>> {
+        self.with_problem(py, signals, |run, problem, learner| {
+            run.part(problem, learner, number, losses, signals)
+        })
     }
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
@@ -307,12 +194,9 @@ impl EngineRun for PlaneRun {
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
         let (py, core) = (out.py(), &self.core);
-        let signals = Signals::new();
-        let done = core.counters(&signals);
-        let State { intercept, seen, .. } = signals.settle(done, py, false)?;
+        let State { intercept, seen, .. } = call(py, |signals| core.counters(signals))?;
         set_array(out, "seen", &collected(seen.iter().map(|&seen| seen as i64))?, None)?;
         match &mut self.view {
-            View::Rows => return Ok(()), // its model says all
             View::Dual { dual, .. } => {
                 let norms = dual.norms();
                 let last = collected(norms.iter().map(|norms| norms[norms.len() - 1]))?;
@@ -327,20 +211,8 @@ impl EngineRun for PlaneRun {
     }
 
     fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        if self.settings.track_mistakes {
-            let signals = Signals::new();
-            let counts = self.core.mistakes_per_example(&signals);
-            let (counts, decisions) = (signals.settle(counts, out.py(), false)?, self.settings.decisions());
-            set_array(out, "mistakes_per_example", &counts, Some([counts.len() / decisions, decisions]))?;
-        }
-        if self.settings.track_activations {
-            let signals = Signals::new();
-            let activations = self.core.activations(&signals);
-            let (activations, planes) =
-                (signals.settle(activations, out.py(), false)?, self.settings.planes());
-            set_array(out, "activations", &activations, Some([activations.len() / planes, planes]))?;
-        }
-        Ok(())
+        let tracked = call(out.py(), |signals| self.core.tracked(&self.settings, signals))?;
+        write_tracked(out, &tracked, &self.settings)
     }
 }
 

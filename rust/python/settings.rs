@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 
 use super::border::arrays::{copied, pairs};
 use super::border::choices::{parse_joint, parse_step, parse_tie};
+use super::border::rows::with_rows;
 use crate::kernel::{Budget, Kernel, Policy};
-use crate::online::{Penalty, Settings};
+use crate::online::{Given, Penalty, Settings};
 use crate::rows::{Labels, Tolerance};
 
 /// Examples, their classes and weights, as Python holds them.
@@ -17,6 +18,17 @@ pub(super) struct Data {
     pub labels: LabelArray,
     pub sample_weight: Option<Py<PyArray1<f64>>>,
     pub stored_rows: Option<Py<PyAny>>,
+}
+
+impl Data {
+    /// Calls `f` on the rows with their labels and weights, detached from the interpreter.
+    pub fn lend<R: Send>(&self, py: Python<'_>, f: impl FnOnce(Given<'_>) -> R + Send) -> PyResult<R> {
+        let sample_weight = self.sample_weight.as_ref().map(|weights| weights.bind(py).try_readonly());
+        let sample_weight = sample_weight.transpose()?;
+        let sample_weight = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        self.labels
+            .lend(py, |labels| with_rows(self.rows.bind(py), |rows| f(Given { rows, labels, sample_weight })))
+    }
 }
 
 /// The class of every example, or the words of bits of its set of classes.

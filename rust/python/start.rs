@@ -1,6 +1,7 @@
 //! Where a run begins, whatever its learner: data, state and settings are read once, and the arrays of the
 //! data are borrowed during each call.
 
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,15 +11,28 @@ use super::arrays_by_name::Named;
 use super::border::arrays::to_vector;
 use super::border::signals::Signals;
 use super::linear::model::PyModel;
+use super::linear::run::LinearRun;
 use super::mlp::Layers;
-use super::run::{PlaneRun, start_linear};
+use super::run::KernelRun;
 use super::structured::Sequenced;
 use crate::error;
-use crate::online::Epoch;
+use crate::memory::collected;
+use crate::online::{Epoch, EpochPart};
 
 /// What runs: planes, a chain or a network.
 pub(super) trait EngineRun: Send + Sync {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
+
+    /// Runs a part of an epoch, whose other examples are in other runs.
+    fn part(
+        &mut self,
+        _py: Python<'_>,
+        _number: u64,
+        _losses: &[f64],
+        _signals: &Signals,
+    ) -> PyResult<error::Result<EpochPart>> {
+        Err(PyValueError::new_err("an epoch has parts only where planes learn; use epoch"))
+    }
 
     fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>>;
 
@@ -28,7 +42,7 @@ pub(super) trait EngineRun: Send + Sync {
     }
 
     /// Puts what has been learnt into the model that the run began with; `note` is kept with it.
-    fn put(&mut self, _py: Python<'_>, _model: &PyModel, _note: Py<PyAny>) -> PyResult<()> {
+    fn put(self: Box<Self>, _py: Python<'_>, _model: &PyModel, _note: Py<PyAny>) -> PyResult<()> {
         Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
     }
 
@@ -46,10 +60,20 @@ pub(super) fn model_of_arrays(work: &mut (impl EngineRun + ?Sized), py: Python<'
     Ok(PyModel::of_arrays(Named::of_new(out)?))
 }
 
+/// A named tuple as its class makes it, but without Python code, in which Ctrl-C could be raised: what it
+/// tells of is learnt.
+fn named_tuple<'py>(
+    class: &Bound<'py, PyType>,
+    values: impl IntoPyObject<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    class.py().get_type::<PyTuple>().call_method1("__new__", (class, values))
+}
+
 /// A learner at work.
 #[pyclass(name = "Run", module = "perceptron_rs._core")]
 pub struct PyRun {
-    work: Box<dyn EngineRun>,
+    /// `None`: what it has learnt has been put into the model.
+    work: Option<Box<dyn EngineRun>>,
     keep_on_interrupt: bool,
     model: Py<PyModel>,
 }
@@ -63,16 +87,23 @@ fn start(
 ) -> PyResult<PyRun> {
     let learner: String = settings.getattr("learner")?.extract()?;
     let keep_on_interrupt = settings.getattr("keep_on_interrupt")?.extract()?;
-    let state = || model.get().state(data.py());
+    let state = || model.get().state(data.py(), None);
     let work: Box<dyn EngineRun> = match &*learner {
         "perceptron" | "averaged" | "pocket" | "voted" => {
-            Box::new(start_linear(data, model.get(), settings)?)
+            Box::new(LinearRun::start(data, model.get(), settings)?)
         }
         "chain" => Box::new(Sequenced::start(data, &state()?, settings)?),
         "network" => Box::new(Layers::start(data, &state()?, settings)?),
-        _ => Box::new(PlaneRun::start(data, &state()?, settings)?),
+        _ => Box::new(KernelRun::start(data, &state()?, settings)?),
     };
-    Ok(PyRun { work, keep_on_interrupt, model: model.clone().unbind() })
+    Ok(PyRun { work: Some(work), keep_on_interrupt, model: model.clone().unbind() })
+}
+
+impl PyRun {
+    fn work(&mut self) -> PyResult<&mut Box<dyn EngineRun>> {
+        let over = "the run is over: what it has learnt is in the model that it began with";
+        self.work.as_mut().ok_or_else(|| PyValueError::new_err(over))
+    }
 }
 
 #[pymethods]
@@ -81,40 +112,58 @@ impl PyRun {
     fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
         static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let signals = Signals::new();
-        let done = self.work.epoch(py, number, &signals)?;
+        let done = self.work()?.epoch(py, number, &signals)?;
         let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
         let mistakes = to_vector(py, &epoch.mistakes)?;
         let losses = to_vector(py, &epoch.losses)?;
         let objectives = to_vector(py, &epoch.objectives)?;
         let class = EPOCH.import(py, "perceptron_rs.settings", "Epoch")?;
-        // As `Epoch(...)` does, but without Python code, in which Ctrl-C could be raised: the epoch is
-        // learnt.
-        py.get_type::<PyTuple>()
-            .call_method1("__new__", (class, (mistakes, losses, objectives, epoch.interrupted)))
+        named_tuple(class, (mistakes, losses, objectives, epoch.interrupted))
+    }
+
+    /// Visit examples as `epoch` does, where they are a part of those of the epoch. `losses` are the sums of
+    /// the parts before.
+    fn part<'py>(
+        &mut self,
+        py: Python<'py>,
+        number: u64,
+        losses: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        static PART: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let signals = Signals::new();
+        let done = self.work()?.part(py, number, losses.as_slice()?, &signals)?;
+        let part = signals.settle(done, py, self.keep_on_interrupt)?;
+        let mistakes = to_vector(py, &part.mistakes)?;
+        let losses = to_vector(py, &part.losses)?;
+        let visits = to_vector(py, &collected(part.visits.iter().map(|&visits| visits as i64))?)?;
+        let class = PART.import(py, "perceptron_rs.settings", "EpochPart")?;
+        named_tuple(class, (mistakes, losses, visits, part.interrupted))
     }
 
     /// Say that a decision goes on no more.
     fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
         let signals = Signals::new();
-        let done = self.work.end(py, decision, &signals)?;
+        let done = self.work()?.end(py, decision, &signals)?;
         signals.settle(done, py, false)
     }
 
     /// Return what has been learnt so far, as a model.
     fn state(&mut self, py: Python<'_>) -> PyResult<PyModel> {
-        self.work.model(py)
+        self.work()?.model(py)
     }
 
     /// Put what has been learnt into the model that the run began with, which nobody has changed since; its
     /// `last_pass.note` is `note`. The run is over.
     fn put(&mut self, py: Python<'_>, note: Py<PyAny>) -> PyResult<()> {
-        self.work.put(py, self.model.get(), note)
+        let model = self.model.clone_ref(py);
+        self.work()?;
+        self.work.take().map_or(Ok(()), |work| work.put(py, model.get(), note))
     }
 
     /// Return what the settings track.
-    fn tracked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn tracked<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
-        self.work.tracked(&out)?;
+        self.work()?.tracked(&out)?;
         Ok(out)
     }
 }

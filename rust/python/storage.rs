@@ -4,6 +4,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use super::border::call::call;
 use crate::arith::storage::{self, Stored};
 
 /// The same numbers, a vector of float64 or float32, in the smallest type that holds all of them to the bit.
@@ -12,11 +13,11 @@ fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<
     let found = if let Ok(values) = values.cast::<PyArray1<f64>>() {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let numbers = values.as_slice().map_err(PyErr::from)?;
-        py.detach(|| storage::smallest(numbers))?
+        call(py, |_| storage::smallest(numbers))?
     } else if let Ok(values) = values.cast::<PyArray1<f32>>() {
         let values = values.try_readonly().map_err(PyErr::from)?;
         let numbers = values.as_slice().map_err(PyErr::from)?;
-        py.detach(|| storage::smallest(numbers))?
+        call(py, |_| storage::smallest(numbers))?
     } else {
         let dtype = values.getattr("dtype")?;
         return Err(PyTypeError::new_err(format!(
@@ -38,11 +39,11 @@ fn smallest<'py>(py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<
 #[pyfunction]
 fn crc32(py: Python<'_>, data: PyReadonlyArray1<'_, u8>, before: u32) -> PyResult<u32> {
     let data = data.as_slice().map_err(PyErr::from)?;
-    Ok(py.detach(|| {
+    call(py, |_| {
         let mut hasher = crc32fast::Hasher::new_with_initial(before);
         hasher.update(data);
-        hasher.finalize()
-    }))
+        Ok(hasher.finalize())
+    })
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,19 +7,21 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::border::arrays::{get, set_array};
+use super::border::call::{call, call_on, caught};
 use super::border::choices::{parse_step, parse_update};
-use super::border::rows::{over_own_columns, shape, with_rows};
+use super::border::rows::{shape, with_rows};
 use super::border::signals::Signals;
 use super::start::EngineRun;
-use crate::arith::environment::standard;
 use crate::error;
-use crate::memory::{Grow, collected};
+use crate::memory::{Grow, collected, filled};
 use crate::online::Epoch;
-use crate::rows::{Chosen, Matrix};
-use crate::structured::{self, Chain, ChainState, ChainWeights, Limits, Sequences, Sparse, general};
+use crate::rows::{Matrix, OwnColumns, over};
+use crate::structured::{
+    self, Chain, ChainState, ChainWeights, CheckedFrame, Limits, SearchWeights, Sequences, Sparse, general,
+};
 
 /// A matrix in the form CSR, borrowed: it is read in place.
 struct SparseArrays<'py> {
@@ -148,8 +150,9 @@ struct ChainAttributes {
 pub(super) struct Sequenced {
     rows: Py<PyAny>,
     run: structured::ChainRun,
-    /// Those that the run is over, if they are few, and how many there are.
-    own: Option<(Chosen, usize)>,
+    /// The columns that the run is over, if they are few, and how many there are.
+    own: Option<OwnColumns>,
+    columns: usize,
     track_answers: bool,
 }
 
@@ -173,46 +176,43 @@ impl Sequenced {
         let chain = Chain::new(labels, sequences, chosen, settings)?;
         let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
         let begin = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-        let (py, columns, signals) = (data.py(), shape(rows.bind(data.py()))?.1, Signals::new());
-        let weighted = begin.weighted(columns, &signals);
-        let weighted = signals.settle(weighted, py, false)?;
-        let signals = Signals::new();
-        let (rows, begin, own) = match over_own_columns(rows.bind(py), &weighted)? {
-            Some((rows, mut chosen)) => {
-                chosen.sort();
-                let taken = begin.check(columns, &signals).and_then(|()| begin.take(&chosen, &signals));
-                (rows, signals.settle(taken, py, false)?, Some((chosen, columns)))
-            }
-            None => (rows, begin, None),
-        };
-        let signals = Signals::new();
-        let run =
-            with_rows(rows.bind(py), |rows| structured::ChainRun::start(rows, chain, &begin, &signals))?;
-        let run = signals.settle(run, py, false)?;
-        Ok(Self { rows, run, own, track_answers })
+        let (py, columns) = (data.py(), shape(rows.bind(data.py()))?.1);
+        let weighted = call(py, |signals| begin.weighted(columns, signals))?;
+        let (run, own) = call_on(rows.bind(py), |rows, signals| {
+            let own = rows.own_columns(begin.weights.labels(), &weighted, signals)?.map(OwnColumns::sorted);
+            let begin = match &own {
+                Some(own) => {
+                    begin.check(columns, signals)?;
+                    begin.take(&own.chosen, signals)?
+                }
+                None => begin,
+            };
+            let start = |rows: &dyn Matrix| structured::ChainRun::start(rows, chain, &begin, signals);
+            Ok((over(rows, own.as_ref(), start)?, own))
+        })?;
+        Ok(Self { rows, run, own, columns, track_answers })
     }
 }
 
 impl EngineRun for Sequenced {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
-        let Self { rows, run, .. } = self;
-        with_rows(rows.bind(py), |rows| run.epoch(rows, number, signals))
+        let Self { rows, run, own, .. } = self;
+        with_rows(rows.bind(py), |rows| over(rows, own.as_ref(), |rows| run.epoch(rows, number, signals)))
     }
 
     fn end(&mut self, py: Python<'_>, _: usize, signals: &Signals) -> PyResult<error::Result<()>> {
-        Ok(py.detach(|| self.run.end(signals)))
+        caught(py, true, || self.run.end(signals))
     }
 
     fn state(&mut self, out: &Bound<'_, PyDict>) -> PyResult<()> {
-        let (Self { run, own, .. }, signals) = (self, Signals::new());
-        let state = out.py().detach(|| {
-            let state = run.state(&signals)?;
+        let Self { run, own, columns, .. } = self;
+        let ChainState { weights, sums, seen } = call(out.py(), |signals| {
+            let state = run.state(signals)?;
             match own {
-                Some((chosen, columns)) => state.put(chosen, *columns, &signals),
+                Some(own) => state.put(&own.chosen, *columns, signals),
                 None => Ok(state),
             }
-        });
-        let ChainState { weights, sums, seen } = signals.settle(state, out.py(), false)?;
+        })?;
         set_weights(out, weights, "")?;
         set_weights(out, sums, "_u")?;
         set_array(out, "seen", &[seen as i64], None)
@@ -231,9 +231,7 @@ impl EngineRun for Sequenced {
 fn sequence_average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let (weights, sums) = (ChainArrays::of(state, "")?, ChainArrays::of(state, "_u")?);
     let learnt = ChainState { weights: weights.weights()?, sums: sums.weights()?, seen: seen_of(state)? };
-    let signals = Signals::new();
-    let averages = state.py().detach(|| structured::averages(&learnt, &signals));
-    let averages = signals.settle(averages, state.py(), false)?;
+    let averages = call(state.py(), |signals| structured::averages(&learnt, signals))?;
     let out = PyDict::new(state.py());
     set_weights(&out, averages, "")?;
     Ok(out)
@@ -250,10 +248,124 @@ fn mask(name: &str, given: &PyReadonlyArray2<bool>, needed: [usize; 2]) -> PyRes
     Ok(collected(bytes.as_array().iter().map(|byte| *byte != 0))?)
 }
 
+/// Where tokens begin, the columns of their attributes in order, and the values of these.
+type AttributeRows<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyAny>);
+
+/// Tokens between two looks at signals.
+const TOKENS: usize = 1 << 10;
+
+/// The known attributes of tokens as the arrays of a CSR matrix: values are int8 if all are 1.
+///
+/// None unless each token is a list of strings, or a dict from strings to strings and numbers, and names no
+/// column twice.
+#[pyfunction]
+fn attribute_rows<'py>(
+    names: &Bound<'py, PyDict>,
+    tokens: &Bound<'py, PyList>,
+) -> PyResult<Option<AttributeRows<'py>>> {
+    let py = names.py();
+    let (mut ends, mut columns, mut values) = (vec![], vec![], vec![]);
+    let (mut row, mut text) = (vec![], String::new());
+    let mut are_ones = true;
+    ends.try_push(0)?;
+    for (number, token) in tokens.iter().enumerate() {
+        if number % TOKENS == TOKENS - 1 {
+            py.check_signals()?;
+        }
+        row.clear();
+        if !collect_token(names, &token, &mut row, &mut text)? {
+            return Ok(None);
+        }
+        row.sort_unstable_by_key(|(column, _)| *column);
+        if row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Ok(None);
+        }
+        are_ones &= row.iter().all(|(_, x)| *x == 1.0);
+        columns.try_extend(row.iter().map(|(column, _)| *column))?;
+        values.try_extend(row.iter().map(|(_, x)| *x))?;
+        let Ok(end) = i32::try_from(columns.len()) else { return Ok(None) };
+        ends.try_push(end)?;
+    }
+    let values = if are_ones {
+        PyArray1::from_vec(py, filled(1_i8, columns.len())?).into_any()
+    } else {
+        PyArray1::from_vec(py, values).into_any()
+    };
+    Ok(Some((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, columns), values)))
+}
+
+/// Adds the columns and values of a token. False if it is another one than `attribute_rows` reads.
+fn collect_token(
+    names: &Bound<'_, PyDict>,
+    token: &Bound<'_, PyAny>,
+    row: &mut Vec<(i32, f64)>,
+    text: &mut String,
+) -> PyResult<bool> {
+    let mut add = |name: &Bound<'_, PyString>, value: f64| -> PyResult<()> {
+        if let Some(column) = names.get_item(name)? {
+            row.try_push((column.extract()?, value))?;
+        }
+        Ok(())
+    };
+    if let Ok(list) = token.cast_exact::<PyList>() {
+        for name in list {
+            let Ok(name) = name.cast_exact::<PyString>() else { return Ok(false) };
+            add(name, 1.0)?;
+        }
+        return Ok(true);
+    }
+    let Ok(dict) = token.cast_exact::<PyDict>() else { return Ok(false) };
+    // Copies: code that a garbage collection runs may change the dict.
+    let (keys, values) = (dict.keys(), dict.values());
+    if keys.len() != values.len() {
+        return Ok(false);
+    }
+    for (name, value) in keys.iter().zip(values) {
+        let Ok(name) = name.cast_exact::<PyString>() else { return Ok(false) };
+        if let Ok(value) = value.cast_exact::<PyString>() {
+            let (Ok(name), Ok(value)) = (name.to_cow(), value.to_cow()) else { return Ok(false) };
+            text.clear();
+            text.try_reserve(name.len() + value.len() + 1).map_err(|_| error::Error::Memory)?;
+            text.push_str(&name);
+            text.push('=');
+            text.push_str(&value);
+            add(&PyString::new(names.py(), text), 1.0)?;
+        } else {
+            let is_number = value.is_exact_instance_of::<PyFloat>()
+                || value.is_exact_instance_of::<PyBool>()
+                || value.is_exact_instance_of::<PyInt>();
+            match value.extract::<f64>() {
+                Ok(value) if is_number && value.is_finite() => add(name, value)?,
+                _ => return Ok(false),
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// What predicts, for many searches: arrays that are read in place, and what was made of them.
+#[pyclass(frozen, module = "perceptron_rs._core")]
+pub(super) struct SequenceWeights {
+    /// Nobody else has this dict.
+    arrays: Py<PyDict>,
+    checked: CheckedFrame,
+}
+
+/// Makes weights ready for searches.
+#[pyfunction]
+fn sequence_weights(weights: &Bound<'_, PyDict>) -> PyResult<SequenceWeights> {
+    let (py, own) = (weights.py(), weights.copy()?);
+    let arrays = ChainArrays::of(&own, "")?;
+    let view = arrays.weights()?;
+    let checked = call(py, |signals| CheckedFrame::new(&view, signals))?;
+    Ok(SequenceWeights { arrays: own.unbind(), checked })
+}
+
 /// The arguments of a search, borrowed.
 struct Searched<'py> {
     sequences: Sequences,
     arrays: ChainArrays<'py>,
+    ready: Option<Bound<'py, SequenceWeights>>,
     beam: Option<usize>,
     allowed: Option<Vec<bool>>,
     forbidden: Option<Vec<bool>>,
@@ -266,31 +378,35 @@ impl<'py> Searched<'py> {
     fn new(
         rows: &Bound<'py, PyAny>,
         lengths: &PyReadonlyArray1<'py, i64>,
-        weights: &Bound<'py, PyDict>,
+        weights: &Bound<'py, PyAny>,
         beam: Option<usize>,
         (allowed, forbidden): Masks<'py>,
     ) -> PyResult<Self> {
         let (n, _) = shape(rows)?;
         let sequences = Sequences::new(lengths.as_slice()?, n)?;
-        let arrays = ChainArrays::of(weights, "")?;
+        let ready = weights.cast::<SequenceWeights>().ok().cloned();
+        let arrays = match &ready {
+            Some(ready) => ChainArrays::of(ready.get().arrays.bind(rows.py()), "")?,
+            None => ChainArrays::of(weights.cast()?, "")?,
+        };
         let labels = arrays.start.as_array().len();
         let allowed = allowed.map(|given| mask("allowed", &given, [n, labels])).transpose()?;
         let forbidden = forbidden.map(|given| mask("forbidden", &given, [labels, labels])).transpose()?;
-        Ok(Self { sequences, arrays, beam, allowed, forbidden })
+        Ok(Self { sequences, arrays, ready, beam, allowed, forbidden })
     }
 
     /// What a search of the core finds.
     fn run<T: Send>(
         &self,
         rows: &Bound<'py, PyAny>,
-        search: impl FnOnce(&dyn Matrix, &Sequences, &ChainWeights, Limits, &Signals) -> error::Result<T> + Send,
+        search: impl FnOnce(&dyn Matrix, &Sequences, SearchWeights, Limits, &Signals) -> error::Result<T> + Send,
     ) -> PyResult<T> {
         let (weights, sequences) = (self.arrays.weights()?, &self.sequences);
+        let checked = self.ready.as_ref().map(|ready| &ready.get().checked);
+        let weights = SearchWeights { weights: &weights, checked };
         let (allowed, forbidden) = (self.allowed.as_deref(), self.forbidden.as_deref());
         let limits = Limits { beam: self.beam, allowed, forbidden };
-        let signals = Signals::new();
-        let done = with_rows(rows, |rows| search(rows, sequences, &weights, limits, &signals))?;
-        signals.settle(done, rows.py(), false)
+        call_on(rows, |rows, signals| search(rows, sequences, weights, limits, signals))
     }
 }
 
@@ -303,7 +419,7 @@ type LabelsAnd<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 fn sequence_decode<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
-    weights: &Bound<'py, PyDict>,
+    weights: &Bound<'py, PyAny>,
     threads: usize,
     beam: Option<usize>,
     allowed: Option<PyReadonlyArray2<'py, bool>>,
@@ -325,7 +441,7 @@ type PyBest<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<
 fn sequence_k_best<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
-    weights: &Bound<'py, PyDict>,
+    weights: &Bound<'py, PyAny>,
     k: usize,
     threads: usize,
     beam: Option<usize>,
@@ -352,7 +468,7 @@ fn sequence_k_best<'py>(
 fn sequence_margins<'py>(
     rows: &Bound<'py, PyAny>,
     lengths: PyReadonlyArray1<'py, i64>,
-    weights: &Bound<'py, PyDict>,
+    weights: &Bound<'py, PyAny>,
     threads: usize,
     beam: Option<usize>,
     allowed: Option<PyReadonlyArray2<'py, bool>>,
@@ -371,6 +487,7 @@ type PyFeatures<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 #[pyfunction]
 #[pyo3(signature = (w, u, truth, answer, *, step, t))]
 fn structured_update<'py>(
+    py: Python<'py>,
     mut w: PyReadwriteArray1<'py, f64>,
     mut u: PyReadwriteArray1<'py, f64>,
     truth: PyFeatures<'py>,
@@ -381,7 +498,7 @@ fn structured_update<'py>(
     let truth = (truth.0.as_slice()?, truth.1.as_slice()?);
     let answer = (answer.0.as_slice()?, answer.1.as_slice()?);
     let (w, u) = (w.as_slice_mut()?, u.as_slice_mut()?);
-    Ok(standard(|| general::mend(w, u, (truth, answer), step, t))?)
+    call(py, |_| general::mend(w, u, (truth, answer), step, t))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -389,5 +506,8 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sequence_decode, m)?)?;
     m.add_function(wrap_pyfunction!(sequence_k_best, m)?)?;
     m.add_function(wrap_pyfunction!(sequence_margins, m)?)?;
+    m.add_function(wrap_pyfunction!(sequence_weights, m)?)?;
+    m.add_function(wrap_pyfunction!(attribute_rows, m)?)?;
+    m.add_class::<SequenceWeights>()?;
     m.add_function(wrap_pyfunction!(structured_update, m)?)
 }

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
-use super::border::signals::Signals;
+use super::border::call::call;
 use crate::text::{self, Base, CsrArrays, Rules};
 
 type Parts<'py> = (
@@ -31,10 +31,8 @@ fn read_svmlight(
     max_ratio: f64,
     block: Option<usize>,
 ) -> PyResult<Parts<'_>> {
-    let signals = Signals::new();
     let (rules, block) = (rules(zero_based, refuse_query_ids, max_ratio), block.unwrap_or(text::BLOCK));
-    let table = py.detach(|| text::read(&paths, rules, threads, block, &signals));
-    Ok(parts(py, signals.settle(table, py, false)?))
+    Ok(parts(py, call(py, |signals| text::read(&paths, rules, threads, block, signals))?))
 }
 
 /// The same of a part of the file of this name: whole lines, with so many before them.
@@ -49,8 +47,7 @@ fn read_svmlight_part(
     refuse_query_ids: bool,
 ) -> PyResult<Parts<'_>> {
     let rules = rules(zero_based, refuse_query_ids, f64::INFINITY);
-    let table = py.detach(|| text::read_part(&path, &part, lines_before, rules));
-    Ok(parts(py, Signals::new().settle(table, py, false)?))
+    Ok(parts(py, call(py, |_| text::read_part(&path, &part, lines_before, rules))?))
 }
 
 fn rules(zero_based: Option<bool>, refuse_query_ids: bool, max_ratio: f64) -> Rules {

@@ -8,6 +8,7 @@ use crate::arith::gram::{LEFT, MOST_COLUMNS, RIGHT, WIDTH, products, vote_next};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
 use crate::memory::Grow;
+use crate::rows::pass::visit::Tie;
 
 /// Rows of which one is made i16 for each so many columns at most, if they are sparse: below that,
 /// it is faster to go over their entries.
@@ -49,6 +50,7 @@ pub struct Ballot<'a> {
     /// Of the weights and of the intercept.
     pub steps: &'a [[f64; 2]],
     pub counts: &'a [i64],
+    pub tie: Tie,
     pub voted_on: &'a Narrow,
     /// Of the vector before the first one, for each row; then of the last one.
     pub activations: &'a mut [f64],
@@ -83,7 +85,8 @@ impl Leaf for Ballot<'_> {
         }
         let made = self.steps.iter().zip(self.counts).zip(self.scratch.chunks(width));
         for ((&steps, &count), products) in made {
-            vote_next(steps, products, count, self.activations, self.votes);
+            let votes = [count, self.tie.votes_at_zero(count)];
+            vote_next(steps, products, votes, self.activations, self.votes);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, NUMBERS};
 
 pub use ballot::{Ballot, Narrow};
-pub use columns::{Chosen, Entries, Listed, Postings, Renamed, RenamedRows};
+pub use columns::{Chosen, Entries, Listed, OwnColumns, Postings, Renamed, RenamedRows, over};
 pub use csr::{Csr, facts::Facts};
 pub use dense::Dense;
 pub use pass::joint::Spread;
@@ -29,8 +29,10 @@ pub use pass::visit::{Cursor, Mistake, PassiveAggressive, Stop, Tie, Visit, inte
 pub use survey::Survey;
 pub use weights::arranged::Arranged;
 pub use weights::pending::settled;
-pub(crate) use weights::planes::column_stride;
-pub use weights::planes::{Activations, Head, Magnitude, Planes, Weights, in_tiles};
+pub use weights::planes::{Activations, Head, Magnitude, Planes, Weights};
+pub use weights::shared::Shared;
+pub use weights::table::{Layout, Table, in_tiles};
+pub use weights::undo::Undo;
 
 /// What a run goes over: examples by number, and the weights that suit them. Object safe: everything above
 /// this trait is compiled once.
@@ -44,6 +46,16 @@ pub trait Examples: Sync {
 
     /// Number of weights of a plane.
     fn columns(&self) -> usize;
+
+    /// How the weights stand for [`Examples::learn`].
+    fn layout(&self) -> Layout {
+        Layout::ByPlane
+    }
+
+    /// No finite |number| of an example is larger. Infinite: nobody has looked, or one is not finite.
+    fn largest(&self) -> f64 {
+        f64::INFINITY
+    }
 
     /// How many examples make a block: few enough that those of its log are still in cache.
     fn block(&self, planes: usize) -> usize;
@@ -71,8 +83,16 @@ pub trait Examples: Sync {
 
 /// Checked, immutable rows of a matrix.
 pub trait Rows: Examples {
+    /// `out += c*x` for one row, column j at `j*step + first` of `out`.
+    fn axpy_at(&self, row: usize, c: f64, out: &mut [f64], place: (usize, usize));
+
+    /// Keeps what it will change. False: there is no memory.
+    fn keep(&self, row: usize, numbers: &[f64], place: (usize, usize), undo: &mut Undo) -> bool;
+
     /// `out += c*x` for one row.
-    fn axpy(&self, row: usize, c: f64, out: &mut [f64]);
+    fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
+        self.axpy_at(row, c, out, (1, 0));
+    }
 
     /// Writes a row as f64.
     fn write(&self, row: usize, out: &mut [f64]) {
@@ -124,9 +144,21 @@ pub trait Matrix: Rows {
     /// A row in terms of some columns.
     fn rename(&self, row: usize, chosen: &Chosen, out: &mut Renamed) -> Result<()>;
 
-    /// Calls `work` with these rows over the columns alone in which they have entries, each at its place, if
-    /// there are many more columns than entries. If not: false, and nothing is done.
-    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool>;
+    /// The columns in which these rows have entries, and some `more`, if to go over these alone is less work
+    /// for so many planes.
+    fn own_columns(
+        &self,
+        _planes: usize,
+        _more: &[usize],
+        _monitor: &dyn Monitor,
+    ) -> Result<Option<OwnColumns>> {
+        Ok(None)
+    }
+
+    /// Calls `work` with these rows over such columns alone, each at its place.
+    fn over(&self, _own: &OwnColumns, _work: &mut dyn FnMut(&dyn Matrix) -> Result<()>) -> Result<()> {
+        Err(arranged_otherwise())
+    }
 
     /// One value; +0.0 where none is stored.
     fn value(&self, row: usize, column: usize) -> f64;

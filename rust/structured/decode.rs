@@ -27,17 +27,47 @@ pub struct Limits<'a> {
     pub forbidden: Option<&'a [bool]>,
 }
 
+/// The frame of weights that were checked: it stays for many searches, of which short ones take less time than
+/// to make it.
+pub struct CheckedFrame {
+    frame: Frame<f64>,
+    columns: usize,
+}
+
+impl CheckedFrame {
+    pub fn new(weights: &ChainWeights, monitor: &dyn Monitor) -> Result<Self> {
+        standard(|| {
+            let columns = weights.emission.columns();
+            weights.check(columns, monitor)?;
+            Ok(Self { frame: Frame::new(weights)?, columns })
+        })
+    }
+}
+
+/// The weights of a search, and their frame if there is one.
+#[derive(Clone, Copy)]
+pub struct SearchWeights<'a> {
+    pub weights: &'a ChainWeights<'a>,
+    pub checked: Option<&'a CheckedFrame>,
+}
+
+impl<'a> From<&'a ChainWeights<'a>> for SearchWeights<'a> {
+    fn from(weights: &'a ChainWeights<'a>) -> Self {
+        Self { weights, checked: None }
+    }
+}
+
 /// Writes the labels of every row, and the score of every sequence.
-pub fn decode(
+pub fn decode<'a>(
     rows: &dyn Matrix,
     sequences: &Sequences,
-    weights: &ChainWeights,
-    limits: Limits,
+    weights: impl Into<SearchWeights<'a>>,
+    limits: Limits<'a>,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     standard(|| {
-        let prepared = Prepared::new(rows, weights, limits, monitor)?;
+        let prepared = Prepared::new(rows, weights.into(), limits, monitor)?;
         let (mut path, mut scores) = (filled(0, rows.len())?, filled(0.0, sequences.len())?);
         let mut places = collected(by_sequence(&mut path, sequences).zip(&mut scores))?;
         each_sequence(rows, sequences, &prepared, &mut places, threads, monitor, |found, (path, score)| {
@@ -99,9 +129,15 @@ impl Columns<f64> for StoredWeights<'_> {
     }
 }
 
+/// The frame of weights, made for one call, or lent.
+enum Held<'a> {
+    Own(Frame<f64>),
+    Lent(&'a Frame<f64>),
+}
+
 /// What all searches read.
 pub(super) struct Prepared<'a> {
-    frame: Frame<f64>,
+    frame: Held<'a>,
     emission: StoredWeights<'a>,
     pair: Option<StoredWeights<'a>>,
     limits: Limits<'a>,
@@ -111,11 +147,20 @@ impl<'a> Prepared<'a> {
     /// Checks weights and limits.
     pub fn new(
         rows: &dyn Matrix,
-        weights: &'a ChainWeights<'a>,
+        SearchWeights { weights, checked }: SearchWeights<'a>,
         limits: Limits<'a>,
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        weights.check_for(rows, monitor)?;
+        match checked {
+            None => weights.check_for(rows, monitor)?,
+            Some(CheckedFrame { columns, .. }) if *columns != rows.columns() => {
+                return Err(Error::Invalid(format!(
+                    "rows must have {columns} columns, as the weights, got {}",
+                    rows.columns()
+                )));
+            }
+            Some(_) => {}
+        }
         check_beam(limits.beam)?;
         let labels = weights.labels();
         let masks = [
@@ -129,13 +174,22 @@ impl<'a> Prepared<'a> {
                 )));
             }
         }
-        let mut frame = Frame::new(weights)?;
-        if let Some(forbidden) = limits.forbidden {
-            frame.forbid(forbidden);
-        }
-        let emission = StoredWeights::new(&weights.emission, frame.shape, 1)?;
-        let pair =
-            weights.pair.as_ref().map(|pair| StoredWeights::new(pair, frame.shape, frame.shape.labels));
+        let frame = match (checked, limits.forbidden) {
+            (Some(checked), None) => Held::Lent(&checked.frame),
+            (checked, forbidden) => {
+                let mut frame = match checked {
+                    Some(checked) => checked.frame.widened()?,
+                    None => Frame::new(weights)?,
+                };
+                if let Some(forbidden) = forbidden {
+                    frame.forbid(forbidden);
+                }
+                Held::Own(frame)
+            }
+        };
+        let shape = Shape::new(labels);
+        let emission = StoredWeights::new(&weights.emission, shape, 1)?;
+        let pair = weights.pair.as_ref().map(|pair| StoredWeights::new(pair, shape, labels));
         let pair = pair.transpose()?;
         Ok(Self { frame, emission, pair, limits })
     }
@@ -185,14 +239,21 @@ pub(super) fn too_large(number: usize) -> Error {
 }
 
 impl<'a> Prepared<'a> {
+    fn frame(&self) -> &Frame<f64> {
+        match &self.frame {
+            Held::Own(frame) => frame,
+            Held::Lent(frame) => frame,
+        }
+    }
+
     fn model(&self) -> SearchModel<'_, f64, StoredWeights<'a>> {
-        SearchModel { frame: &self.frame, emission: &self.emission, pair: self.pair.as_ref() }
+        SearchModel { frame: self.frame(), emission: &self.emission, pair: self.pair.as_ref() }
     }
 }
 
 impl Searcher {
     fn new(prepared: &Prepared) -> Result<Self> {
-        let lattice = Lattice::new(prepared.frame.shape, prepared.pair.is_some())?;
+        let lattice = Lattice::new(prepared.frame().shape, prepared.pair.is_some())?;
         Ok(Self { lattice, entries: Entries::default(), terms: Terms::default() })
     }
 
@@ -204,7 +265,7 @@ impl Searcher {
         prepared: &'a Prepared<'a>,
         monitor: &dyn Monitor,
     ) -> Result<Found<'a>> {
-        let Prepared { frame, limits, .. } = prepared;
+        let (frame, limits) = (prepared.frame(), prepared.limits);
         let Self { lattice, entries, terms } = self;
         entries.clear();
         rows.gather(part.clone(), entries)?;

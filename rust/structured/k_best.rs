@@ -13,11 +13,11 @@
 //! - Paper: V. Jimenez, A. Marzal, "Computing the k shortest paths: a new algorithm and an experimental
 //!   comparison", WAE 1999: the recursive enumeration algorithm.
 
-use super::decode::{Found, Limits, Prepared, each_sequence, too_large};
+use super::Sequences;
+use super::decode::{Found, Limits, Prepared, SearchWeights, each_sequence, too_large};
 use super::frame::Frame;
 use super::lattice::Lattice;
 use super::terms::Terms;
-use super::{ChainWeights, Sequences};
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled};
@@ -33,12 +33,12 @@ pub struct Best {
 }
 
 /// Finds the k best label sequences of every sequence, or all of them if there are fewer.
-pub fn k_best(
+pub fn k_best<'a>(
     rows: &dyn Matrix,
     sequences: &Sequences,
-    weights: &ChainWeights,
+    weights: impl Into<SearchWeights<'a>>,
     k: usize,
-    limits: Limits,
+    limits: Limits<'a>,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Best>> {
@@ -46,7 +46,7 @@ pub fn k_best(
         return Err(Error::Invalid("k must be at least 1, got 0".into()));
     }
     standard(|| {
-        let prepared = Prepared::new(rows, weights, limits, monitor)?;
+        let prepared = Prepared::new(rows, weights.into(), limits, monitor)?;
         let mut all = filled(Best::default(), sequences.len())?;
         each_sequence(rows, sequences, &prepared, &mut all, threads, monitor, |found, best| {
             enumerate(found, k, best, monitor)

@@ -10,10 +10,10 @@
 //!   margin of a sequence is the difference of its two best scores.
 //! - Cost: that of a second search.
 
-use super::decode::{Found, Limits, Prepared, by_sequence, each_sequence, too_large};
+use super::Sequences;
+use super::decode::{Found, Limits, Prepared, SearchWeights, by_sequence, each_sequence, too_large};
 use super::lattice::Lattice;
 use super::terms::Terms;
-use super::{ChainWeights, Sequences};
 use crate::arith::environment::standard;
 use crate::arith::lattice::best_of_all;
 use crate::arith::simd::{Leaf, Simd, dispatch};
@@ -23,16 +23,16 @@ use crate::monitor::{Monitor, Pace};
 use crate::rows::Matrix;
 
 /// Writes the labels of every row, and their margins.
-pub fn margins(
+pub fn margins<'a>(
     rows: &dyn Matrix,
     sequences: &Sequences,
-    weights: &ChainWeights,
-    limits: Limits,
+    weights: impl Into<SearchWeights<'a>>,
+    limits: Limits<'a>,
     threads: usize,
     monitor: &dyn Monitor,
 ) -> Result<(Vec<u32>, Vec<f64>)> {
     standard(|| {
-        let prepared = Prepared::new(rows, weights, limits, monitor)?;
+        let prepared = Prepared::new(rows, weights.into(), limits, monitor)?;
         let (mut path, mut margins) = (filled(0, rows.len())?, filled(0.0, rows.len())?);
         let parts = by_sequence(&mut path, sequences).zip(by_sequence(&mut margins, sequences));
         let mut places = collected(parts)?;

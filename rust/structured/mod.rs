@@ -27,7 +27,7 @@ mod terms;
 mod weights;
 
 pub use chain::{Chain, ChainRun, ChainSettings, Mending};
-pub use decode::{Limits, decode};
+pub use decode::{CheckedFrame, Limits, SearchWeights, decode};
 pub use k_best::{Best, k_best};
 pub use margins::margins;
 pub use sequences::Sequences;

@@ -60,10 +60,8 @@ impl ChainWeights<'_> {
     /// The same before a search that reads the weights of these rows alone: of far more columns than entries
     /// no others are looked at.
     pub fn check_for(&self, rows: &dyn Matrix, monitor: &dyn Monitor) -> Result<()> {
-        let columns = rows.columns();
-        let is_checked =
-            rows.over_own_columns(&mut |_, own| self.check_some(columns, Some(&own), monitor))?;
-        if is_checked { Ok(()) } else { self.check(columns, monitor) }
+        let own = rows.own_columns(self.labels(), &[], monitor)?;
+        self.check_some(rows.columns(), own.as_ref().map(|own| &own.chosen), monitor)
     }
 
     fn check_some(&self, columns: usize, some: Option<&Chosen>, monitor: &dyn Monitor) -> Result<()> {

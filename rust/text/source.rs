@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
     fn fill(&mut self, reader: &mut dyn Read, block: &mut Block) -> std::result::Result<bool, Trouble> {
         let (room, rest) = (&mut block.room, &mut self.rest);
         let mut filled = rest.len();
-        grow(room, self.block.max(2 * filled) + 1)?;
+        grow(room, self.block.max(2 * filled).saturating_add(1))?;
         room[..filled].copy_from_slice(rest);
         rest.clear();
         loop {
@@ -173,7 +173,7 @@ impl From<io::Error> for Trouble {
 
 /// Makes room for so many bytes and the padding.
 fn grow(room: &mut Vec<u8>, length: usize) -> std::result::Result<(), Trouble> {
-    let more = (length + PADDING).saturating_sub(room.len());
+    let more = length.saturating_add(PADDING).saturating_sub(room.len());
     room.try_reserve_exact(more).map_err(|_| Trouble::Memory)?;
     room.resize(room.len() + more, b'\n');
     Ok(())

@@ -10,7 +10,7 @@ use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{Learner, Problem, Run, Settings, State};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Matrix, Spread};
+use perceptron_rs::rows::{Csr, Dense, Matrix, Spread, Table, Tie};
 
 use super::every_request_refused;
 
@@ -58,7 +58,7 @@ fn settings(joint: bool) -> Settings {
 
 fn zeros(columns: usize) -> Result<State> {
     let planes = CLASSES as usize;
-    let (coef, intercept) = (filled(0.0, planes * columns)?, filled(0.0, planes)?);
+    let (coef, intercept) = (Table::zero([planes, columns]), filled(0.0, planes)?);
     Ok(State { coef, intercept, seen: filled(0, planes)?, ages: None })
 }
 
@@ -166,6 +166,7 @@ fn answers_of_every_kind() {
             intercept: &[0.0; 3],
             seen: &[N as i64; 3],
             counts: &counts,
+            tie: Tie::Mistake,
             norms: &norms,
             drawn: &[1; 3],
         };

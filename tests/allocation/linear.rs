@@ -1,16 +1,20 @@
 //! Fits, scores and votes of the linear learners, on one thread: what starts another takes memory of a
 //! constant size, which the standard library cannot be refused.
 
+use std::cell::RefCell;
+
 use perceptron_rs::arith::value::Value;
 use perceptron_rs::error::Result;
 use perceptron_rs::memory::{boxed, collected, filled};
-use perceptron_rs::online::averaged::{Averaged, average};
+use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::pocket::{Check, Pocket};
 use perceptron_rs::online::voted::{Log, Sums, Voted, replay};
-use perceptron_rs::online::{Learner, Penalty, Problem, Run, Settings, State, VoteVectors, scores, votes};
+use perceptron_rs::online::{
+    Learner, Model, Penalty, Problem, Run, Settings, State, VoteVectors, scores, votes,
+};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Tolerance};
+use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Rows, Spread, Table, Tie, Tolerance};
 
 use super::every_request_refused;
 
@@ -36,11 +40,10 @@ const RULES: [Rule; 5] = [
 fn learner(rule: Rule, state: &State) -> Result<Box<dyn Learner>> {
     Ok(match rule {
         Rule::Plain => Box::new(Perceptron), // of no size
-        Rule::Averaged => boxed(Averaged {
-            coef: filled(0.0, state.coef.len())?,
-            intercept: filled(0.0, state.intercept.len())?,
-            fit_intercept: true,
-        })?,
+        Rule::Averaged => {
+            let intercept = filled(0.0, state.intercept.len())?;
+            boxed(Averaged::new(Table::zero(state.coef.shape()), intercept, true)?)?
+        }
         Rule::Voted => boxed(Voted::new(state.intercept.len())?)?,
         Rule::Pocket(check, average) => boxed(Pocket::new(check, average, true, state, &())?)?,
     })
@@ -48,7 +51,7 @@ fn learner(rule: Rule, state: &State) -> Result<Box<dyn Learner>> {
 
 fn copy(state: &State) -> Result<State> {
     Ok(State {
-        coef: collected(state.coef.iter().copied())?,
+        coef: state.coef.copy(&())?,
         intercept: collected(state.intercept.iter().copied())?,
         seen: collected(state.seen.iter().copied())?,
         ages: state.ages.as_ref().map(|ages| collected(ages.iter().copied())).transpose()?,
@@ -82,7 +85,9 @@ fn check(
     rule: Rule,
 ) {
     let problem = Problem::new(rows, labels, weights, settings).expect("valid");
-    let bits = |state: State| -> Vec<u64> { state.coef.iter().map(|w| w.to_bits()).collect() };
+    let bits = |state: State| -> Vec<u64> {
+        state.coef.by_plane(&()).expect("memory").iter().map(|w| w.to_bits()).collect()
+    };
     let expected = bits(fit(&problem, start, rule).expect("memory"));
     let requests = every_request_refused(|| fit(&problem, start, rule));
     assert!(requests > 10, "{requests}");
@@ -101,7 +106,7 @@ fn labels(classes: u32) -> Vec<u32> {
 fn zeros(settings: &Settings) -> State {
     let planes = settings.planes();
     let ages = settings.penalty.map(|_| vec![0; planes * D]);
-    State { coef: vec![0.0; planes * D], intercept: vec![0.0; planes], seen: vec![0; planes], ages }
+    State { coef: Table::zero([planes, D]), intercept: vec![0.0; planes], seen: vec![0; planes], ages }
 }
 
 /// A matrix as it may be stored: floats, bytes, small and large whole numbers, ones; with all entries or with
@@ -210,10 +215,44 @@ fn fits_that_leave_the_exact_integers() {
     for positive in [vec![1], vec![0, 1, 2]] {
         let settings = Settings { eta: 1000.0, ..Settings::new(positive) };
         let mut start = zeros(&settings);
-        start.coef.fill(f64::from((1 << 30) - 1)); // the largest that may be exact
+        start.coef.own(&()).expect("memory").fill(f64::from((1 << 30) - 1)); // the largest that may be exact
         for rule in [Rule::Plain, Rule::Averaged, Rule::Voted] {
             Layouts::new().each(|rows| check(rows, &labels(3), None, &settings, &start, rule));
         }
+    }
+}
+
+/// All that a model has learnt.
+fn learnt(model: &Model) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
+    let bits = |numbers: &[f64]| -> Vec<u64> { numbers.iter().map(|w| w.to_bits()).collect() };
+    let numbers = |table: &Table| bits(&table.clone().by_plane(&()).expect("memory"));
+    let (sums, averages) = (model.sums().map(|(u, _)| numbers(u)), model.answer(&()).expect("memory").1);
+    let weights = numbers(&model.weights(&()).expect("memory"));
+    ([weights, sums.unwrap_or_default()].concat(), bits(&averages), model.seen().to_vec())
+}
+
+#[test]
+fn passes_in_place_leave_the_model_as_it_was() {
+    const ROWS: usize = 4;
+    let (all, labels, settings) = (Layouts::new(), labels(3), Settings::new(vec![0, 1, 2]));
+    let dense = Dense::new(&all.floats[..ROWS * D], ROWS, D).expect("shape");
+    let csr = all.csr(&all.floats);
+    for (rows, averaged) in [(&dense as &dyn Matrix, false), (&dense, true), (&csr, false), (&csr, true)] {
+        let labels = &labels[..rows.len()];
+        let mut model = Model::zero([3, D], averaged).expect("memory");
+        model.learn(rows, labels, None, &settings, &()).expect("a pass");
+        let (before, mut other) = (learnt(&model), model.clone());
+        assert!(model.learns_in_place(rows, &settings));
+        other.learn(rows, labels, None, &settings, &()).expect("a pass");
+        let (expected, model) = (learnt(&other), RefCell::new(model));
+        drop(other);
+        let requests = every_request_refused(|| {
+            let done = model.borrow_mut().learn(rows, labels, None, &settings, &());
+            assert!(done.is_ok() || learnt(&model.borrow()) == before);
+            done
+        });
+        assert!(requests > 10 && before != expected);
+        assert_eq!(learnt(&model.borrow()), expected);
     }
 }
 
@@ -226,16 +265,14 @@ fn passes_over_few_rows() {
         let problem = Problem::new(rows, &labels, None, &settings).expect("valid");
         every_request_refused(|| {
             let state = copy(&start)?;
-            let mut sums = Averaged {
-                coef: filled(0.0, state.coef.len())?,
-                intercept: filled(0.0, state.intercept.len())?,
-                fit_intercept: true,
-            };
+            let zeros = Table::zero(state.coef.shape());
+            let mut sums = Averaged::new(zeros, filled(0.0, state.intercept.len())?, true)?;
             let mut run = Run::start(&problem, state, &mut sums, &())?;
             run.epoch(&problem, &mut sums, 0, &())?;
-            let state = run.finish(&problem, &mut sums, &())?;
-            let mut means = filled(0.0, state.coef.len())?;
-            average([&state.coef, &sums.coef], &state.seen, D, &(), &mut means)
+            run.end_all(&problem, &mut sums, &())?;
+            let (state, sums) = (run.take(&())?, sums.take_sums()?);
+            let Some((u, _)) = sums else { return Ok(()) };
+            state.coef.zipped(&u, |_, w, u| w - u, &()).map(|_| ())
         });
     });
 }
@@ -266,7 +303,14 @@ fn votes_and_the_vectors_made_again() {
     Layouts::new().each(|stored| {
         for unit in [1.0, 0.1] {
             let coef = vec![unit; 2 * D];
-            let vectors = VoteVectors { stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
+            let vectors = VoteVectors {
+                stored,
+                log,
+                coef: &coef,
+                intercept: &[0.0; 2],
+                counts: &counts,
+                tie: Tie::Mistake,
+            };
             every_request_refused(|| {
                 let mut out = filled(0, N * 2)?;
                 votes(stored, &vectors, 1, &(), &mut out)
@@ -275,7 +319,14 @@ fn votes_and_the_vectors_made_again() {
         // Few entries: one vector after the other.
         let (indptr, one) = ([0_i32, 1], [0_i32]);
         let few = Csr::new(&indptr, &one, &[0.5], D).expect("a matrix");
-        let vectors = VoteVectors { stored, log, coef: &[0.1; 2 * D], intercept: &[0.0; 2], counts: &counts };
+        let vectors = VoteVectors {
+            stored,
+            log,
+            coef: &[0.1; 2 * D],
+            intercept: &[0.0; 2],
+            counts: &counts,
+            tie: Tie::Mistake,
+        };
         every_request_refused(|| votes(&few, &vectors, 1, &(), &mut [0; 2]));
         every_request_refused(|| {
             let zeros = |len| filled(0.0, len);

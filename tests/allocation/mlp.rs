@@ -19,7 +19,7 @@ fn layers_start_learn_and_answer() {
     let mut out = vec![0.0; n * 3];
     let out = RefCell::new(&mut out);
     let requests = every_request_refused(|| {
-        let network = Network::start(&[d, 4, 3], Activation::Tanh, 1)?;
+        let network = Network::start(&[d, 4, 3], Activation::Tanh, 1, &())?;
         let weights = Some(collected(labels.iter().map(|_| 0.5))?);
         let mut run =
             NetworkRun::start(&rows, collected(labels.iter().copied())?, weights, network, settings)?;

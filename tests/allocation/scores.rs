@@ -5,7 +5,7 @@ use perceptron_rs::kernel::{self, Answer, Kernel, predict};
 use perceptron_rs::mlp::{LayerView, scores as neurons};
 use perceptron_rs::online::voted::Log;
 use perceptron_rs::online::{VoteVectors, scores, votes};
-use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix};
+use perceptron_rs::rows::{Arranged, Csr, Dense, Matrix, Tie};
 use perceptron_rs::structured::{ChainWeights, Limits, Sequences, Sparse, decode};
 
 use super::most_memory;
@@ -48,7 +48,14 @@ fn votes_of_few_entries() {
     let (row, ones): (Vec<i64>, _) = ((0..MADE as i64).collect(), [1.0; MADE]);
     let log = Log::new(&[0, 10, MADE as i64], &row, &ones, &ones, MADE).expect("a log");
     let (coef, counts) = (vec![0.5; 2 * D], [1; MADE + 2]);
-    let vectors = VoteVectors { stored: &stored, log, coef: &coef, intercept: &[0.0; 2], counts: &counts };
+    let vectors = VoteVectors {
+        stored: &stored,
+        log,
+        coef: &coef,
+        intercept: &[0.0; 2],
+        counts: &counts,
+        tie: Tie::Mistake,
+    };
     few(|rows| {
         let taken = most_memory(|| votes(rows, &vectors, 1, &(), &mut [0; 4]).expect("little"));
         assert!(taken < 8 * D, "{taken} bytes");
@@ -68,6 +75,7 @@ fn kernel_values_with_stored_rows() {
         intercept: &[0.0],
         seen: &[0],
         counts: &[0],
+        tie: Tie::Mistake,
         norms: &[0.0],
         drawn: &[0],
     };

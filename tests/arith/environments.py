@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.settings import Budget, Chain, Kernel, KernelSpec, Sequences
+from perceptron_rs.training.driver import Schedule, follow
 from tests.support import learn, run_of
 
 STANDARD = _core._STANDARD_FLOAT_CONTROL

@@ -95,7 +95,7 @@ def answers(trainer):
     ballots = trainer.start(9) | voted | {"log_bias": voted["log_step"]}
     yield engine.replay(rows, ballots, upto=np.diff(voted["log_start"]))
     counts = np.arange(len(voted["log_row"]) + 1)
-    yield engine.votes(rows, rows, ballots | {"log_count": counts}, threads=1)
+    yield engine.votes(rows, rows, ballots | {"log_count": counts}, tie="mistake", threads=1)
     ages = {"ages": np.arange(9)[np.newaxis], "coef": X[:1]}
     for penalty in ((0.0, 0.01), (0.1, 0.4)):
         yield engine.settled(ages, eta0=0.1, penalty=penalty)

@@ -16,9 +16,10 @@ from sklearn.base import clone
 from perceptron_rs import AveragedPerceptron, Perceptron, load, reproduce
 from perceptron_rs._core import Blake3
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, key_name
-from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.models import describe
+from perceptron_rs.rows.examples import examples
+from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.testing.parity import _forms
 
 rng = np.random.default_rng(5)
@@ -282,7 +283,7 @@ def test_keyed_digests(form, tmp_path):
 
 def test_a_key_goes_nowhere(tmp_path):
     model = Perceptron(audit=True, audit_key=KEY).fit(X, LABELS)
-    shown = repr(model) + model._repr_html_() + repr(model.get_params()) + repr(vars(model))
+    shown = repr(model) + model._repr_html_() + repr(model.get_params()) + repr(flat(model))
     for text in (repr(KEY), repr(KEY)[2:-1], KEY.hex()):
         assert text not in shown
     with pytest.raises(

@@ -34,6 +34,7 @@ def test_what_it_holds(tmp_path):
     assert found["model"] == {
         **{name: description[name] for name in names},
         "starts_from_weights": False,
+        "rounded": None,
         "file": "m",
         **sizes[path],
         **own,

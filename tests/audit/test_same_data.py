@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from perceptron_rs import (
+    KernelPerceptron,
     MultilayerPerceptron,
     Perceptron,
     SequencePerceptron,
@@ -23,29 +24,74 @@ from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io import open_arrays
 from perceptron_rs.testing.parity import ways
 
-from .problems import LEARNERS, SHORT, TAGGED, WEIGHT, X, Y, fitted, refused, rng, saved
+from .problems import CLASSES, LEARNERS, SHORT, TAGGED, WEIGHT, X, Y, fitted, refused, rng, saved
 
 TWO = (Y == "ham").astype(np.int64)
+SETS = (X[:, :3] > 0).astype(np.int64)
 
 
 @pytest.mark.parametrize(
-    ("y", "again"),
+    ("y", "again", "is_equal"),
     [
-        (Y, Y.astype(object)),
-        (Y, Y.astype("U40")),
-        (Y.astype(object), Y.tolist()),
-        (TWO, TWO.astype(np.int8)),
-        (TWO, TWO.astype(np.uint64)),
-        (TWO, TWO.astype(np.float32)),
+        (Y, Y.astype("U40"), True),
+        (Y.astype("U40"), Y.tolist(), True),
+        (TWO, TWO.tolist(), True),
+        (TWO, TWO.astype(np.int32), False),
+        (TWO, TWO.astype(np.uint64), False),
+        (TWO.astype(np.float32), TWO, False),
     ],
 )
-def test_equal_labels_of_another_type(y, again, tmp_path):
-    for learn in (lambda: Perceptron(**SHORT).fit(X, y), lambda: Perceptron(**SHORT).fit_stream((X, y))):
-        model = learn()
-        assert reproduce(model, X, again)
-        assert reproduce(saved(model, tmp_path), X, again)
-    model = SequencePerceptron(max_iter=2, audit=True).fit(X, y, lengths=[13] * 100)
-    assert reproduce(model, X, again, lengths=[13] * 100)
+def test_a_training_on_labels_of_another_type_makes_classes_of_that_type(y, again, is_equal, tmp_path):
+    lengths = {"lengths": [13] * 100}
+    for model, more in (
+        (Perceptron(**SHORT).fit(X, y), {}),
+        (Perceptron(**SHORT).fit_stream((X, y)), {}),
+        (Perceptron(audit=True).partial_fit(X, y, classes=np.unique(y).tolist()), {}),
+        (SequencePerceptron(max_iter=2, audit=True).fit(X, y, **lengths), lengths),
+        (SequencePerceptron(max_iter=2, audit=True).fit_stream([(X, y, None, [13] * 100)]), lengths),
+    ):
+        for known in (model, saved(model, tmp_path)):
+            answer = reproduce(known, X, again, **more)
+            assert bool(answer) == is_equal, answer.message
+            assert is_equal or "give such labels" in answer.message
+
+
+def test_strings_are_objects_where_a_training_makes_them_so(tmp_path):
+    objects = Y.astype(object)
+    for learn in (
+        lambda y: Perceptron(**SHORT).fit(X, y),
+        lambda y: Perceptron(audit=True).partial_fit(X, y, classes=CLASSES),
+        lambda y: SequencePerceptron(max_iter=2, audit=True).fit(X, y, lengths=[13] * 100),
+    ):
+        model = saved(learn(objects), tmp_path)
+        lengths = {"lengths": [13] * 100} if isinstance(model, SequencePerceptron) else {}
+        assert reproduce(model, X, objects, **lengths)
+        refused(reproduce(model, X, Y, **lengths), "numbers", 'classes_.*"object".*"str"')
+    model = Perceptron(**SHORT).fit_stream((X, objects))
+    assert model.classes_.dtype.kind == "U"
+    assert reproduce(model, X, objects)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda: Perceptron().fit(X, SETS),
+        lambda: Perceptron(audit=True).partial_fit(X, SETS),
+        lambda: Perceptron().fit_stream((X, SETS)),
+        lambda: KernelPerceptron(max_iter=1).fit(X, SETS),
+    ],
+)
+def test_columns_of_many_labels_have_their_numbers(learn):
+    model = learn()
+    assert reproduce(model, X, SETS)
+    model.classes_ = model.classes_ + 1
+    refused(reproduce(model, X, SETS), "data", "classes of the labels are .0, 1, 2. .* model .1, 2, 3.")
+
+
+def test_names_of_columns_of_labels_are_given_again(tmp_path):
+    model = saved(Perceptron(audit=True).partial_fit(X, SETS, classes=["a", "b", "c"]), tmp_path)
+    refused(reproduce(model, X, SETS), "data", "give such labels")
+    assert reproduce(model, X, SETS, classes=["a", "b", "c"])
 
 
 def test_booleans_are_no_labels_of_a_model_of_numbers():
@@ -114,7 +160,7 @@ def test_the_other_engine_is_a_witness(engine, monkeypatch):
     model = fitted(Perceptron(**SHORT, engine=engine), X[:200], Y[:200])
     asked = []
     monkeypatch.setattr(
-        "perceptron_rs.common.training.train.get_engine", lambda name: asked.append(name) or get_engine(name)
+        "perceptron_rs.training.train.get_engine", lambda name: asked.append(name) or get_engine(name)
     )
     for witness in ("rust", "reference", None):
         assert reproduce(model, X[:200], Y[:200], engine=witness)
@@ -135,7 +181,9 @@ def test_large_data_is_digested_beside_the_training(monkeypatch):
     assert reproduce(model, sp.csr_matrix(wide), y)
     assert model._calls[0].digests == fitted(Perceptron(**SHORT), sp.csr_matrix(wide), y)._calls[0].digests
     wide[2999, 99] = 0
-    refused(reproduce(model, wide, y), "data", "rows 2000 to 2999 differ in their entries or labels")
+    refused(
+        reproduce(model, wide, y), "data", "rows 2000 to 2999 differ somewhere in their entries or labels"
+    )
     bad = wide.copy()
     bad[5, 5] = np.inf
     with pytest.raises(ValueError, match="infinity"):

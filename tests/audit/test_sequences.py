@@ -87,11 +87,15 @@ def test_another_sequence_is_named(stream):
     x, y = [list(sequence) for sequence in X], [list(tags) for tags in Y]
     x[1050] = [["w=0"]] * len(x[1050])
     refused(
-        again(x, Y), "data", "^other data: sequences 0 to 1099 differ in their entries, labels or lengths$"
+        again(x, Y),
+        "data",
+        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths$",
     )
     y[3][0] = "V" if y[3][0] != "V" else "N"
     refused(
-        again(X, y), "data", "^other data: sequences 0 to 1099 differ in their entries, labels or lengths$"
+        again(X, y),
+        "data",
+        "^other data: sequences 0 to 1099 differ somewhere in their entries, labels or lengths$",
     )
     joined = [*X[:500], X[500] + X[501], *X[502:]], [*Y[:500], Y[500] + Y[501], *Y[502:]]
     refused(again(*joined), "data", "sequences" if stream else "has learnt from 1100 sequences, got 1099")

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
-import subprocess
-import sys
 import time
-from pathlib import Path
+from itertools import chain
 
 import numpy as np
 import pytest
 
-from perceptron_rs import digest, max_margin, mistake_bounds
+from perceptron_rs import AveragedPerceptron, Perceptron, digest, max_margin, mistake_bounds, trace
 from perceptron_rs.datasets import lecture
 
-pytestmark = pytest.mark.browser
-DOCS = Path(__file__).parents[2] / "docs"
-CORE = DOCS / "_static" / "lab" / "core.js"
+from .conftest import CORE, DOCS, Lab
 
+pytestmark = pytest.mark.browser
 OWN = "own&points=0.5,-1.25,2;3,1,0;-2,0.1,1;1,1,1;0,-3,2;-0.75,0.5,0"
 SIX = "data=six&intercept=no&tie=positive"
 LARGE = "kernel=poly&degree=20&gamma=1000000&t=2"
@@ -45,97 +41,6 @@ RUNS = [
     "data=noise&learner=pocket&t=650",
     "data=three&order=shuffled&seed=5&t=200",
 ]
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory) -> Path:
-    """The page as the documentation has it, without the other pages."""
-    if not CORE.exists():
-        pytest.skip("the lab is not built: make lab, which needs the target wasm32-unknown-unknown")
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
-    for name in ("lab.rst", "lab.html"):
-        shutil.copy(DOCS / name, source)
-    (source / "index.rst").write_text("Pages\n=====\n\n.. toctree::\n\n   lab\n", encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "-c",
-        DOCS,
-        "-D",
-        "extensions=sphinx.ext.autodoc,sphinx.ext.mathjax",
-    ]
-    subprocess.run([*command, "-D", "html_math_renderer=mathjax", source, built], check=True)
-    return built
-
-
-class Lab:
-    """The page, as somebody uses it."""
-
-    def __init__(self, browser, folder: Path) -> None:
-        self.browser, self.address = browser, (folder / "lab.html").as_uri()
-
-    def open(self, link: str = "") -> list[str]:
-        self.browser.open("about:blank")
-        asked = self.browser.open(f"{self.address}#{link}")
-        self.rest()
-        return asked
-
-    def run(self, script: str):
-        return self.browser.run(script)
-
-    def rest(self) -> None:
-        """Wait until all of a place is shown, or that nothing can be."""
-        end = time.monotonic() + 120
-        while not self.run(
-            "const lab = document.getElementById('lab');"
-            "return lab.dataset.at !== undefined || !!lab.querySelector('.lab-error')"
-        ):
-            assert time.monotonic() < end, self.text("status")
-            time.sleep(0.01)
-
-    def text(self, name: str) -> str:
-        """Return what is written there, with signs that Python reads."""
-        said = self.run(f"return document.getElementById('lab-{name}').textContent")
-        return said.replace("\N{MINUS SIGN}", "-")
-
-    def table(self) -> list[list[str]]:
-        """Return the rows of the table but the next one, with signs that Python reads."""
-        script = "return [...document.querySelectorAll('#lab-table tbody tr:not(.lab-next)')]"
-        rows = self.run(f"{script}.map(row => [...row.cells].map(cell => cell.textContent))")
-        return [[cell.replace("\N{MINUS SIGN}", "-") for cell in row] for row in rows]
-
-    def model(self):
-        """Run the code that is shown; return the model, and the digest that the page shows."""
-        names: dict[str, object] = {"print": lambda *args: None}
-        exec(self.text("code"), names)
-        return names["model"], self.text("digest")
-
-    def focused(self):
-        return self.browser.driver.switch_to.active_element
-
-    def press(self, *keys: str) -> None:
-        """Press keys where the focus is, and wait for what they do."""
-        self.focused().send_keys(*keys)
-        self.rest()
-
-    def reach(self, selector: str) -> None:
-        """Press Tab until an element has the focus."""
-        from selenium.webdriver.common.keys import Keys
-
-        for _ in range(120):
-            if self.run(f"return document.activeElement.matches({selector!r})"):
-                return
-            self.focused().send_keys(Keys.TAB)
-        raise AssertionError(f"Tab does not reach {selector}")
-
-
-@pytest.fixture
-def lab(browser, folder) -> Lab:
-    browser.resize(1400)
-    return Lab(browser, folder)
 
 
 @pytest.mark.parametrize("link", RUNS)
@@ -188,6 +93,72 @@ def test_the_margin_and_the_bound_are_certified_as_in_python(lab, intercept, bia
     assert [float(end) for end in ends.groups()] == [found.lower, found.upper]
     bounds = mistake_bounds(X, y, bias="none" if bias == "none" else "augmented")
     assert f"at most {math.floor(bounds.block_novikoff)} mistakes" in lab.text("bound")
+
+
+def drawn_states(number):
+    """Return links with places, and the step of each as Python has it: half of the predictions are right."""
+    rng, states, steps = np.random.default_rng(5), [], []
+    while len(states) < number:
+        X = np.round(rng.normal(size=(6, 2)) * 100) / 100
+        y = rng.permutation([0, 0, 0, 1, 1, 1])
+        intercept, rate, seed = bool(rng.integers(2)), float(rng.choice([1, 0.5, 0.1])), int(rng.integers(99))
+        tie, name = str(rng.choice(["mistake", "positive"])), str(rng.choice(["perceptron", "averaged"]))
+        points = ";".join(f"{a},{b},{k}" for (a, b), k in zip(X.tolist(), y.tolist(), strict=True))
+        link = f"data=own&points={points}&order=shuffled&seed={seed}&epochs=4&rate={rate}&learner={name}"
+        link += f"&intercept={'yes' if intercept else 'no'}&tie={tie}"
+        kind = AveragedPerceptron if name == "averaged" else Perceptron
+        model = kind(fit_intercept=intercept, eta0=rate, random_state=seed, tie=tie, max_iter=4, tol=None)
+        for step in trace(model, X, y, every="example"):
+            right = bool(rng.integers(2))
+            said = step.mistake if right else not step.mistake
+            w = [*step.w.tolist(), step.b]
+            if step.mistake and not right and rng.integers(2):  # a mistake, with other weights
+                said, w[0] = True, w[0] + 0.01
+            states.append([link, step.t - 1, 0, int(said), *w])
+            steps.append((step, right))
+    return states[:number], steps[:number]
+
+
+def test_a_thousand_predictions_are_judged_by_the_bits_of_python(lab):
+    lab.open(SIX)
+    states, steps = drawn_states(1000)
+    calls = [[["open", link], ["epochs", t + 1], ["check", t, *said]] for link, t, *said in states]
+    found = lab.core([*chain.from_iterable(calls)])[2::3]
+    assert len(found) == 1000
+    for said, (step, right) in zip(found, steps, strict=True):
+        assert said["right"] is right
+        assert said["row"]["mistake"] is step.mistake
+        assert said["row"]["point"] == step.row
+        assert said["row"]["a"] == step.activation
+        assert said["row"]["w"] == [*step.w_before.tolist(), step.b_before]
+        assert said["after"] == [*step.w.tolist(), step.b]
+    assert 300 < sum(right for _, right in steps) < 700
+
+
+def test_the_next_example_is_a_question(lab):
+    lab.open(f"{SIX}&t=0")
+    lab.run("document.getElementById('lab-asks').click()")
+    hidden = (
+        "return [...document.querySelectorAll('#lab-table tr.lab-next td')].map(cell => cell.textContent)"
+    )
+    assert lab.run(hidden)[5:7] == ["?", "?"]
+    lab.run("document.getElementById('lab-ask').requestSubmit()")  # no mistake
+    lab.rest()
+    assert lab.text("verdict") == (
+        "Not so: a = 0 · -1 + 0 · 2 = 0, y a = 0 (a = 0 is predicted +), so it is a mistake: "
+        "w = (0, 0) - (-1, 2) = (1, -2). 0 of 1 right."
+    )
+    lab.run("document.getElementById('lab-ask').requestSubmit()")  # t = 2 is none
+    lab.rest()
+    assert lab.text("verdict").startswith("Right: a = 1 · 1 + -2 · 0 = 1, y a = 1, so it is no mistake.")
+    lab.run(
+        "document.getElementById('lab-said').value = 'yes';"
+        "document.getElementById('lab-w1').value = '2'; document.getElementById('lab-w2').value = '-1';"
+        "document.getElementById('lab-ask').requestSubmit()"
+    )
+    lab.rest()
+    assert lab.text("verdict").endswith("w = (1, -2) + (1, 1) = (2, -1). 2 of 3 right.")
+    assert lab.text("status").startswith("Example 3, ")
 
 
 def test_xor_does_not_end(lab):
@@ -343,7 +314,7 @@ def test_it_is_small_and_asks_for_nothing(lab):
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
     sizes = [path.stat().st_size for path in (*CORE.parent.iterdir(), DOCS / "lab.html")]
-    assert sum(sizes) < 1_500_000
+    assert sum(sizes) < 1_600_000
 
 
 LARGE_RUN = "data=noise&n=2000&order=shuffled&seed=1&epochs=1000"

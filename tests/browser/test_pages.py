@@ -59,6 +59,7 @@ def test_page(page, browser):
         ]
         if width == 400:  # Selenium waits for the pictures of a page, but not for those that come into sight
             browser.run("for (const e of document.images) e.loading = 'eager';")
+        browser.run("for (const e of document.querySelectorAll('details')) e.open = true;")
         found += [f"{width}: {fault}" for fault in browser.run(FAULTS)]
     assert not found, "\n".join([page, *found])
 
@@ -80,7 +81,8 @@ def test_links_to_the_lab_are_places_in_it(browser):
             time.sleep(0.1)
         status = browser.run("return document.getElementById('lab-status').textContent")
         assert not browser.run("return !!document.querySelector('.lab-error')"), (link, status)
-        assert status.startswith("Example "), (link, status)
+        assert status.startswith(("Example ", "At the start.")), (link, status)
+        assert ("&t=0" in link) == status.startswith("At the start."), (link, status)
 
 
 def test_faults_are_seen(browser, tmp_path):

@@ -38,16 +38,17 @@ def stdin(monkeypatch):
 
 @pytest.fixture
 def refused(call):
-    """Call the command, expect an exit status and one line, and return that."""
+    """Call the command, expect an exit status and one line, perhaps with what to type, and return that."""
 
     def run(*argv: Any, status: int = 1) -> str:
         answer = call(*argv)
         assert answer.status == status, answer
         assert status == 1 or answer.out == ""  # wrong usage is said before the first answer
         assert answer.err.startswith("perceptrons: error: ")
-        assert answer.err.count("\n") == 1
+        line, *others = answer.err.splitlines()
+        assert [other[:18] for other in others] in ([], ["perceptrons: try: "])
         assert "Traceback" not in answer.err
-        return answer.err.removeprefix("perceptrons: error: ").rstrip()
+        return line.removeprefix("perceptrons: error: ").rstrip()
 
     return run
 
@@ -66,3 +67,16 @@ def model(tmp_path, text_file, call):
     path = tmp_path / "a.model"
     assert call("train", text_file, "--model", path, "--quiet").status == 0
     return path
+
+
+@pytest.fixture
+def trained(call, tmp_path):
+    """Train a tagger on a text; return the path of the model."""
+
+    def run(text, *options, name="m"):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        argv = ("tag-train", tmp_path / f"{name}.txt", "--model", tmp_path / name, "--quiet", *options)
+        assert call(*argv).status == 0
+        return tmp_path / name
+
+    return run

@@ -59,7 +59,7 @@ def asked(child: subprocess.Popen[Any], text: str, n_lines: int = 1) -> str:
 def process(*argv: Any, **options: Any) -> Answer:
     """Call the command, or ``line``, as a process of its own."""
     with start(*argv, **options) as child:
-        out, err = child.communicate(timeout=120)
+        out, err = child.communicate(timeout=600)
     return Answer(child.returncode, out, err)
 
 

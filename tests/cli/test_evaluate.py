@@ -40,7 +40,7 @@ def test_figures(call, noisy, classes):
 
 def test_the_table(call, model, text_file, noisy):
     out = call("evaluate", model, text_file).out
-    assert out.startswith("accuracy  1.0000\nerrors    0 of 6\n\nclass      precision")
+    assert out.startswith("accuracy  1.0000\nerrors    0 of 6\nmacro F1  1.0000\n\nclass      precision")
     rows = [line.split() for line in out.splitlines()]
     assert ["-1", "1.0000", "1.0000", "1.0000", "3"] in rows
     assert rows[-2:] == [["-1", "3", "0"], ["1", "0", "3"]]
@@ -60,7 +60,7 @@ def test_labels_that_the_model_does_not_know(call, refused, model, noisy, tmp_pa
     assert [entry["label"] for entry in answer.json["classes"]] == [-1, 1, 7]
     said = "2 examples have labels that the model does not know, '7' first; they count as errors"
     assert answer.err == f"perceptrons: warning: {path}: {said}\n"
-    assert call("evaluate", model, path, "--quiet").err == ""
+    assert call("evaluate", model, path, "--quiet").err == answer.err
     words = labelled(np.where(Y > 0, "yes", "no"))
     assert "its labels are strings, but the model's classes are numbers (-1, 1)" in refused(*words)
     strings, *_ = noisy(["ham", "spam"])

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from perceptron_rs import load
+from perceptron_rs import Perceptron, load
 from perceptron_rs.models import describe
 
 from .support import X, Y, svmlight
@@ -78,8 +78,8 @@ def test_another_scale(call, trained, data, options):
     path = trained("--scale", *options)
     assert call("reproduce", path, data).status == 0
     model = load(path)
-    scale = model._input.scale
-    model._input = replace(model._input, scale=replace(scale, scale=(9.0, *scale.scale[1:])))
+    scale = model.recipe_.scale
+    model.recipe_ = replace(model.recipe_, scale=replace(scale, scale=(9.0, *scale.scale[1:])))
     model.save(path)
     answer = call("reproduce", path, data)
     text = f"the scale of column 0 is 9.0 in the model, and that of the data is {scale.scale[0]!r}"
@@ -132,3 +132,9 @@ def test_without_digests_and_online(call, refused, trained, data, keys, tmp_path
     assert "digests" not in describe(trained("--no-audit", **tags))
     tagger = trained("--audit-key", keys[0], **tags)
     assert call("reproduce", tagger, tmp_path / "text", "--audit-key", keys[0]).status == 0
+
+
+def test_a_model_without_a_seed_says_so(refused, data, tmp_path):
+    Perceptron(random_state=None).fit(X, Y).save(tmp_path / "m")
+    said = refused("reproduce", tmp_path / "m", data)
+    assert said == "--seed none must be an integer, or no training can be repeated; give --seed 0 to train"

@@ -37,6 +37,24 @@ def test_help_names_every_command(call):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_on_two_screens_and_a_longer_one_has_all(call, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    for place in leaves(parser()._subparsers._group_actions[0].choices[command]):
+        words = place.prog.split()[1:]
+        usual, whole = call(*words, "--help").out, call(*words, "--help-all").out
+        assert usual.count("\n") <= 52
+        known = {option for action in place._actions for option in action.option_strings}
+        assert all(re.search(rf"(?<![\w-]){option}(?![\w-])", whole) for option in known)
+        told = re.search(
+            rf"(\d+) more options, and the exit status: {place.prog} --help-all$", " ".join(usual.split())
+        )
+        assert (told is None) == (usual == whole)
+        if told is not None:
+            shown = re.findall(r"^  (?:-h, )?--", usual, re.MULTILINE)
+            assert int(told[1]) + len(shown) == sum(bool(action.option_strings) for action in place._actions)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
     for place in leaves(parser()._subparsers._group_actions[0].choices[command]):
         for action in place._actions:
@@ -78,7 +96,8 @@ def test_the_script_of_the_package():
 
 def test_the_commands_in_the_readme():
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line.removeprefix("$ perceptrons ") for line in text.splitlines() if line.startswith("$ perc")]
+    lines = [line.partition("perceptrons ")[2] for line in text.splitlines() if line.startswith("$ ")]
+    lines = [line for line in lines if line]
     assert len(lines) >= 5
     for line in lines:
         parse(shlex.split(line.split(" | ")[0]))
@@ -87,7 +106,7 @@ def test_the_commands_in_the_readme():
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["train", "averaged"], "DATA [DATA ...] --model OUT [options]"),
+        (["train", "averaged"], "DATA [DATA ...] [options]"),
         (["online"], "MODEL [DATA ...] [options]"),
         (["inspect"], "MODEL [options]"),
     ],

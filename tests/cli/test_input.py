@@ -34,7 +34,7 @@ def test_scaled_and_held_out(call, refused, tmp_path):
     A, b = rng.standard_normal((50, 3)), rng.integers(0, 2, 50)
     path, model = tmp_path / "a.npz", tmp_path / "m"
     np.savez(path, X=A, y=b)
-    argv = ("train", path, "--holdout", 0.1, "--scale", "standard", "--model", model, "--quiet")
+    argv = ("train", "perceptron", path, "--holdout", 0.1, "--scale", "standard", "--model", model, "--quiet")
     found, held = call(*argv, "--json").json["holdout"], np.arange(50) % 10 == 9
     scaler = StandardScaler().fit(A[~held])
     with warnings.catch_warnings():

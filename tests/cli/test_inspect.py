@@ -40,13 +40,13 @@ def trained(call, tmp_path):
     return run
 
 
-def test_a_perceptron(call, model):
+def test_an_averaged_perceptron(call, model):
     found, out, expected = (
         call("inspect", model, "--json", "--top", 2).json,
         call("inspect", model).out,
         load(model),
     )
-    assert (found["estimator"], found["parameters"]) == ("Perceptron", expected.get_params())
+    assert (found["estimator"], found["parameters"]) == ("AveragedPerceptron", expected.get_params())
     assert (found["n_features"], found["classes"], found["bytes"]) == (3, [-1, 1], model.stat().st_size)
     assert found["history"]["mistakes_per_epoch"] == expected.mistakes_per_epoch_.tolist()
     assert found["history"]["converged"] is True
@@ -56,7 +56,7 @@ def test_a_perceptron(call, model):
     assert plane["largest"] == [{"feature": f"x{j + 1}", "weight": expected.coef_[0, j]} for j in order]
     for part in (
         "format ",
-        "estimator   Perceptron\n",
+        "estimator   AveragedPerceptron\n",
         "classes     -1 1\n",
         "  eta0 = 1.0\n",
         "  tol = 0.001\n",

@@ -14,10 +14,10 @@ from perceptron_rs.cli.data import weigh_classes
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
 from perceptron_rs.cli.options import parse
 from perceptron_rs.cli.status import UsageError
-from perceptron_rs.common.options.groups import Parameters, add_options, allowed, options
-from perceptron_rs.common.options.kinds import AMOUNT, POSITIVE, SWITCH, TOLERANCE, parsed, sizes
-from perceptron_rs.common.options.ranges import Choice
 from perceptron_rs.linear import parameters as linear
+from perceptron_rs.parameters.groups import Parameters, add_options, allowed, options
+from perceptron_rs.parameters.kinds import AMOUNT, POSITIVE, SWITCH, TOLERANCE, parsed, sizes
+from perceptron_rs.parameters.ranges import Choice
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 LEARNERS = {name: learner.kind for name, learner in REGISTRY.items() if name in LEARNER_NAMES}
@@ -97,9 +97,10 @@ def test_parameters_that_exclude_each_other(refused, tmp_path):
 
 
 def test_the_learner_may_be_left_out():
-    with_it = parse(["train", "perceptron", "x.svm", "--model", "m"])
-    assert parse(["train", "x.svm", "--model", "m"]) == with_it
-    assert parse(["parity", "x.svm"]).learner == "perceptron"
+    with_it = vars(parse(["train", "averaged", "x.svm", "--model", "m"]))
+    assert vars(parse(["train", "x.svm", "--model", "m"])) == with_it | {"is_named": False}
+    assert vars(parse(["train", "--multilabel", "x.svm", "--model", "m"]))["multilabel"]
+    assert parse(["parity", "x.svm"]).learner == "averaged"
 
 
 def test_an_option_is_one_entry(refused, monkeypatch):
@@ -111,8 +112,8 @@ def test_an_option_is_one_entry(refused, monkeypatch):
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
     told = parse(["train", "averaged", *arguments])
     assert learning.parameters_of(told, options_of("averaged")) == {"novelty": "much"}
-    said = refused("train", *arguments, status=2)
-    assert "the learner perceptron has no option --novelty; leave it out" in said
+    said = refused("train", "pocket", *arguments, status=2)
+    assert "the learner pocket has no option --novelty; leave it out" in said
 
 
 ASIDE = {"needs": {"on": (True,)}, "sets": {"off": True}}
@@ -163,9 +164,20 @@ def test_who_can_keep_an_interrupted_fit(name):
 
 def test_what_an_option_needs_may_be_in_the_model_that_goes_on(call, text_file, tmp_path):
     first, then = tmp_path / "first", tmp_path / "then"
-    again = ("train", text_file, "--continue", first, "--model", then, "--alpha", 0.01, "--quiet")
-    assert call("train", text_file, "--model", first, "--quiet").status == 0
+    again = (
+        "train",
+        "perceptron",
+        text_file,
+        "--continue",
+        first,
+        "--model",
+        then,
+        "--alpha",
+        0.01,
+        "--quiet",
+    )
+    assert call("train", "perceptron", text_file, "--model", first, "--quiet").status == 0
     assert "--alpha has no effect without --penalty" in call(*again).err
-    assert call("train", text_file, "--model", first, "--penalty", "l2", "--quiet").status == 0
+    assert call("train", "perceptron", text_file, "--model", first, "--penalty", "l2", "--quiet").status == 0
     assert call(*again).status == 0
     assert (load(then).alpha, load(then).penalty) == (0.01, "l2")

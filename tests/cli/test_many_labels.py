@@ -54,6 +54,7 @@ def test_the_command_learns_as_python_does(call, lists, tmp_path, more):
     result = call("evaluate", model, lists, "--json").json
     assert result["accuracy"] == pytest.approx(accuracy_score(Y, predicted))
     assert result["hamming_loss"] == pytest.approx(hamming_loss(Y, predicted))
+    assert result["macro_f1"] == pytest.approx(f1_score(Y, predicted, average="macro", zero_division=0))
     figures = [entry["f1"] for entry in result["classes"]]
     assert figures == pytest.approx(f1_score(Y, predicted, average=None, zero_division=0).tolist())
     assert "hamming" in call("evaluate", model, lists).out

@@ -25,7 +25,7 @@ def data(tmp_path):
 
 
 def test_every_way_has_the_digest_of_the_model(call, data):
-    answer = call("parity", data, "--epochs", 3)
+    answer = call("parity", "perceptron", data, "--epochs", 3)
     assert answer.status == 0
     first, *lines, last = answer.out.splitlines()
     assert (first, last.split(":")[0]) == ("examples: all 6, features: 3", f"{len(lines)} ways")
@@ -47,7 +47,7 @@ def test_one_bit_ends_it(call, data, monkeypatch):
         return found, own
 
     monkeypatch.setattr(all_ways, "_fit", one_bit_off)
-    answer = call("parity", data)
+    answer = call("parity", "perceptron", data)
     assert answer.status == 1
     assert re.fullmatch(
         r"perceptrons: error: \[reference, dense float64\] and "
@@ -56,16 +56,16 @@ def test_one_bit_ends_it(call, data, monkeypatch):
         answer.err,
     )
     assert answer.out.endswith(f"rust ({BASELINE}), CSR float64, int64 indices\n")
-    as_json = call("parity", data, "--json")
+    as_json = call("parity", "perceptron", data, "--json")
     assert (as_json.status, "differ in coef_" in as_json.json["difference"]) == (1, True)
 
 
 def test_options_reach_the_fits(call, data):
-    plain = call("parity", data, "--json").json["ways"]
+    plain = call("parity", "perceptron", data, "--json").json["ways"]
     for options in (["--eta0", "0.3"], ["--class-weight", "1=3"], ["--no-intercept"]):
-        assert call("parity", data, *options, "--json").json["ways"][0] != plain[0]
+        assert call("parity", "perceptron", data, *options, "--json").json["ways"][0] != plain[0]
     for options in (["--class-weight", "balanced"], ["--early-stopping"]):  # not by partial_fit
-        found = call("parity", data, *options, "--json")
+        found = call("parity", "perceptron", data, *options, "--json")
         assert (found.status, 0 < len(found.json["ways"]) < len(plain)) == (0, True)
 
 
@@ -73,7 +73,7 @@ def test_which_rows(call, refused, data, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     A, b = rng.integers(0, 5, (100, 3)), rng.integers(0, 2, 100)
     np.savez(tmp_path / "b.npz", X=A, y=b)
-    answer = call("parity", tmp_path / "b.npz", "--rows", 12)
+    answer = call("parity", "perceptron", tmp_path / "b.npz", "--rows", 12)
     assert answer.out.startswith("examples: 12 of 100, evenly spaced, features: 3\n")
     kept = np.arange(12) * 9
     model = Perceptron(max_iter=5, tol=None).fit(A[kept], b[kept])
@@ -89,7 +89,7 @@ def test_which_rows(call, refused, data, tmp_path, monkeypatch):
 def test_weights_of_examples_are_in_the_fits(call, tmp_path):
     lines = '{"x": {"a": 1}, "y": 1, "w": 3}\n{"x": {"a": 2}, "y": 0, "w": 0.5}\n' * 3
     (tmp_path / "a.jsonl").write_text(lines)
-    answer = call("parity", tmp_path / "a.jsonl", "--hash-bits", 2, "--epochs", 2)
+    answer = call("parity", "perceptron", tmp_path / "a.jsonl", "--hash-bits", 2, "--epochs", 2)
     hashed = FeatureHasher(4).transform([{"a": 1}, {"a": 2}] * 3)
     model = Perceptron(max_iter=2, tol=None).fit(hashed, [1, 0] * 3, sample_weight=[3, 0.5] * 3)
     assert answer.out.splitlines()[1][:64] == digest(model)

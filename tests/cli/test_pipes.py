@@ -74,8 +74,8 @@ def test_errors_name_the_line_and_the_column(refused, stdin, model, monkeypatch)
     for data, text in (
         (b"1 1:2\n1 1:2\n1 1:2 2;3\n", "standard input, line 3, column 7: "),
         (b"1:2\n1:2\n1:2 2;3\n", "standard input, line 3, column 5: "),
-        (b"1 4:2\n", "standard input: has 4 features, counted from 1 as by the model"),
-        (b"1 0:2\n", "standard input: has a column 0"),
+        (b"1 4:2\n", "standard input, line 1: has 4 features, counted from 1 as by the model"),
+        (b"1 0:2\n", "standard input, line 1: has a column 0"),
         (b"# nothing\n", "standard input: contains no examples"),
         (gzip.compress(TEXT, mtime=0)[:-9], "standard input: the gzip data ends early"),
     ):

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from perceptron_rs import Perceptron, load
 from perceptron_rs.io.text.lines import text_blocks
 from perceptron_rs.stream.run import StreamRun
 
+from ..support import wait_until_read
 from .support import X, Y, asked, command, environment, process, start, svmlight
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
@@ -44,7 +44,7 @@ def test_a_closed_pipe_is_silent(long):
         assert child.stdout.readline() == "1\n"
         child.stdout.close()
         assert child.stderr.read() == ""
-        assert child.wait(timeout=60) == 128 + signal.SIGPIPE
+        assert child.wait(timeout=600) == 128 + signal.SIGPIPE
 
 
 TEXT = svmlight(X, Y)
@@ -74,7 +74,7 @@ def test_a_coprocess_gets_an_answer_before_it_sends_more(call, tmp_path, case):
         for question, answer in questions:
             assert asked(child, question, answer.count("\n")) == answer
         child.stdin.close()
-        assert child.wait(timeout=60) == 0
+        assert child.wait(timeout=600) == 0
 
 
 def test_output_is_utf8_whatever_the_locale(call, tmp_path):
@@ -116,7 +116,7 @@ def test_a_signal_ends_a_training_which_is_kept_if_that_is_wanted(tmp_path, numb
         with start(*argv, *keeps) as child:
             assert child.stderr.readline().startswith("epoch 1: ")
             child.send_signal(number)
-            told, err = child.communicate(timeout=60)
+            told, err = child.communicate(timeout=600)
         assert child.returncode == status
         assert "Traceback" not in err
         assert set(tmp_path.iterdir()) == {data, out}
@@ -152,9 +152,6 @@ def test_an_interrupted_stream_tells_how_many_examples_there_are(call, tmp_path,
     ("stream", "number", "status"), [((), signal.SIGTERM, 143), (ONE_PASS, signal.SIGINT, 130)]
 )
 def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, status):
-    import fcntl
-    import termios
-
     text = "".join(f"{i % 2} {i % 7 + 1}:1\n" for i in range(20_000))
     out = tmp_path / "out.model"
     out.write_bytes(b"the old model")
@@ -162,11 +159,9 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
     with start(*train) as child:
         child.stdin.write(text)
         child.stdin.flush()  # and it stays open: nothing more can come but the signal
-        unread = array.array("i", [1])
-        while unread[0]:
-            fcntl.ioctl(child.stdin, termios.FIONREAD, unread)
+        wait_until_read(child.stdin)
         child.send_signal(number)
-        assert child.wait(60) == status
+        assert child.wait(timeout=600) == status
     assert [path.name for path in tmp_path.iterdir()] == ["out.model"]
     assert out.read_bytes() == b"the old model"
 
@@ -177,10 +172,12 @@ def test_signals_end_a_training_that_waits_for_a_pipe(tmp_path, stream, number, 
 )
 def test_ctrl_c_while_a_named_pipe_has_nothing_to_give(model, tmp_path, words):
     os.mkfifo(tmp_path / "pipe.svm")
-    with start(*words.split(), cwd=tmp_path) as child, (tmp_path / "pipe.svm").open("wb"):  # by both
-        time.sleep(0.3)
+    with start(*words.split(), cwd=tmp_path) as child, (tmp_path / "pipe.svm").open("wb") as pipe:  # by both
+        pipe.write(b"1 1:")  # the rest of the line never comes
+        pipe.flush()
+        wait_until_read(pipe)
         child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=60) == 130
+        assert child.wait(timeout=600) == 130
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(text_file, tmp_path):
@@ -189,7 +186,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(text_file, tmp_path):
     with start(line=line, shell=True) as child:
         child.stderr.readline()
         child.send_signal(signal.SIGHUP)
-        assert child.wait(timeout=60) == 0
+        assert child.wait(timeout=600) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="knows how much a pipe of Linux holds")
@@ -204,7 +201,7 @@ def test_control_c_while_nobody_reads(long):
             fcntl.ioctl(child.stdout, termios.FIONREAD, waiting)
         child.send_signal(signal.SIGINT)
         try:
-            assert child.wait(timeout=30) == 130
+            assert child.wait(timeout=600) == 130
         finally:
             child.kill()
         assert child.stderr.read() == "perceptrons: interrupted\n"

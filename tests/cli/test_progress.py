@@ -36,6 +36,15 @@ def test_lines(capsys):
     ]
 
 
+def test_a_terminal_is_told_how_long_it_may_take(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    lines = progress.EpochLines(3)
+    for epoch, seconds in enumerate((2.0, 3.0, 4.5)):
+        lines(record(epoch, [1], seconds))
+    shown = [line.partition(" rows/s, ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert shown == ["2.00 s, at most 4 s left", "3.00 s, at most 2 s left", "4.50 s"]
+
+
 def test_the_speed_after_resume_is_that_of_this_process(capsys):
     progress.EpochLines()(dataclasses.replace(record(3, [1], 0.5), n_before=900))
     assert capsys.readouterr().err.endswith("1 in all (0.0010), 200 rows/s, 0.50 s\n")

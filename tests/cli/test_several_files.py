@@ -63,6 +63,9 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
     (tmp_path / "a.csv").write_text("a,y\n1,1\n-1,0\n")
     (tmp_path / "b.csv").write_text("b,y\n1,1\n-1,0\n")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "mixed").mkdir()
+    for name in ("README.md", "a.csv.gz", "b.csv"):
+        (tmp_path / "mixed" / name).write_text("")
     both = (tmp_path / "a.csv", tmp_path / "b.csv")
     pytest.importorskip("pyarrow")
     for given, text in (
@@ -70,6 +73,10 @@ def test_files_that_do_not_go_together(call, refused, tmp_path, text_file):
         ((*both, "--stream"), "b.csv: its columns are 'b'"),
         ((tmp_path / "none-*.svm",), "no file matches"),
         ((tmp_path / "empty",), "is a folder without files"),
+        (
+            (tmp_path / "mixed",),
+            "holds 'README.md' beside 'a.csv.gz'; name the files of the data by a pattern",
+        ),
     ):
         assert text in refused("train", *given, *out)
 

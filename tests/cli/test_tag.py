@@ -13,6 +13,7 @@ import pytest
 import perceptron_rs
 from perceptron_rs import SequencePerceptron
 from perceptron_rs.features import column_attributes
+from perceptron_rs.io.text.lines import text_blocks
 
 WORDS = [["the", "dog", "barks"], ["a", "cat", "sees", "the", "dog"], ["dogs", "bark"], ["the", "bark"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N"]]
@@ -29,19 +30,6 @@ def tagged(tmp_path):
     path = tmp_path / "tagged.tsv"
     path.write_text(lines(WORDS, TAGS), encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def trained(call, tmp_path):
-    """Train on a text; return the model."""
-
-    def run(text, *options, name="m"):
-        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
-        argv = ("tag-train", tmp_path / f"{name}.txt", "--model", tmp_path / name, "--quiet", *options)
-        assert call(*argv).status == 0
-        return tmp_path / name
-
-    return run
 
 
 @pytest.fixture
@@ -85,7 +73,7 @@ def test_tag_prints_columns_and_tags(call, tagger, stdin, monkeypatch, tmp_path)
         stdin(text)
         return call("tag", tagger, *options)
 
-    assert tag(b"the\ncat\nbarks\n\n\n\ndogs\nbark").out == "the\tD\ncat\tN\nbarks\tV\n\ndogs\tN\nbark\tV\n\n"
+    assert tag(b"the\ncat\nbarks\n\ndogs\nbark").out == "the\tD\ncat\tN\nbarks\tV\n\ndogs\tN\nbark\tV\n\n"
     packed = gzip.compress(b"\xef\xbb\xbfthe\r\ncat\r\nbarks\r\n \t\r\ndogs\r\nbark\r\n", mtime=0)
     assert tag(packed, "-", "--tags-only").out == "D\nN\nV\n\nN\nV\n\n"
     (tmp_path / "words").write_bytes(packed)
@@ -94,7 +82,7 @@ def test_tag_prints_columns_and_tags(call, tagger, stdin, monkeypatch, tmp_path)
         {"tokens": [["dogs"], ["bark"]], "tags": ["N", "V"]},
     ]
     assert tag(packed, "--json", "--tags-only").out.startswith('{"tags": ["D",')
-    assert tag(b"\n\n") == type(call("--version"))(0, "", "")
+    assert tag(b"") == type(call("--version"))(0, "", "")
     expected = tag(b"the\ndog\n\n" * 5).out
     monkeypatch.setattr("perceptron_rs.io.sentences.batched.__defaults__", (2,))
     assert tag(b"the\ndog\n\n" * 5, "--threads", 2).out == expected == "the\tD\ndog\tN\n\n" * 5
@@ -109,7 +97,8 @@ def test_more_columns_and_both_templates(call, trained, tmp_path, template):
     out = trained(lines(WORDS, classes, same), *clean)
     assert call("tag-evaluate", out, tmp_path / "m.txt", "--json").json["token_errors"] == 0
     model = perceptron_rs.load(out)
-    assert model.template_ == {"kind": template, "window": 2 if template == "words" else 0, "columns": 2}
+    window = 2 if template == "words" else 0
+    assert model.template_ == {"kind": template, "window": window, "columns": 2, "separator": "\t"}
     tokens = [list(zip(*parts, strict=True)) for parts in zip(WORDS, classes, strict=True)]
     assert model.predict([column_attributes(sentence, kind=template) for sentence in tokens]) == same
 
@@ -129,7 +118,7 @@ def test_figures(call, tagger, tmp_path):
     assert found["tags"][2] == {"tag": "V", "precision": 1.0, "recall": 2 / 3, "f1": 4 / 5, "support": 3}
     assert "chunks" not in found
     text = call("tag-evaluate", tagger, path, "--quiet")
-    assert text.err == ""
+    assert text.err == answer.err
     first = "token accuracy     0.6667, 2 errors of 6\nsentence accuracy  0.3333, 2 errors"
     assert text.out.startswith(first)
     assert ["V", "1.0000", "0.6667", "0.8000", "3"] in [line.split() for line in text.out.splitlines()]
@@ -166,6 +155,22 @@ def test_scores_are_margins(call, tagger, trained, stdin):
     one = trained("a N\nb N\n")  # where no other tag is possible
     assert tag(b"a\n", model=one) == "a\tN\tinf\n\n"
     assert json.loads(tag(b"a\n", "--json", "--tags-only", model=one)) == {"tags": ["N"], "scores": [None]}
+
+
+def test_the_best_taggings(call, tagger, stdin):
+    def tag(*options):
+        stdin(b"the\ncat\n\nbark\n")
+        return call("tag", tagger, "--best", 2, *options).out
+
+    X = [column_attributes([["the"], ["cat"]]), column_attributes([["bark"]])]
+    first, second = perceptron_rs.load(tagger).predict_k(X, 2)
+    (a, x), (b, y) = first
+    assert tag().startswith(
+        f"# 1 {x!r}\nthe\t{a[0]}\ncat\t{a[1]}\n\n# 2 {y!r}\nthe\t{b[0]}\ncat\t{b[1]}\n\n# 1 "
+    )
+    assert tag("--tags-only").endswith(f"# 2 {second[1][1]!r}\n{second[1][0][0]}\n\n")
+    best = [{"tags": tags, "score": score} for tags, score in second]
+    assert json.loads(tag("--json").splitlines()[1]) == {"tokens": [["bark"]], "best": best}
 
 
 def test_inspect(call, tagger):
@@ -230,7 +235,7 @@ def test_files_with_other_columns(call, refused, trained, tagger, tagged, tmp_pa
         (("tag-train", tmp_path / "none", "--model", tmp_path / "n"), "no such file"),
     ):
         assert text in refused(*argv)
-    stdin(b"a\nb c\n")
+    stdin(b"a\nb\tc\n")
     assert refused("tag", tagger).startswith("standard input: line 2 has 2 columns")
 
 
@@ -243,3 +248,13 @@ def test_lines_that_are_no_tokens_stay(call, trained, stdin):
     assert call("tag", model, "-", "--tag-column", 3).out == DOCUMENT
     stdin(b"-DOCSTART- -X-\n\nthe  DT\n# #\n")
     assert call("tag", model).out == "-DOCSTART- -X-\n\nthe  DT  D\n# # N\n\n"
+
+
+@pytest.mark.parametrize("bad", [b"a\tcat\n", b"\xe9\n"])
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_all_sentences_before_a_bad_line_are_tagged(call, tagger, tmp_path, monkeypatch, bad, block):
+    monkeypatch.setattr(text_blocks, "__defaults__", (block,))
+    (tmp_path / "a.txt").write_bytes(b"the\ndog\n\n" * 700 + b"the\n" + bad)
+    answer = call("tag", tagger, tmp_path / "a.txt", "--tags-only")
+    assert (answer.status, answer.out.count("D\nN\n\n")) == (1, 700)
+    assert "line 2102" in answer.err

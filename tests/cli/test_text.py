@@ -7,7 +7,7 @@ import pytest
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
-from perceptron_rs import AveragedPerceptron, digest, load
+from perceptron_rs import AveragedPerceptron, digest, load, load_predictor
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -109,3 +109,26 @@ def test_a_model_keeps_its_options(call, refused, files, tmp_path):
     argv = ["train", train, "--text", "--model", tmp_path / "m", "--epochs", 2, "--quiet"]
     assert call(*argv, "--tf-idf").status == 0
     assert "--tf-idf" in refused("online", tmp_path / "m", test, status=2)
+
+
+@pytest.mark.parametrize("how", [[], ["--stream"]], ids=["memory", "stream"])
+@pytest.mark.parametrize("bits", [9, 10])
+def test_large_weights_are_warned_of_before_the_fit(call, files, tmp_path, monkeypatch, bits, how):
+    monkeypatch.setattr("perceptron_rs.cli.commands.train._LARGE", 8 * 3 * 1000)  # three classes
+    argv = ["train", "voted", files[0], "--text", "--hash-bits", bits, "--model", tmp_path / "m", "--quiet"]
+    said = call(*argv, *how, *(["--classes", "animal,food,x"] if how else [])).err
+    assert ("the weights of 2^10 columns take 0.0 GB" in said) == (bits == 10)
+
+
+def test_accents_are_stripped_from_all_that_is_read(call, tmp_path):
+    (tmp_path / "a.txt").write_text("x\tétude très\ny\tgröße\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("e\u0301tude\netude\ngrosse\n", encoding="utf-8")
+    options = ("--text", "--strip-accents", "unicode", "--model", tmp_path / "m")
+    assert call("train", "averaged", tmp_path / "a.txt", *options).status == 0
+    scores = [
+        line.split()[1:]
+        for line in call("predict", tmp_path / "m", tmp_path / "b.txt", "--scores").out.splitlines()
+    ]
+    assert scores[0] == scores[1]
+    predictor = load_predictor(tmp_path / "m")
+    assert predictor.decision_function(["étude"]) == predictor.decision_function(["etude"]) != 0

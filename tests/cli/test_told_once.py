@@ -3,7 +3,6 @@
 import pytest
 
 from perceptron_rs import load
-from perceptron_rs.models.description import input_of
 
 ROWS = [(i % 2, i % 7 + 0.5, i % 2 * 3 - i % 3, "NA" if i % 9 == 4 else i % 5, i) for i in range(60)]
 NAMES = ("y", "a", "b", "c", "id")
@@ -56,7 +55,7 @@ def test_every_command_reads_the_data_as_the_training_did(call, stdin, tmp_path,
     assert sum(str(row[0]) != label for row, label in zip(ROWS, labels, strict=True)) == expected["errors"]
     going_on = ("--continue", model, "--model", more, "--quiet", "--epochs", 2)
     assert call("train", path, *shown, *how, *going_on).status == 0
-    kept, again = input_of(load(model)), input_of(load(more))
+    kept, again = load(model).recipe_, load(more).recipe_
     assert (kept.target, kept.delimiter, kept.header, kept.drop) == (
         again.target,
         again.delimiter,

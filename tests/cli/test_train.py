@@ -1,6 +1,7 @@
 """``train``: the same model as the estimator's, and OUT is looked at before anything is read."""
 
 import os
+import re
 import time
 import types
 
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 
 from perceptron_rs import load
-from perceptron_rs.cli import training
 from perceptron_rs.cli.learning import LEARNER_NAMES
+from perceptron_rs.cli.training import common as training
 from perceptron_rs.registry import LEARNERS as REGISTRY
 
 from .support import X, Y, svmlight
@@ -38,7 +39,7 @@ def test_a_model_is_that_of_the_estimator(call, tmp_path, learner):
 
 def test_the_output(call, text_file, tmp_path):
     answer = call("train", text_file, "--model", tmp_path / "m")
-    assert answer.out.startswith("learner   perceptron\ndata      6 examples of 3 features, 2 classes\n")
+    assert answer.out.startswith("learner   averaged\ndata      6 examples of 3 features, 2 classes\n")
     lines = answer.err.splitlines()
     assert lines[0].startswith("epoch 1: ")
     assert lines[-1].startswith(f"epoch {len(lines)}: {6 * len(lines)} examples, 0 mistakes (0.0000), ")
@@ -48,7 +49,7 @@ def test_the_output(call, text_file, tmp_path):
 def test_a_file_named_like_a_learner(call, refused, text_file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text_file.rename("voted.svm")
-    assert call("train", "voted.svm", "--model", "m").out.startswith("learner   perceptron\n")
+    assert call("train", "voted.svm", "--model", "m").out.startswith("learner   averaged\n")
     assert call("train", "voted", "voted.svm", "--model", "m").out.startswith("learner   voted\n")
     assert refused("train", "votes.svm", "--model", "m") == "votes.svm: no such file or directory"
 
@@ -65,7 +66,8 @@ def test_json_and_quiet(call, text_file, tmp_path):
     argv = ("train", text_file, "--model", tmp_path / "m", "--json", "--quiet", "--epochs", 1)
     answer = call(*argv)
     found = answer.json
-    assert (answer.err, found["learner"]) == ("", "perceptron")
+    assert found["learner"] == "averaged"
+    assert re.fullmatch("perceptrons: warning: the fit reached --epochs 1 .*\n", answer.err)
     assert (found["n_iter"], len(found["mistakes_per_epoch"])) == (1, 1)
     assert (found["n_samples"], found["n_features"], found["classes"]) == (6, 3, [-1, 1])
     assert found["bytes"] == (tmp_path / "m").stat().st_size

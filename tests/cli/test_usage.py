@@ -1,10 +1,13 @@
 """Wrong usage: exit status 2 and one line that says what to do, before anything is read or written."""
 
+import re
 import shlex
+from itertools import combinations_with_replacement
 
 import pytest
 
 from perceptron_rs.cli import main
+from perceptron_rs.cli.options import parse
 
 from .support import X, Y, svmlight
 
@@ -19,7 +22,7 @@ CALLS = [
     ("separable a.svm --kernel poly --coef0=-1", "must be a finite number of at least 0, got '-1'"),
     ("margin a.svm --kernel sigmoid", "choose from linear, poly, rbf, precomputed"),
     ("separable x.svm --tol 1", "unrecognized option --tol; see perceptrons separable --help"),
-    ("train", "required: DATA, --model"),
+    ("train", "required: DATA"),
     ("train x.svm --model m --learner svm", "as in: train averaged DATA"),
     ("train averged x.svm --model m", "did you mean averaged?"),
     ("train avg x.svm --model m", "invalid choice: 'avg'; choose from perceptron, averaged"),
@@ -39,7 +42,7 @@ CALLS = [
     ("train a.svm --model m --stream --cache c --checkpoint ./c", "checkpoint name the same file; name two"),
     ("train a.svm a.csv --model m", "is csv, but a.svm is svmlight; name files of one format, or --format"),
     ("train a.arff --model m", "a.arff: unknown suffix '.arff'; the suffix must be one of .svm, .libsvm, "),
-    ("train a.npz.gz --model m", "only .svm, .libsvm, .svmlight, .txt, .csv, .tsv, .jsonl, .ndjson may b"),
+    ("train a.npz.gz --model m", ".csv, .tsv, .ft, .fasttext, .vw, .jsonl, .ndjson may b"),
     ("train a.svm --model m --scale minmax", "of sparse examples; set --scale maxabs, which keeps them"),
     ("train - --model m --format safetensors --target y", "tensors are mapped into memory, which a pipe can"),
     # what a stream cannot have
@@ -57,7 +60,7 @@ CALLS = [
     # the options of some learners, before the data is opened
     ("train x.svm --model m --joint-update uniform",
      "--joint-update has no effect without --multi-class joint"),
-    ("train x.svm --model m --alpha 1", "--alpha has no effect without --penalty l2 or l1 or elasticnet"),
+    ("train perceptron x.svm --model m --alpha 1", "--alpha has no effect without --penalty l2 or l1 or el"),
     ("train x.svm --model m --no-early-stopping --validation-fraction 0.2", "without --early-stopping"),
     ("train x.svm --model m --mixing uniform", "--mixing has no effect without --n-partitions N"),
     ("train x.svm --model m --multi-class one", "invalid choice: 'one'"),
@@ -72,11 +75,11 @@ CALLS = [
     ("train a.svm --model m --stream --class-weight 1=2", "name them by --classes"),
     # models of other commands
     ("predict tags a.svm", "labels sequences; use the commands tag-train, tag and tag-evaluate"),
-    ("tag-evaluate plain a.tsv", "plain: holds a Perceptron, which does not label sequences; use train, pre"),
+    ("tag-evaluate plain a.tsv", "plain: holds an AveragedPerceptron, which does not label sequences; use"),
     ("train a.svm --model m --continue tags", "labels sequences; use the commands tag-train, tag and tag-ev"),
     # what the model keeps
     ("train kernel a.svm --model m --continue plain",
-     "holds the learner perceptron; write train perceptron instead of train k"),
+     "holds the learner averaged; write train averaged instead of train k"),
     ("train a.svm --model m --continue plain --scale maxabs", "--scale is kept in the model"),
     ("train a.svm --model m --continue plain --stream --classes 1,2", "--classes is kept in the model"),
     ("train a.txt --model m --continue words --text --ngrams 1 2", "--ngrams is kept in the model"),
@@ -90,11 +93,12 @@ CALLS = [
     ("evidence plain -", "evidence names files, which can be read again; name one"),
     ("train a.csv --model m --target y --no-multilabel", "--multilabel is for svmlight"),
     ("train a.csv --model m --target y --zero-based auto", "--zero-based is for svmlight"),
-    ("train a.csv --model m --target y --norm l2", "--norm is for lines"),
+    ("train a.csv --model m --target y --norm l2", "--norm is about texts, and no column is said to hold"),
     ("train a.txt --model m --text --tf-idf --stream", "--stream"),
     ("train a.txt --model m --text --tf-idf --scale maxabs", "--scale cannot"),
-    ("train a.txt --model m --tf-idf --format svmlight", "lines, and a.txt is svmlight; add --text, or"),
-    ("train a.txt --model m --keep-words 3 --format svmlight", "--keep-words is for lines"),
+    ("train a.txt --model m --tf-idf --format svmlight", "and a.txt is svmlight; add --text, or leave"),
+    ("train a.txt --model m --keep-words 3 --format svmlight", "and a.txt is svmlight; add --text, or"),
+    ("train a.csv --model m --keep-words 3", "no effect without --hash-bits or --text-columns"),
     ("train a.txt --model m --text --ngrams 1 x", "must be a whole number from 1 to 100, got 'x'"),
     ("train a.txt --model m --text --ngrams 2 1", "--ngrams must be two whole numbers"),
     ("train a.txt --model m --text --stop-words english --analyzer char", "--stop-words are left out"),
@@ -109,6 +113,26 @@ CALLS = [
     ("tag-train x.tsv --model m --stream --held-out 0.5", "--held-out cannot be combined with --stream"),
     ("tag-train - --model m --stream", "standard input can be read only once"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--epochs 3 voted a.svm --model m",
+        "--text --no-shuffle voted a.svm",
+        "a.svm voted --epochs=3",
+        "--epochs=3 voted a.svm",
+        "voted a.svm",
+    ],
+)
+def test_options_stand_before_the_learner(words):
+    found = parse(["train", *words.split()])
+    assert (found.learner, found.data, found.is_named) == ("voted", ["a.svm"], True)
+
+
+def test_the_value_of_an_option_is_no_learner():
+    found = parse(["train", "--target", "voted", "a.csv"])
+    assert (found.learner, found.target, found.is_named) == ("averaged", "voted", False)
 
 
 @pytest.fixture(scope="module")
@@ -136,3 +160,50 @@ def test_wrong_usage(refused, folder, monkeypatch, words, text):
     before = set(folder.iterdir())
     assert text in refused(*shlex.split(words), status=2)
     assert set(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "options"),
+    [
+        ("tag", "m a b", "--tags-only --tag-column=2"),
+        ("online", "m a", "--quiet --save-every 2"),
+        ("predict", "m a b", "--scores --threads -1"),
+        ("train averaged", "a b", "--ngrams 1 2 --model m"),
+        ("inspect", "m", "--top 3"),
+        ("parity", "a - b", "--seed 1"),
+        ("reproduce", "m a", "--engine reference --json"),
+        ("tag-train", "a b", "--columns 1,2 --model m"),
+    ],
+)
+def test_options_stand_before_between_and_behind_the_words(command, words, options):
+    words, options = words.split(), re.split(" (?=--)", options)
+    expected = parse([*command.split(), *words, *shlex.split(" ".join(options))])
+    for places in combinations_with_replacement(range(len(words) + 1), len(options)):
+        mixed = words.copy()
+        for place, option in reversed(list(zip(places, options, strict=True))):
+            mixed[place:place] = option.split()
+        assert parse([*command.split(), *mixed]) == expected
+
+
+def test_words_behind_two_dashes_are_no_options():
+    assert parse(["tag", "--tags-only", "--", "m", "--json"]).data == ["--json"]
+
+
+def test_a_learner_that_reads_no_streams_says_so(refused, folder, tmp_path):
+    said = refused("train", "kernel", "a.csv", "--model", tmp_path / "m", "--stream", status=2)
+    assert said.startswith("the learner kernel has no option --stream; leave it out, or choose the learner ")
+
+
+def test_articles_fit_their_nouns(call, refused, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,0\n-1,1\n")
+    for learner, text in (
+        ("pocket", "holds a PocketPerceptron, which learns from all examples at once; train a perceptron"),
+        ("multilayer", "holds a MultilayerPerceptron, which answers and learns from many examples at once"),
+    ):
+        argv = ("train", learner, tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet")
+        assert call(*argv).status == 0
+        assert text in refused("online", tmp_path / "m", tmp_path / "a.csv", status=2)
+    assert call("train", "averaged", tmp_path / "a.csv", "--model", tmp_path / "m", "--quiet").status == 0
+    assert "holds an AveragedPerceptron, which" in refused(
+        "tag", tmp_path / "m", tmp_path / "a.csv", status=2
+    )

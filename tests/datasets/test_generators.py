@@ -95,13 +95,13 @@ def test_refusals():
             make_separable(margin=margin)
     with pytest.raises(TypeError, match="margin must be a real number, got True"):
         make_separable(margin=True)
-    with pytest.raises(ValueError, match="n must be at least 4, got 3"):
+    with pytest.raises(ValueError, match="n must be from 4 to 2147483647, got 3"):
         make_separable(3)
-    with pytest.raises(ValueError, match="d must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="d must be from 2 to 2147483647, got 1"):
         make_separable(d=1)
     with pytest.raises(TypeError, match=r"n must be a whole number, got 1\.5"):
         make_separable(1.5)
-    with pytest.raises(ValueError, match="seed must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="seed must be from 0 to 4294967295, got -1"):
         make_separable(seed=-1)
     with pytest.raises(ValueError, match=r"flipped must be from 0 to 1, got 1\.5"):
         make_noisy(flipped=1.5)

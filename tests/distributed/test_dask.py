@@ -217,7 +217,7 @@ def test_a_fit_goes_on_from_a_checkpoint(client, tmp_path):
     assert sum(report.mistakes for report in model.partition_report_) == sum(
         epochs[1:]
     )  # the last that was known is judged again
-    with pytest.raises(ValueError, match="is of a run with another partitions"):
+    with pytest.raises(ValueError, match="is of another run: partitions"):
         model.fit(blocks[:-1], checkpoint=path, resume=True)
     with pytest.raises(ValueError, match="resume=True needs checkpoint, the file to go on from"):
         model.fit(blocks, resume=True)
@@ -449,9 +449,9 @@ def test_a_checkpoint_knows_what_its_fit_started_from(client, tmp_path):
     model = on_dask.Perceptron(client=client, warm_start=True, **FEW)
     cold = clone(model).fit(blocks, checkpoint=path)
     warm = clone(model).fit(blocks[:1])
-    with pytest.raises(ValueError, match="is of a run with another start"):
+    with pytest.raises(ValueError, match="is of another run: start"):
         warm.fit(blocks, checkpoint=path, resume=True)
-    with pytest.raises(ValueError, match="is of a run with another learner"):
+    with pytest.raises(ValueError, match="is of another run: learner"):
         on_dask.AveragedPerceptron(client=client, **FEW).fit(blocks, checkpoint=path, resume=True)
     ended = clone(model).set_params(callback=lambda record: record.epoch == 0)
     ended.fit(blocks, checkpoint=tmp_path / "ended")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import signal
@@ -162,6 +163,24 @@ def test_rows_that_change(frame, tmp_path):
     changing = frame.select("features", "label", f.col("weight")).mapInArrow(count, frame.schema)
     with pytest.raises(on_spark.PartitionChangedError, match="partition 2 was read again"):
         on_spark.Perceptron(weight="weight", **FEW).fit(changing)
+
+
+def test_other_calls_and_classes_of_users(frame):
+    class Extra:
+        """What somebody mixes in."""
+
+    class InFront(Extra, on_spark.Perceptron):
+        """A class of a user."""
+
+    assert type(InFront(**FEW).fit(frame).to_local()) is perceptron_rs.Perceptron
+    for call in (on_spark.Perceptron().partial_fit, on_spark.Perceptron().predict_then_learn):
+        with pytest.raises(TypeError, match="takes examples in memory, and these lie on a cluster"):
+            call(frame, Y)
+    with pytest.raises(TypeError, match="fit_stream takes examples in memory"):
+        on_spark.SequencePerceptron().fit_stream(frame)
+    own = {"features", "label", "weight", "prediction"}
+    local = inspect.signature(perceptron_rs.Perceptron).parameters
+    assert inspect.signature(on_spark.Perceptron).parameters.keys() == own | local.keys()
 
 
 def sentences():

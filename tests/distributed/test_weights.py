@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.common.mixing import add_shares, apply_change, make_pass, mix
 from perceptron_rs.distributed.fitting import check_columns
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import (
@@ -25,6 +24,7 @@ from perceptron_rs.distributed.sequences import parse as parse_sequences
 from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
+from perceptron_rs.mixing import add_shares, apply_change, make_pass, mix
 from perceptron_rs.settings import Data, Linear
 
 D, K = 20_003, 3  # the last group of eight columns is not whole

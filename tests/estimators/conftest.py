@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.common.training.driver import noted_calls
+from perceptron_rs.training.driver import noted_calls
 
 N, D = 12, 4
 GOOD = np.arange(N * D, dtype=np.float64).reshape(N, D) % 7 - 3

@@ -1,11 +1,14 @@
 """Weights that a user has set may lie in memory in any order: it is their numbers that count."""
 
+import joblib
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from tests.learners import LINEAR
 
-from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron, margin
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, margin
 from perceptron_rs.engines import get_engine
+from perceptron_rs.state.fitted_attributes import flat
 
 rng = np.random.default_rng(2)
 X, Y = rng.standard_normal((40, 5)), rng.integers(0, 3, 40)
@@ -62,7 +65,7 @@ def test_fit_goes_on(order, learner, method, engine_name):
         for change in (np.array, order):
             model.set_params(warm_start=False).fit(X, Y)
             for name in ("coef_", "last_coef_"):
-                if name in vars(model) and np.shape(getattr(model, name)) == (3, 5):
+                if name in flat(model) and np.shape(getattr(model, name)) == (3, 5):
                     setattr(model, name, change(getattr(model, name)))
             pair.append(learnt(model.set_params(warm_start=True).fit(X, Y)))
     assert pair[0] == pair[1]
@@ -97,3 +100,17 @@ def test_the_margin_of_weights(order):
     before = margin(model, X, Y > 0)
     model.coef_ = order(w)
     assert margin(model, X, Y > 0) == before
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PocketPerceptron])
+def test_a_state_does_not_tell_which_rows_were_learnt(learner):
+    X = np.zeros((9, 400))
+    X[:, ::40] = np.random.default_rng(2).integers(-2, 3, (9, 10))
+    whole = np.hstack([X[:, ::40]] * 3)  # so few columns that all of them are learnt
+    for rows in (X, whole):
+        states = [
+            learner(max_iter=3, tol=None).fit(as_rows(rows), np.arange(9) % 3)._model.state()
+            for as_rows in (np.asarray, csr_matrix)
+        ]
+        assert all(array.flags.c_contiguous for state in states for array in state.values())
+        assert joblib.hash(states[0]) == joblib.hash(states[1])

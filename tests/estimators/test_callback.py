@@ -1,7 +1,10 @@
 """``callback`` and ``verbose`` see every epoch; Ctrl-C keeps what was learnt if that is asked for."""
 
 import gc
+import logging
+import os
 import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -155,15 +158,41 @@ def test_interrupted_in_an_epoch(learner, engine_name, n_jobs, noise):
     def begin(record):  # not before: scikit-learn may take long to look at the parameters
         if not begun:
             begun.append(record)
-            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            signal.setitimer(signal.ITIMER_PROF, 0.1)
 
     options = {"engine": engine_name, "n_jobs": n_jobs, "keep_on_interrupt": True}
     model = learner(max_iter=10**9, tol=None, callback=begin, **options)
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    previous = signal.signal(signal.SIGPROF, signal.default_int_handler)
     gc.disable()  # Hypothesis is told of each collection, and what is raised there is lost
     try:
         kept(model, *noise)
     finally:
         gc.enable()
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+
+
+def test_a_program_asks_for_the_lines_by_logging(engine_name, noise, caplog, capsys):
+    model = Perceptron(max_iter=2, tol=None, engine=engine_name).fit(*noise)
+    assert not caplog.records  # nobody has asked
+    with caplog.at_level(logging.INFO, logger="perceptron_rs"):
+        mistakes = model.fit(*noise).mistakes_per_epoch_[0].sum()
+        model.fit_stream(noise)
+    lines = [text.rpartition(", ")[0] for text in caplog.messages]
+    assert lines[0].startswith(f"Perceptron, epoch 1: {mistakes} mistakes, mean loss ")
+    assert [line.split(":")[0] for line in lines] == ["Perceptron, epoch 1", "Perceptron, epoch 2"] * 2
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_the_log_of_a_killed_run_has_its_epochs(tmp_path):
+    program = (
+        "import os, signal; from perceptron_rs import Perceptron\n"
+        "def kill(record):\n    if record.epoch: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Perceptron(shuffle=False, tol=None, verbose=1, callback=kill).fit([[1, 0], [1, 1]], [0, 1])\n"
+    )
+    with (tmp_path / "log").open("wb") as log:
+        done = subprocess.run([sys.executable, "-c", program], stdout=log, check=False)
+    assert done.returncode == -signal.SIGKILL
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert [line[:11] for line in lines] == ["-- epoch 1:", "-- epoch 2:"]

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,7 +124,7 @@ def test_attributes_are_all_described(learner):
     learnt = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     described = section(learner, "Attributes")
     assert len(described) == len(set(described))
-    assert learnt | {"feature_names_in_"} == set(described)
+    assert learnt | {"feature_names_in_", "calibration_", "recipe_"} == set(described)
 
 
 @pytest.mark.parametrize("item", CALLABLES, ids=lambda item: item.__qualname__)
@@ -151,34 +152,49 @@ def test_sections(learner):
         assert re.search(rf"^{title}\n-+$", text, re.MULTILINE), title
 
 
-#: How many descriptions a parameter has at most: more than one where it does not do the same in all learners.
-DESCRIPTIONS = {
-    **dict.fromkeys(("alpha", "callback", "class_weight", "fit_intercept", "keep_on_interrupt"), 2),
-    **dict.fromkeys(("max_iter", "min_count", "n_iter_no_change", "n_partitions", "prediction"), 2),
-    **dict.fromkeys(("added_feature", "audit", "coef0", "gamma", "margin_threshold"), 2),
-    **dict.fromkeys(("engine", "kernel", "n_jobs", "shuffle", "validation_fraction"), 3),
-    **dict.fromkeys(("early_stopping", "eta0", "tol", "warm_start"), 4),
-    "random_state": 6,
-}
 LEARNERS = [item for item in CALLABLES if hasattr(item, "_get_param_names")]
 
 
-def descriptions(item):
-    """Return what the section of parameters says of each of them, without its type."""
-    text = inspect.getdoc(item)
-    match = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
-    found = re.findall(r"^(\w+) : .*\n((?:(?: .*)?\n)*)", match[1] + "\n", re.MULTILINE)
-    return {name: " ".join(lines.split()) for name, lines in found}
+@pytest.fixture
+def parameters(monkeypatch):
+    """The script that writes the texts of parameters."""
+    if sys.version_info >= (3, 13):
+        pytest.skip(
+            "Python takes the indentation out of docstrings, which the script compares with the sources"
+        )
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "scripts")
+    return importlib.import_module("parameters")
 
 
-def test_learners_describe_a_parameter_in_the_same_words():
-    found = {}
-    for kind in LEARNERS:
-        for name, text in descriptions(kind).items():
-            found.setdefault(name, {}).setdefault(text, []).append(kind.__name__)
-    assert len(found) > 40
-    for name, texts in found.items():
-        assert len(texts) <= DESCRIPTIONS.get(name, 1), (name, list(texts.values()))
+def test_learners_say_of_parameters_what_is_declared(parameters):
+    kinds = parameters.learners()
+    assert set(LEARNERS) - {AttributeEncoder} <= set(kinds)
+    assert [kind for kind in kinds if parameters.written(kind) != kind.__doc__] == []
+
+
+@pytest.mark.parametrize(
+    ("base", "text"),
+    [
+        (Perceptron, "tol : float, default=0.001\n        Text."),
+        (VotedPerceptron, 'tie : str, default="mistake"\n        Text.'),
+    ],
+)
+def test_a_text_that_drifts_is_written_anew(parameters, monkeypatch, base, text):
+    name, before = text.partition(" ")[0], base.__doc__
+    drifted = re.sub(rf"    {name} : .*\n(        .*\n)+", f"    {text}\n", before)
+    assert drifted != before
+    monkeypatch.setattr(base, "__doc__", drifted)
+    assert parameters.written(base) == before
+
+
+def test_a_name_of_another_meaning_has_another_text_on_purpose(parameters):
+    """The nearest class of parameters says it: a vote is no activation."""
+    texts = {kind: parameters.texts(kind.__doc__)["tie"][1] for kind in (Perceptron, VotedPerceptron)}
+    assert texts[Perceptron] != texts[VotedPerceptron]
+    declared = [
+        k.__name__ for k in VotedPerceptron.__mro__[1:] if "tie" in parameters.texts(vars(k).get("__doc__"))
+    ]
+    assert declared == ["VotedPerceptronParameters", "MistakeParameters"]
 
 
 def documented(kind):

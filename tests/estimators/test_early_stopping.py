@@ -22,7 +22,7 @@ from perceptron_rs import (
     PocketPerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.common.training.early_stopping import split
+from perceptron_rs.training.early_stopping import split
 
 KERNEL = [partial(KernelPerceptron, gamma=0.001), partial(BudgetedKernelPerceptron, gamma=0.001, budget=30)]
 LAYERS = partial(MultilayerPerceptron, (5,), learning_rate_init=0.02)
@@ -263,7 +263,7 @@ def test_bagging(learner):
 def test_an_interrupted_epoch_has_a_score(monkeypatch, tmp_path):
     """Ctrl-C while the validation part is judged, or in the midst of an epoch."""
     from perceptron_rs import load
-    from perceptron_rs.common.training.early_stopping import Validation
+    from perceptron_rs.training.early_stopping import Validation
 
     rng, calls, accuracy = np.random.default_rng(0), [], Validation.accuracy
 

@@ -27,6 +27,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.audit import RECORD
 from perceptron_rs.registry import LEARNERS as REGISTRY
+from perceptron_rs.state.fitted_attributes import flat
 
 LEARNERS = [*(learner.kind for learner in REGISTRY.values()), StructuredPerceptron]
 
@@ -143,6 +144,7 @@ OWN: dict[Any, dict[str, tuple[Any, dict[str, Any]]]] = {
     },
     SequencePerceptron: {
         "beam_width": (1, {"decode": "beam"}),
+        "constraints": ([(None, TAGS[0][0])], {}),
         "decode": ("beam", {"beam_width": 1}),
         "hash_columns": (5, {}),
         "min_count": (4, {}),
@@ -197,17 +199,24 @@ def told(value: Any) -> Any:
         return sorted((key, told(part)) for key, part in value.items())
     if isinstance(value, list | tuple):
         return [told(part) for part in value]
+    if hasattr(value, "state"):  # the model of an engine
+        return told(value.state())
+    assert " at 0x" not in repr(value), "an address tells nothing, or too much"
     return repr(value)
+
+
+#: What is kept of calls and their parameters.
+OF_CALLS = {"_fixed_values", "_rule", RECORD}
 
 
 def outcome(model: Any) -> Any:
     """Return all that a fit has left, and what it says of the examples."""
-    names = set(vars(model)) - set(model.get_params()) - {"_fixed_values", "results_", "encoder_", RECORD}
+    names = set(flat(model)) - set(model.get_params()) - OF_CALLS - {"results_", "encoder_"}
     says = {
         SequencePerceptron: lambda: model.predict(WORDS),
         StructuredPerceptron: lambda: model.predict(list(X)),
     }.get(type(model), lambda: model.decision_function(X))
-    return told({name: vars(model)[name] for name in names}), told(says())
+    return told({name: flat(model)[name] for name in names}), told(says())
 
 
 def differ(one: Any, other: Any) -> bool:

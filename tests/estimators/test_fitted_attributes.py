@@ -22,6 +22,7 @@ from perceptron_rs import (
     StructuredPerceptron,
     VotedPerceptron,
 )
+from perceptron_rs.state.fitted_attributes import flat
 
 X = np.array([[-1.0, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
 Y = np.array([-1, 1, 1, -1, -1, 1])
@@ -50,7 +51,7 @@ def test_what_is_not_fitted_says_so_by_its_public_name(kind):
             getattr(model, name)
         assert not hasattr(model, name)
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert vars(other) == vars(model)
+        assert flat(other) == flat(model)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = model.nothing
     assert not hasattr(model, "_private_")

@@ -270,3 +270,10 @@ def test_a_run_has_one_kernel(name, value, kernel, tmp_path):
 def test_parameters_that_the_kernel_does_not_have_may_change():
     model = KernelPerceptron("linear", max_iter=2, warm_start=True).fit(X[:40], Y[:40])
     model.set_params(gamma=0.5, coef0=2.0, degree=7).fit(X[:40], Y[:40]).predict(X[:40])
+
+
+def test_what_no_prediction_reads_may_change_after_the_fit():
+    model = KernelPerceptron(max_iter=2, tol=None).fit([[0.0], [1.0]], [0, 1])
+    assert model.set_params(eta0=-1, max_iter=None).predict([[0.0], [1.0]]).tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"n_jobs must not be 0; 1 is one thread"):
+        model.set_params(n_jobs=0).predict([[0.0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,12 @@ from perceptron_rs import (
     Perceptron,
     SequencePerceptron,
     VotedPerceptron,
+    pieces,
+    targets,
 )
-from perceptron_rs.common.targets.labels import joined_labels, label_array
 from perceptron_rs.io import Source
+from perceptron_rs.targets.distinct import distinct, places
+from perceptron_rs.targets.labels import joined_labels, label_array
 
 BIG = 2**53
 X = np.array([[1.0], [-1.0], [2.0]])
@@ -253,3 +257,54 @@ def test_an_integer_beside_classes_that_are_floats():
     model.partial_fit(X[:2], [0, BIG])
     with pytest.raises(ValueError, match="y contains labels that are not in classes_"):
         model.partial_fit(X[:2], [0, BIG + 1])
+
+
+class Looked(np.ndarray):
+    """Labels that note how many of them are looked at in one call."""
+
+    def __array_finalize__(self, other):
+        self.sizes = getattr(other, "sizes", [])
+
+    def tolist(self):
+        self.sizes.append(len(self))
+        return super().tolist()
+
+
+@pytest.mark.parametrize("dtype", ["U2", object, np.int64, np.uint64, np.float32])
+def test_labels_are_looked_at_in_pieces_with_what_numpy_finds_in_all(dtype, monkeypatch):
+    monkeypatch.setattr(targets.distinct, "COST", pieces.NUMBERS // 70)
+    y = np.random.default_rng(0).integers(0, 99, 700).astype("U2").astype(dtype).view(Looked)
+    classes, index = distinct(y)
+    expected = np.unique(np.asarray(y), return_inverse=True)
+    np.testing.assert_array_equal(classes, expected[0])
+    np.testing.assert_array_equal(index, expected[1])
+    found = places(y, classes[::2])
+    np.testing.assert_array_equal(found, np.where(index % 2, len(classes[::2]), index // 2))
+    assert classes.dtype == y.dtype
+    assert y.sizes == [70] * 20
+
+
+def test_a_label_that_ends_with_nul_is_refused():
+    for y in (["a\0", "a"], np.array(["a\0", "a"], dtype=object), ("a", "a\0")):
+        with pytest.raises(ValueError, match="ends with NUL, which NumPy drops"):
+            Perceptron().fit([[1], [2]], y)
+    with pytest.raises(ValueError, match="ends with NUL"):
+        SequencePerceptron().fit([[["w"], ["v"]]], [["a\0", "a"]])
+
+
+def test_numbers_beyond_integers_are_no_labels():
+    with pytest.raises(ValueError, match=r"from 1\.0 to 1e\+300 are more than integers of 64 bits hold"):
+        Perceptron().fit([[1], [2]], [1e300, 1.0])
+
+
+def test_keys_of_weights_and_classes_are_shown_as_they_are():
+    model = Perceptron(class_weight={"False": 1, "True": 2})
+    with pytest.raises(ValueError, match=r"\[False, True\], are not in class_weight, .*'False', 'True'"):
+        model.fit([[1], [2]], [True, False])
+    assert model.set_params(class_weight={False: 1, True: 2}).fit([[1], [2]], [True, False])
+
+
+@pytest.mark.parametrize("weights", [[Decimal(1), Fraction(2)], [1, np.float16(2)]])
+def test_weights_of_examples_are_numbers_of_any_kind(weights):
+    found = Perceptron().fit([[1], [2]], [0, 1], sample_weight=weights)
+    assert found.coef_.tolist() == Perceptron().fit([[1], [2]], [0, 1], sample_weight=[1, 2]).coef_.tolist()

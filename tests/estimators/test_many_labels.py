@@ -30,9 +30,9 @@ from perceptron_rs import (
     mistake_bounds,
     reproduce,
 )
-from perceptron_rs.common.training.early_stopping import split
 from perceptron_rs.engines import get_engine
 from perceptron_rs.testing import assert_parity
+from perceptron_rs.training.early_stopping import split
 
 LINEAR = [Perceptron, AveragedPerceptron, VotedPerceptron, PocketPerceptron]
 LEARNERS = [*LINEAR, KernelPerceptron, BudgetedKernelPerceptron]
@@ -205,7 +205,7 @@ def test_validation_part_is_one_for_all_labels(learner, engine_name, monkeypatch
     visited = np.flatnonzero(weights)
     drawn_once = part(np.zeros((60, 1), dtype=np.uint32), visited, 0.1, 7)
     assert len(drawn_once) == -(-len(visited) // 10)
-    monkeypatch.setattr("perceptron_rs.common.training.feeders.split", lambda *_: drawn_once)
+    monkeypatch.setattr("perceptron_rs.training.feeders.split", lambda *_: drawn_once)
     assert many.validation_scores_.shape == (many.n_iter_, 3)
     for k, y in enumerate(Y.T):
         own = alone(learner, options, X, y, weights)
@@ -403,3 +403,9 @@ def test_no_other_model_is_made_of_it(learner):
     X, Y = drawn(labels=3)
     with pytest.raises(ValueError, match=r"many labels for each example.*use coef_ and intercept_"):
         learner().fit(X, Y).to_sklearn()
+
+
+def test_a_pass_over_one_label_after_many_has_a_remedy_that_exists():
+    model = Perceptron().partial_fit([[0.0], [1.0]], [[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match=r"continues from many; pass such a y, or fit anew$"):
+        model.partial_fit([[0.0], [1.0]], [0, 1])

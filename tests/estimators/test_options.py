@@ -21,7 +21,7 @@ from perceptron_rs import (
     SequencePerceptron,
     VotedPerceptron,
 )
-from perceptron_rs.common.options.groups import group_of
+from perceptron_rs.parameters.groups import group_of
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.testing import assert_parity
 
@@ -192,6 +192,8 @@ OTHER = {
     "max_mistakes_per_example": 3,
     "hash_columns": 4,
     "min_count": 2,
+    "update": "early",
+    "decode": "viterbi",
 }
 EXCLUSIONS = [
     (entry.kind, parameter.name, name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from perceptron_rs.common.options.groups import options
+from perceptron_rs.parameters.groups import options
 from perceptron_rs.registry import LEARNERS
 
 #: These have no meaning on a command line, or are set by each command.

@@ -10,11 +10,14 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron as Peer
 from tests.learners import PASSES
 
-from perceptron_rs import Perceptron, load, margin, mistake_bounds
+from perceptron_rs import Perceptron, SequencePerceptron, load, margin, mistake_bounds
+from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.io import load_svmlight
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 8)) * (RNG.random((60, 8)) < 0.4)
@@ -69,6 +72,24 @@ def test_the_setting_of_scikit_learn(pair):
     for interface, kind in (("sparray", sp.csr_array), ("spmatrix", sp.csr_matrix)):
         with sklearn.config_context(sparse_interface=interface):
             assert type(pair[1].sparsify().coef_) is kind
+
+
+@pytest.mark.skipif("sparse_interface" not in sklearn.get_config(), reason="new in scikit-learn 1.9")
+def test_the_setting_is_that_of_all_sparse_answers(tmp_path):
+    sparse, many = sp.csr_matrix(X), sp.csr_matrix(np.eye(3, dtype=int)[Y[3]])
+    dump_svmlight_file(X, Y[2], str(tmp_path / "x.svm"))
+    tagger = SequencePerceptron().fit([[["a"], ["b"]]], [["x", "y"]])
+    for interface, kind in (("sparray", sp.sparray), ("spmatrix", sp.spmatrix)):
+        with sklearn.config_context(sparse_interface=interface):
+            answers = [
+                Perceptron().fit(sparse, many).predict(sparse),
+                AttributeEncoder().fit_transform([["a"], ["b"]]),
+                AttributeEncoder().fit([["a"]]).transform([["b"]]),
+                tagger.sparse_coef_,
+                load_svmlight(tmp_path / "x.svm")[0],
+            ]
+            assert [isinstance(answer, kind) for answer in answers] == [True] * 5
+            assert tagger.predict([[["a"], ["b"]]]) == [["x", "y"]]
 
 
 def test_both_ways_return_the_estimator_and_may_be_repeated(pair):

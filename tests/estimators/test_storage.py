@@ -21,11 +21,11 @@ from perceptron_rs import (
     load,
     max_margin,
 )
-from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.common.rows.storage import to_stored
 from perceptron_rs.csr import without_duplicates
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import open_arrays
+from perceptron_rs.rows.examples import examples
+from perceptron_rs.rows.storage import to_stored
 
 #: Types that the engine reads where they are.
 STORED = ("f8", "f4", "f2", "i4", "i2", "u2", "i1", "u1")

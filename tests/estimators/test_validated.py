@@ -6,7 +6,7 @@ from sklearn import config_context
 from tests.learners import ONLINE
 
 from perceptron_rs import Perceptron
-from perceptron_rs.common import parameters
+from perceptron_rs.parameters import checks as parameters
 
 X, Y = np.array([[1.0], [-2.0]]), np.array([1, 0])
 METHODS = ["partial_fit", "predict_then_learn"]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 
 from perceptron_rs import (
@@ -31,10 +32,10 @@ def test_shares_are_those_of_a_count_by_hand(n_classes, many):
     model = VotedPerceptron(**FEW).fit(X, y)
     planes = []
     for k in range(len(model.n_seen_)):
-        for_, total = np.zeros(len(GRID), dtype=np.int64), 0
+        for_, total = np.zeros(len(GRID)), 0
         for w, b, votes in model.vectors(class_index=k):
-            for_, total = for_ + votes * (GRID @ w + b >= 0), total + votes
-        planes.append([Fraction(int(count), total) for count in for_])
+            for_, total = for_ + votes * (np.sign(GRID @ w + b) + 1) / 2, total + votes  # at 0 half for each
+        planes.append([Fraction(count) / total for count in for_])
     rows = list(zip(*planes, strict=True))
     if n_classes == 2 and not many:
         expected = [[1 - p, p] for (p,) in rows]
@@ -76,6 +77,21 @@ def test_the_largest_share_is_that_of_the_predicted_class(model, n_classes):
     assert ties
 
 
+@pytest.mark.parametrize("model", SETTINGS[1:], ids=repr)
+@pytest.mark.parametrize("y", [[0, 1, 0], [0, 1, 2], [[1, 1], [0, 1], [1, 0]]])
+def test_a_row_without_entries_gets_no_vote(engine_name, model, y):
+    if np.ndim(y) == 2 and model.get_params().get("multi_class") == "joint":
+        pytest.skip("many labels are learnt one by one")
+    model = clone(model).set_params(engine=engine_name).fit([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], y)
+    empty = np.zeros((1, 2))
+    assert not model.decision_function(empty).any()
+    n = 2 if np.ndim(y) == 2 else len(set(y))
+    assert model.predict_proba(empty).tolist() == [[1 / n] * n]
+    assert not model.predict(empty).any()  # the first class, or no label
+    if model.get_params().get("multi_class") != "joint":
+        assert (model.set_params(tie="positive").decision_function(empty) == 1).all()
+
+
 @pytest.mark.parametrize("model", SETTINGS, ids=repr)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_both_engines_have_the_same_bits(model, n_classes):
@@ -105,9 +121,9 @@ def test_rounding_hides_no_winner():
         (VotedPerceptron(prediction="last"), "predict_proba only with prediction='vote', got 'last'"),
         (KernelPerceptron(prediction="average"), "predict_proba only with prediction='vote', got 'average'"),
         (VotedPerceptron(tie="positive"), "predict_proba only with tie='mistake'"),
-        (Perceptron(), "no attribute 'predict_proba'"),
-        (AveragedPerceptron(), "no attribute 'predict_proba'"),
-        (BudgetedKernelPerceptron(), "no attribute 'predict_proba'"),
+        (Perceptron(), "has predict_proba only after calibrate"),
+        (AveragedPerceptron(), "has predict_proba only after calibrate"),
+        (BudgetedKernelPerceptron(), "has predict_proba only after calibrate"),
     ],
 )
 def test_who_has_none(model, text):

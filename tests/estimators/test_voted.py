@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from tests.validation import validation_part
 
 from perceptron_rs import AveragedPerceptron, Perceptron, VotedPerceptron
-from perceptron_rs.common.prediction.sampling import draw_vectors
 from perceptron_rs.linear import vectors
+from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.reference.order import below
 
 FIXED = {"shuffle": False, "tol": None, "max_iter": 3}
@@ -42,6 +42,7 @@ class EveryVector:
 
     def __init__(self, X, y, epochs, *, tie="mistake", steps=None):
         self.vectors, self.counts, self.rows = [[0] * (X.shape[1] + 1)], [0], [-1]
+        self.of_zero = 1 if tie == "positive" else 0
         for _ in range(epochs):
             for i, (x, label) in enumerate(zip(X.astype(int).tolist(), y.tolist(), strict=True)):
                 sign, x, c = (1 if label else -1), [*x, 1], 1 if steps is None else steps[i]
@@ -58,7 +59,7 @@ class EveryVector:
 
     def vote(self, x, first=0):
         votes = [
-            c if self.activation(k, x) >= 0 else -c
+            c * (np.sign(self.activation(k, x)) or self.of_zero)
             for k, c in enumerate(self.counts) if k >= first
         ]  # fmt: skip
         return sum(votes) / sum(self.counts[first:])

@@ -14,7 +14,8 @@ from perceptron_rs import (
     PocketPerceptron,
     SequencePerceptron,
 )
-from perceptron_rs.common.targets.weights import start_value
+from perceptron_rs.state.fitted_attributes import flat
+from perceptron_rs.targets.weights import start_value
 
 OTHERS = (KernelPerceptron, BudgetedKernelPerceptron, MultilayerPerceptron)
 
@@ -28,7 +29,8 @@ def data(classes=2):
 
 
 def learnt(model):
-    return {name: values.tobytes() for name, values in vars(model).items() if isinstance(values, np.ndarray)}
+    arrays = flat(model) | flat(model)["_model"].state()
+    return {name: values.tobytes() for name, values in arrays.items() if isinstance(values, np.ndarray)}
 
 
 def weights(model):

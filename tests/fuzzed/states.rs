@@ -9,7 +9,7 @@ use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Sums, replay};
 use perceptron_rs::online::{self, Learner, Penalty, Problem, Settings, State, VoteVectors};
-use perceptron_rs::rows::Dense;
+use perceptron_rs::rows::{Dense, Table, Tie};
 use perceptron_rs::structured::{
     self, Chain, ChainWeights, Limits, Mending, Sequences, Sparse, averages, decode,
 };
@@ -104,7 +104,14 @@ fn log(draws: &mut Draws) {
     if log.planes() == planes {
         let _ = replay(&own, &log, (&t, &upto), sums, &());
     }
-    let vectors = VoteVectors { stored: &own, log, coef: &coef, intercept: &intercept, counts: &counts };
+    let vectors = VoteVectors {
+        stored: &own,
+        log,
+        coef: &coef,
+        intercept: &intercept,
+        counts: &counts,
+        tie: Tie::Mistake,
+    };
     agreed(|threads| {
         let mut out = vec![0; n * log.planes()];
         online::votes(&rows, &vectors, threads, &(), &mut out).map(|()| out)
@@ -126,6 +133,7 @@ fn log(draws: &mut Draws) {
         intercept: &intercept,
         seen: &seen,
         counts: &counts,
+        tie: Tie::Mistake,
         norms: &norms,
         drawn: &drawn,
     };
@@ -156,8 +164,9 @@ fn state(draws: &mut Draws) {
         .then(|| Penalty { l1: draws.one_of(&[0.0, 0.1]), l2: draws.one_of(&[0.0, 0.1]) });
     let seed = (draws.below(2) == 0).then_some(1);
     let epochs = (count(draws).unsigned_abs() >> 1, 1 + draws.below(2) as u64);
+    let mut coef = draws.many(planes * d, Draws::any_float);
     let mut state = State {
-        coef: draws.many(planes * d, Draws::any_float),
+        coef: Table::zero([planes, d]),
         intercept: draws.many(planes, Draws::any_float),
         seen: draws.many(planes, |draws| count(draws).unsigned_abs() >> 1),
         ages: None,
@@ -166,21 +175,22 @@ fn state(draws: &mut Draws) {
         state.ages = Some(draws.many(planes * d, |draws| count(draws) & ((1 << 53) - 1)));
     }
     if draws.rarely() {
-        draws.damage(&mut state.coef, Draws::any_float);
+        draws.damage(&mut coef, Draws::any_float);
     }
     if let (true, Some(ages)) = (draws.rarely(), &mut state.ages) {
         draws.damage(ages, count);
     }
-    let sums = (draws.many(state.coef.len(), Draws::any_float), draws.many(planes, Draws::any_float));
+    let sums = (draws.many(planes * d, Draws::any_float), draws.many(planes, Draws::any_float));
     let averaged = draws.below(2) == 0;
     agreed(|threads| {
         let settings = Settings { penalty, seed, threads, ..Settings::new(positive.clone()) };
         let problem = Problem::new(&rows, &labels, None, &settings)?;
-        let sums = Averaged { coef: sums.0.clone(), intercept: sums.1.clone(), fit_intercept: true };
+        let sums = Averaged::new(Table::new(sums.0.clone(), [planes, d])?, sums.1.clone(), true)?;
         let mut learner: Box<dyn Learner> = if averaged { Box::new(sums) } else { Box::new(Perceptron) };
-        let (run, _) = learn(&problem, state.clone(), &mut *learner, epochs)?;
+        let state = State { coef: Table::new(coef.clone(), [planes, d])?, ..state.clone() };
+        let (run, _) = learn(&problem, state, &mut *learner, epochs)?;
         let learnt = run.state(&())?;
-        let numbers = [learnt.coef, learnt.intercept].concat();
+        let numbers = [learnt.coef.by_plane(&())?, learnt.intercept].concat();
         assert!(numbers.iter().all(|w| w.is_finite() && w.to_bits() != 1 << 63));
         Ok([bits(&numbers), remembered(&*learner)].concat())
     });

@@ -5,7 +5,7 @@ use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::error::Error;
 use perceptron_rs::online::averaged::Averaged;
 use perceptron_rs::online::{self, Penalty, Problem, Settings, State};
-use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Spread, Tie, Tolerance};
+use perceptron_rs::rows::{Csr, Dense, Entries, Matrix, Spread, Table, Tie, Tolerance};
 
 use super::draws::Draws;
 use super::epochs::{learn, remembered};
@@ -220,7 +220,7 @@ impl Trial {
     }
 
     fn run(&self, rows: &dyn Matrix, threads: usize) -> Learnt {
-        let (planes, cells) = (self.planes, self.planes * rows.columns());
+        let (planes, columns, cells) = (self.planes, rows.columns(), self.planes * rows.columns());
         // One plane is that of the second of two classes.
         let positive: Vec<u32> = if planes == 1 { vec![1] } else { (0..planes as u32).collect() };
         let settings = Settings {
@@ -239,16 +239,17 @@ impl Trial {
         };
         let problem = Problem::new(rows, &self.labels, self.sample_weight.as_deref(), &settings)?;
         let state = State {
-            coef: vec![self.start; cells],
+            coef: Table::new(vec![self.start; cells], [planes, columns])?,
             intercept: vec![self.start; planes],
             seen: vec![self.seen; planes],
             ages: self.penalty.is_some().then(|| vec![0; cells]),
         };
         let (coef, intercept) = (vec![self.start; cells], vec![0.0; planes]);
-        let mut learner = Averaged { coef, intercept, fit_intercept: self.fit_intercept };
+        let coef = Table::new(coef, [planes, columns])?;
+        let mut learner = Averaged::new(coef, intercept, self.fit_intercept)?;
         let (run, epochs) = learn(&problem, state, &mut learner, self.epochs)?;
         let state = run.state(&())?;
-        let mut floats = [state.coef, state.intercept, run.activations(&())?].concat();
+        let mut floats = [state.coef.by_plane(&())?, state.intercept, run.activations(&())?].concat();
         floats.extend(epochs.iter().flat_map(|epoch| &epoch.losses));
         let mut learnt = [bits(&floats), remembered(&learner), state.seen].concat();
         learnt.extend(run.mistakes_per_example(&())?.iter().map(|&count| count as u64));

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows, whole
 
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Kernel, KernelSpec
+from perceptron_rs.training.driver import Schedule, follow
 
 KERNEL = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros), times 2^-shift if it is float64. The same answer must
@@ -102,23 +102,25 @@ def kernel(engine: Engine, case: Case, layout: str) -> Case:
     }
     found |= {name: bits(after[name]) for name in ("intercept", "norm", "log_step", "log_norm")}
     found |= {name: whole(after[name]) for name in ("seen", "log_start", "log_row", "log_t")}
-    found["scores"] = bits(_scores(engine, matrix, spec, after, case["fit_intercept"] == "1"))
+    found["scores"] = bits(_scores(engine, matrix, spec, after, case))
     return found
 
 
-def _scores(engine: Engine, matrix: Any, spec: KernelSpec, after: Any, with_bias: bool) -> Any:
+def _scores(engine: Engine, matrix: Any, spec: KernelSpec, after: Any, case: Case) -> Any:
     """Let all vectors judge the rows that they were learnt from."""
     start = after["log_start"]
     logs = np.split(after["log_t"], start[1:-1])
     counts = [np.diff([1, *log, last + 1]) for log, last in zip(logs, after["seen"], strict=True)]
     vectors = after | {
-        "log_bias": after["log_step"] * float(with_bias),
+        "log_bias": after["log_step"] * float(case["fit_intercept"] == "1"),
         "log_count": np.concatenate(counts).astype(np.int64),
         "log_norm": np.insert(after["log_norm"], start[:-1], 0.0),
         "intercept": np.zeros(len(start) - 1),
         "drawn": np.diff(start) // 2,
     }
-    return engine.kernel_scores(matrix, matrix, vectors, kernel=spec, answers=ANSWERS, threads=2)
+    return engine.kernel_scores(
+        matrix, matrix, vectors, kernel=spec, answers=ANSWERS, tie=case["tie"], threads=2
+    )
 
 
 def kernel_cases() -> Iterator[Case]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows
 
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Network
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
+from perceptron_rs.training.driver import Schedule, follow
 
 LAYERS = """
 Inputs. X (n x d) = draw(type, seed, n*d, zeros). The same answer must come out with X dense, and as

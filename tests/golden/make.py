@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
-from perceptron_rs.state import State
-from perceptron_rs.testing.golden import examples, fitted
+from perceptron_rs.state.arrays import State
+from perceptron_rs.training.driver import Schedule, follow
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))  # this file is also loaded by its path
 
+from fits import examples, fitted  # noqa: E402
 from kernels import KERNEL, kernel, kernel_cases  # noqa: E402
 from layers import LAYERS, layer_cases, layers  # noqa: E402
 from lives import LIVES, digest, lives  # noqa: E402
@@ -81,7 +81,7 @@ FIT_POCKET = """\
   swap_plane, swap_epoch, swap_t, swap_errors, swap_average: what was put there, plane after plane
 """
 DIGESTS = """
-The fits of perceptron_rs.testing.golden, which `perceptrons digests` prints.
+The fits of fits.py, which prints them, too.
   digest   of the model that this learner has learnt from these examples
 """
 SEQUENCES = """
@@ -205,7 +205,7 @@ def fit(engine: Engine, case: Case, layout: str, learner: str) -> Case:
         answer |= {name: whole(after[name]) for name in integers}
     if learner == "voted":
         bias = after["log_step"] * (case["fit_intercept"] == "1")
-        answer |= log(engine, X, state, after | {"log_bias": bias})
+        answer |= log(engine, X, state, after | {"log_bias": bias}, case["tie"])
     return answer
 
 
@@ -214,7 +214,7 @@ def steps(case: Case) -> dict[str, Any]:
     return {"step": case["step"], "C": float(floats(case["C"])[0])} if "step" in case else {}
 
 
-def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
+def log(engine: Engine, rows: Any, start: State, after: State, tie: str) -> Case:
     """Outputs of a voted perceptron: its log, and what the engine makes of it."""
     logs = np.split(after["log_t"], after["log_start"][1:-1])
     counts = [
@@ -227,7 +227,7 @@ def log(engine: Engine, rows: Any, start: State, after: State) -> Case:
     half = engine.replay(rows, vectors, upto=np.diff(after["log_start"]) // 2)
     found = {name: whole(after[name]) for name in ("log_start", "log_row", "log_t")}
     found |= {"log_step": bits(after["log_step"]), "log_count": whole(vectors["log_count"])}
-    found["votes"] = whole(engine.votes(rows, rows, vectors, threads=1))
+    found["votes"] = whole(engine.votes(rows, rows, vectors, tie=tie, threads=1))
     return found | {f"half_{name}": bits(values) for name, values in half.items()}
 
 

@@ -13,7 +13,7 @@ use perceptron_rs::monitor::{Flow, Monitor};
 use perceptron_rs::online::perceptron::Perceptron;
 use perceptron_rs::online::voted::{Log, Voted};
 use perceptron_rs::online::{self, Learner, Problem};
-use perceptron_rs::rows::Dense;
+use perceptron_rs::rows::{Dense, Table, Tie};
 
 use super::{Asked, at_each_question};
 
@@ -40,7 +40,8 @@ fn a_window_of_mistakes() {
             Dual::new(&rows, Kernel::Rbf { gamma: 0.5 }, false, &[0.0], 0, 1, &()).expect("memory");
         let examples = dual.rows(&rows, None, monitor);
         let problem = Problem::new(&examples, &labels[..n], None, &settings).expect("a problem");
-        let start = online::State { coef: vec![0.0; n], intercept: vec![0.0], seen: vec![0], ages: None };
+        let start =
+            online::State { coef: Table::zero([1, n]), intercept: vec![0.0], seen: vec![0], ages: None };
         let mut log = Voted::new(1).expect("memory");
         let mut run = online::Run::start(&problem, start, &mut log, &()).expect("a run");
         let interrupted = run.epoch(&problem, &mut log, 0, monitor).expect("it is kept").interrupted;
@@ -79,7 +80,8 @@ fn few_rows_beside_many() {
     let settings = online::Settings { fit_intercept: false, ..online::Settings::new(vec![1]) };
     let labels = vec![1; MANY];
     let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
-    let start = online::State { coef: vec![0.0; MANY], intercept: vec![0.0], seen: vec![0], ages: None };
+    let start =
+        online::State { coef: Table::zero([1, MANY]), intercept: vec![0.0], seen: vec![0], ages: None };
     let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
     run.epoch(&problem, &mut Perceptron, 0, &asked).expect("nobody interrupts");
     assert!(asked.times() >= MANY / 64, "an epoch asks {} times", asked.times());
@@ -101,6 +103,7 @@ fn one_row_beside_many_that_are_stored() {
         intercept: &[0.0],
         seen: &[0],
         counts: &[0],
+        tie: Tie::Mistake,
         norms: &[0.0],
         drawn: &[0],
     };
@@ -125,7 +128,8 @@ fn a_window_on_a_budget() {
     let epoch = |monitor: &dyn Monitor| {
         let examples = budgeted.rows(&rows, &none, monitor);
         let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
-        let start = online::State { coef: vec![], intercept: vec![0.0], seen: vec![0], ages: None };
+        let start =
+            online::State { coef: Table::zero([1, 0]), intercept: vec![0.0], seen: vec![0], ages: None };
         let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
         run.epoch(&problem, &mut Perceptron, 0, monitor).expect("nobody interrupts");
     };
@@ -146,7 +150,7 @@ impl Monitor for Threads {
         let mut threads = self.0.lock().expect("no panic");
         threads.insert(thread::current().id());
         self.1.notify_all();
-        let long = Duration::from_secs(20);
+        let long = Duration::from_secs(600);
         drop(self.1.wait_timeout_while(threads, long, |threads| threads.len() < 2).expect("no panic"));
         Flow::Continue
     }
@@ -156,7 +160,7 @@ impl Monitor for Threads {
 #[test]
 fn threads_on_a_budget() {
     const N: usize = 256;
-    const WIDE: usize = 400;
+    const WIDE: usize = 1600;
     let values: Vec<f64> = (0..N * WIDE).map(|i| i % 97).map(|i| (i * i % 97) as f64 / 64.0).collect();
     let labels: Vec<u32> = (0..N).map(|i| (i / 2 % 2) as u32).collect();
     let rows = Dense::new(&values, N, WIDE).expect("a matrix");
@@ -171,7 +175,8 @@ fn threads_on_a_budget() {
             let monitor: &dyn Monitor = if threads == 2 && number == 1 { &seen } else { &() };
             let examples = budgeted.rows(&rows, &none, monitor);
             let problem = Problem::new(&examples, &labels, None, &settings).expect("a problem");
-            let start = online::State { coef: vec![], intercept: vec![0.0], seen: vec![0], ages: None };
+            let start =
+                online::State { coef: Table::zero([1, 0]), intercept: vec![0.0], seen: vec![0], ages: None };
             let mut run = online::Run::start(&problem, start, &mut Perceptron, &()).expect("a run");
             run.epoch(&problem, &mut Perceptron, number, &()).expect("nobody interrupts");
         }

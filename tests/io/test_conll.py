@@ -96,7 +96,7 @@ def parsed(text, size):
     lines = text.encode().splitlines(keepends=True)
     for first in range(0, len(lines), size):
         done += parser.read(b"".join(lines[first : first + size]))
-    return [sentence.tokens for sentence in done + parser.end() if sentence.tokens]
+    return [sentence.tokens for sentence in [*done, *parser.end()] if sentence.tokens]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -112,14 +112,17 @@ def test_published_files_by_every_path(tmp_path, name, change):
     packed.write_bytes(gzip.compress(text.encode()))
     for file in (path, packed):
         assert [sentence.tokens for sentence in chain.from_iterable(read_sentences([str(file)]))] == expected
-        (batch,) = open_sentences(
-            file, attributes=lambda tokens: [[*t] for t in tokens], tag_column=tag
-        ).batches()
+        others = [j + 1 for j in range(width) if j != tag]
+        chosen = {"tag_column": tag + 1, "columns": others}
+        (batch,) = open_sentences(file, attributes=lambda tokens: [[*t] for t in tokens], **chosen).batches()
+        last = {"tag_column": tag - width, "columns": others}
+        (same,) = open_sentences(file, attributes=list, **last).batches()
+        assert (same.X, same.y) == (batch.X, batch.y)
         assert batch.y == [[token[tag] for token in sentence] for sentence in expected]
         rest = [[token[:tag] + token[tag + 1 :] for token in s] for s in expected]
         assert rest == batch.X
     for n in (2, 5, 40):
-        parts = open_sentences(path, attributes=list, tag_column=tag).partitions(n)
+        parts = open_sentences(path, attributes=list, **chosen).partitions(n)
         assert [tags for part in parts for tags in part().y] == batch.y
 
 
@@ -129,11 +132,18 @@ def test_the_command_and_python_learn_one_model(tmp_path, name):
     text, width, tag, _ = FILES[name]
     path = tmp_path / "a"
     path.write_text(text * 3, encoding="utf-8")
-    names = [str(j + 1) for j in range(width) if j != tag]
-    options = ["--tag-column", str(tag + 1), "--columns", ",".join(names), "--quiet", "--no-shuffle"]
+    columns = [j + 1 for j in range(width) if j != tag]
+    options = [
+        "--tag-column",
+        str(tag + 1),
+        "--columns",
+        ",".join(map(str, columns)),
+        "--quiet",
+        "--no-shuffle",
+    ]
     assert main(["tag-train", str(path), "--model", str(tmp_path / "memory"), *options]) == 0
     assert main(["tag-train", str(path), "--model", str(tmp_path / "stream"), *options, "--stream"]) == 0
-    source = open_sentences(path, attributes=column_attributes, tag_column=tag)
+    source = open_sentences(path, attributes=column_attributes, tag_column=tag + 1, columns=columns)
     model = SequencePerceptron(shuffle=False).fit_stream(source)
     expected = {key: values.tobytes() for key, values in model._weights.items()}
     for file in ("memory", "stream"):
@@ -159,3 +169,38 @@ def test_files_read_as_one_have_the_columns_of_the_first(tmp_path):
         list(source.batches())
     with pytest.raises(ValueError, match=r"c: line 1 has 2 columns, but the lines before have 3"):
         [part() for part in source.partitions(3)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_columns_that_nobody_names_are_the_same_for_the_command_and_python(tmp_path, name):
+    """The last one and those before it; of CoNLL-U universal parts of speech and words."""
+    (tmp_path / "a").write_text(FILES[name][0], encoding="utf-8")
+    assert main(["tag-train", str(tmp_path / "a"), "--model", str(tmp_path / "m"), "--quiet"]) == 0
+    (batch,) = open_sentences(tmp_path / "a", attributes=lambda tokens: [tuple(t) for t in tokens]).batches()
+    model = load(tmp_path / "m")
+    assert sorted(set(chain(*batch.y))) == model.classes_.tolist()
+    assert len(batch.X[0][0]) == model.template_["columns"]
+    if name == "CoNLL-U":
+        assert (batch.X[0][1], batch.y[0]) == (("vamos",), ["ADJ", "VERB", "PRON"])
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tag_column": 0}, "tag_column must be the number of a column from 1, -1 for the last one, or None"),
+        ({"tag_column": True}, "tag_column must be the number"),
+        ({"columns": []}, "columns must name one column or more, each once"),
+        ({"columns": [1, 1]}, "each once, got"),
+        ({"columns": [0]}, "columns must be numbers of columns from 1, got"),
+        ({"tag_column": 1}, "tag_column=1 leaves no column before it; name others with columns"),
+        ({"columns": [1, 2]}, "column 2 of columns holds the tag"),
+        ({"columns": [3]}, "a: line 1 has 2 columns, but it needs, with the tag, 3"),
+        ({"tag_column": -3}, "a: line 1 has 2 columns, but it needs, with the tag, 3"),
+    ],
+)
+def test_columns_that_are_none(tmp_path, options, text):
+    (tmp_path / "a").write_text("x\tN\n\ny\tN\n")
+    with pytest.raises(ValueError, match=text):
+        list(open_sentences(tmp_path / "a", attributes=list, **options).batches())
+    with pytest.raises(ValueError, match=text):
+        [part() for part in open_sentences(tmp_path / "a", attributes=list, **options).partitions(2)]

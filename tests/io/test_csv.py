@@ -272,7 +272,15 @@ def test_a_file_without_a_header_loses_nothing(tmp_path):
 def test_first_lines_that_look_like_examples(tmp_path, capsys, text, is_refused, streams):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    argv = ["train", str(path), "--model", str(tmp_path / "m"), "--quiet", *(["--stream"] if streams else [])]
+    argv = [
+        "train",
+        "perceptron",
+        str(path),
+        "--model",
+        str(tmp_path / "m"),
+        "--quiet",
+        *(["--stream"] if streams else []),
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert main(argv) == int(is_refused)
@@ -299,7 +307,7 @@ def test_a_column_without_a_name_is_left_out(tmp_path, capsys):
     frame = pd.DataFrame({"x": [1.0, -1.0, 2.0], "label": ["a", "b", "a"]}, index=[7, 5, 3])
     path, model = tmp_path / "a.csv", tmp_path / "m"
     frame.to_csv(path)
-    argv = ["train", str(path), "--model", str(model), "--quiet"]
+    argv = ["train", "perceptron", str(path), "--model", str(model), "--quiet"]
     assert main(argv) == 1
     assert "leave it out (--drop '')" in capsys.readouterr().err
     assert main([*argv, "--drop", ""]) == 0
@@ -391,7 +399,7 @@ def test_labels_of_several_files_are_of_one_kind(tmp_path, monkeypatch, last):
 def test_first_lines_with_text_that_look_like_examples(tmp_path, capsys, text, is_refused, streams):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    argv = ["train", str(path), "--hash-bits", "5", "--model", str(tmp_path / "m"), "--quiet"]
+    argv = ["train", "perceptron", str(path), "--hash-bits", "5", "--model", str(tmp_path / "m"), "--quiet"]
     assert main([*argv, *(["--stream"] if streams else [])]) == int(is_refused)
     if is_refused:
         assert "pass --no-header if the first line is an example" in capsys.readouterr().err
@@ -403,7 +411,10 @@ def test_first_lines_with_text_that_look_like_examples(tmp_path, capsys, text, i
 def test_more_classes_than_half_of_the_examples_are_told(tmp_path, capsys, options):
     path = tmp_path / "a.csv"
     path.write_text("x,id\n" + "".join(f"{i % 7},{i}\n" for i in range(50)))
-    assert main(["train", str(path), "--model", str(tmp_path / "m"), "--epochs", "1", *options]) == 0
+    assert (
+        main(["train", "perceptron", str(path), "--model", str(tmp_path / "m"), "--epochs", "1", *options])
+        == 0
+    )
     assert "unique classes is greater than 50% of the number of samples" in capsys.readouterr().err
 
 

@@ -73,7 +73,7 @@ def test_the_model_is_that_of_the_command(tmp_path, name):
         with pytest.raises(ValueError, match="round or bin a regression target"):
             Perceptron(**SHORT).fit_stream(open_examples(path, **options))
         return
-    assert main(["train", str(path), "--model", str(tmp_path / "m"), *argv, *learning]) == 0
+    assert main(["train", "perceptron", str(path), "--model", str(tmp_path / "m"), *argv, *learning]) == 0
     expected = load(tmp_path / "m")
     found = Perceptron(**SHORT).fit_stream(open_examples(path, **options))
     assert found.coef_.tobytes() == expected.coef_.tobytes()
@@ -262,7 +262,7 @@ def test_one_of_several_files_may_be_empty(tmp_path, name, empty):
         assert found.coef_.tobytes() == expected.coef_.tobytes()
         assert found.classes_.tolist() == expected.classes_.tolist()
     learning = ["--epochs", "3", "--tol", "none", "--no-shuffle", "--quiet", "--model", str(tmp_path / "m")]
-    assert main(["train", str(folder), *argv, *learning]) == 0
+    assert main(["train", "perceptron", str(folder), *argv, *learning]) == 0
     assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
     for k in range(len(parts)):
         (folder / f"{k}{name}").write_text("")

@@ -12,7 +12,7 @@ from perceptron_rs.cli import main
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io import open_lines
 from perceptron_rs.io.conll import ConllParser
-from perceptron_rs.io.raw_text import RawText
+from perceptron_rs.io.hashed.raw_text import RawText
 from perceptron_rs.io.reading import Reading
 
 LINES = ["spam\tbuy buy now", "ham\tsee you", "ham\t", "spam\ta\tb ü"]
@@ -60,7 +60,18 @@ def test_all_labels_say_what_they_are(tmp_path, labels, expected):
 
 
 def test_the_command_learns_the_same(files, tmp_path):
-    argv = ["train", *map(str, files), "--text", "--hash-bits", "6", "--stream", "--epochs", "3", "--tol"]
+    argv = [
+        "train",
+        "perceptron",
+        *map(str, files),
+        "--text",
+        "--hash-bits",
+        "6",
+        "--stream",
+        "--epochs",
+        "3",
+        "--tol",
+    ]
     assert main([*argv, "none", "--quiet", "--model", str(tmp_path / "m")]) == 0
     model = Perceptron(max_iter=3, tol=None, shuffle=False).fit_stream(open_lines(files, hash_bits=6))
     assert model.coef_.tobytes() == load(tmp_path / "m").coef_.tobytes()
@@ -102,7 +113,7 @@ def test_line_ends_of_carriage_returns_alone_say_what_to_do(tmp_path):
         list(open_lines(path).batches())
     path.write_bytes(b"the\tD\rwhale\tN\r\rno\tX\r")
     with pytest.raises(ValueError, match=f"a.txt: {text}"):
-        ConllParser(str(path)).read(path.read_bytes())
+        list(ConllParser(str(path)).read(path.read_bytes()))
     path.write_bytes(b"1\tone two\r\n0\tthree\r\r\n")
     assert [len(batch.y) for batch in open_lines(path).batches()] == [2]
 

@@ -134,7 +134,7 @@ def test_bad_files(tmp_path):
         ValueError, match=r"a\.csv: has no column .label. for target; its columns are 'y', 'b'"
     ):
         open_csv(tmp_path / "a.csv", target="label")
-    with pytest.raises(ValueError, match=r"b\.csv: has no column 'b'"):
+    with pytest.raises(ValueError, match=r"b\.csv: its columns are 'c', but those of .*a\.csv are 'b'"):
         Perceptron().fit_stream(open_csv(tmp_path / "*.csv", target="y"))
     with pytest.raises(ValueError, match=r"a\.csv"):
         open_parquet(tmp_path / "a.csv", target="y")
@@ -177,7 +177,18 @@ def test_an_index_of_pandas_is_never_learnt_from(tmp_path, index, kind):
     if kind == "feather":
         pa.feather.write_feather(pa.Table.from_pandas(frame), path)
     if kind in ("command", "streamed"):
-        argv = ["train", path, "--model", tmp_path / "m", "--epochs", 3, "--tol", "none", "--quiet"]
+        argv = [
+            "train",
+            "perceptron",
+            path,
+            "--model",
+            tmp_path / "m",
+            "--epochs",
+            3,
+            "--tol",
+            "none",
+            "--quiet",
+        ]
         argv += ["--no-shuffle"] if kind == "command" else ["--stream"]
         assert main([str(word) for word in argv]) == 0
         found = load(tmp_path / "m")
@@ -234,7 +245,7 @@ def test_lists_of_one_length_are_features(tmp_path, kind):
     assert np.concatenate([part().X for part in parts]).astype(float).tobytes() == expected.tobytes()
     model = tmp_path / "m"
     argv = ["--quiet", "--epochs", "3", "--tol", "none", "--no-shuffle"]
-    assert main(["train", str(tmp_path / "a.parquet"), "--model", str(model), *argv]) == 0
+    assert main(["train", "perceptron", str(tmp_path / "a.parquet"), "--model", str(model), *argv]) == 0
     assert load(model).feature_names_in_.tolist() == names
     assert load(model).coef_.tobytes() == Perceptron(**SHORT).fit(expected, Y).coef_.tobytes()
     assert main(["evaluate", str(model), str(tmp_path / "a.parquet"), "--quiet"]) == 0
@@ -336,7 +347,21 @@ def test_categories_are_strings_to_later_files(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     frame.to_csv(tmp_path / "a.csv", index=False)
     model = str(tmp_path / "m")
-    assert main(["train", str(tmp_path / "a.parquet"), "--hash-bits", "6", "--model", model, "--quiet"]) == 0
+    assert (
+        main(
+            [
+                "train",
+                "perceptron",
+                str(tmp_path / "a.parquet"),
+                "--hash-bits",
+                "6",
+                "--model",
+                model,
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     assert main(["evaluate", model, str(tmp_path / "a.csv")]) == 0
 
 
@@ -432,8 +457,77 @@ def test_the_command_predicts_for_sparse_rows(tmp_path, capsys):
     train, test, model = (str(tmp_path / name) for name in ("a.parquet", "b.parquet", "m"))
     pa.parquet.write_table(pa.table(columns), train)
     pa.parquet.write_table(pa.table(columns).slice(1), test)
-    assert main(["train", train, "--model", model, "--quiet"]) == 0
+    assert main(["train", "perceptron", train, "--model", model, "--quiet"]) == 0
     capsys.readouterr()
     for command, told in (("predict", "0\n1\n"), ("evaluate", "accuracy  1.0000")):
         assert main([command, model, test]) == 0
         assert capsys.readouterr().out.startswith(told)
+
+
+def several(folder, form, *parts):
+    """Write a file for each part, with labels of two classes; return their names."""
+    for number, columns in enumerate(parts):
+        pd.DataFrame({**columns, "y": ["p", "n"]}).pipe(
+            lambda frame, path: frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path),
+            folder / f"{number}.{form}",
+        )
+    return [str(folder / f"{number}.{form}") for number in range(len(parts))]
+
+
+def commands(files, folder):
+    """The calls of the command that read several files."""
+    for how in ([], ["--stream"], ["--hash-bits", "5"], ["--stream", "--hash-bits", "5"]):
+        yield main(
+            ["train", "perceptron", *files, "--target", "y", "--model", str(folder / "m"), "--quiet", *how]
+        )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("others", [{"a": [2, -2], "c": [9, 9]}, {"c": [2, -2]}, {"c": [9, 9], "a": [2, -2]}])
+def test_files_with_other_columns_are_refused_by_every_reader(tmp_path, form, others, capsys):
+    files = several(tmp_path, form, {"a": [1, -1]}, others)
+    for order in (files, files[::-1]):
+        with pytest.raises(
+            ValueError, match=r"its columns are .*, but those of .* are .*; name those to use"
+        ):
+            Perceptron().fit_stream(OPEN[form](order, target="y"))
+        assert set(commands(order, tmp_path)) == {1}
+        assert capsys.readouterr().err.count("its columns are") == 4
+    if form == "parquet":
+        with pytest.raises(ValueError, match="its columns are"):
+            open_parquet(files, target="y").partitions(1)[0]()
+    if "a" in others:
+        source = OPEN[form](files, target="y", columns=["a"])
+        assert Perceptron().fit_stream(source).feature_names_in_.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_columns_in_another_order_are_read_by_name(tmp_path, form):
+    files = several(tmp_path, form, {"a": [1, -1], "b": [5, 6]}, {"b": [7, 8], "a": [2, -2]})
+    model = Perceptron(shuffle=False).fit_stream(OPEN[form](files, target="y"))
+    expected = Perceptron(shuffle=False).fit([[1, 5], [-1, 6], [2, 7], [-2, 8]], ["p", "n"] * 2)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+    assert set(commands(files, tmp_path)) == {0}
+    main(
+        [
+            "train",
+            "perceptron",
+            *files,
+            "--target",
+            "y",
+            "--model",
+            str(tmp_path / "m"),
+            "--no-shuffle",
+            "--quiet",
+        ]
+    )
+    assert load(tmp_path / "m").coef_.tobytes() == expected.coef_.tobytes()
+    if form == "parquet":
+        part = open_parquet(files, target="y").partitions(1)[0]()
+        assert part.X.tolist() == [[1, 5], [-1, 6], [2, 7], [-2, 8]]
+
+
+def test_lists_of_other_lengths_in_other_files(tmp_path):
+    files = several(tmp_path, "parquet", {"e": [[1.0, 2.0]] * 2}, {"e": [[1.0, 2.0, 3.0]] * 2})
+    with pytest.raises(ValueError, match=r"its columns are 'e\[0\]', 'e\[1\]', 'e\[2\]', but those of"):
+        Perceptron().fit_stream(open_parquet(files, target="y"))

@@ -17,9 +17,9 @@ from sklearn.base import clone
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron, is_separable, max_margin
-from perceptron_rs.common.rows.examples import examples
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import load_safetensors, open_arrow, open_parquet, open_safetensors
+from perceptron_rs.rows.examples import examples
 
 PERCEPTRONS = [
     getattr(perceptron_rs, name)

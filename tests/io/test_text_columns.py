@@ -31,6 +31,8 @@ OPTIONS = [
     )
 ] + [
     {"stop_words": "english", "ngrams": (1, 2)},
+    {"strip_accents": "unicode", "ngrams": (1, 2)},
+    {"strip_accents": "ascii", "analyzer": "char_wb", "ngrams": (2, 3), "lowercase": False},
     {"binary": True, "ngrams": (1, 2)},
     {"norm": "l1"},
     {"norm": None},

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from perceptron_rs.io.threads import in_order
+from perceptron_rs.io.text.threads import in_order
 
 
 @pytest.fixture(params=[1, 2])
@@ -19,7 +19,7 @@ def test_results_come_in_the_order_of_the_items(processors):
 
     def work(number):
         if processors > 1 and number % 2 == 0:
-            assert later[number + 1].wait(60)  # the next item is done before this one
+            assert later[number + 1].wait(600)  # the next item is done before this one
         later[number].set()
         return number
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Kernel, KernelSpec
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 from tests.support import learn, rows_of
 
 SQUARE = KernelSpec("poly", gamma=1.0, coef0=1.0, degree=2)
@@ -61,7 +61,7 @@ def vectors(report: dict[str, Any], *, fit_intercept: bool = False, drawn: int =
 
 
 def scores(engine: Engine, X: Any, stored: Any, state: State, **changes: Any) -> Any:
-    arguments: dict[str, Any] = {"kernel": SQUARE, "answers": ANSWERS, "threads": 1}
+    arguments: dict[str, Any] = {"kernel": SQUARE, "answers": ANSWERS, "tie": "mistake", "threads": 1}
     return engine.kernel_scores(rows_of(engine, X), rows_of(engine, stored), state, **(arguments | changes))
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
+from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.testing import assert_parity
 
 TYPES = (np.float64, np.float32, np.int8, np.uint8, np.int16, np.uint16, np.int32)
@@ -48,7 +49,7 @@ def problems(draw):
 def told(model, X):
     """All that a fit has learnt and says, as bytes."""
     log = {name: array for name, array in model._model.state().items() if not name.startswith("rows")}
-    log |= {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
+    log |= {name: value for name, value in flat(model).items() if isinstance(value, np.ndarray)}
     for prediction in ("vote", "average", "last", "random"):
         for normalize in (False, True):
             model.set_params(prediction=prediction, normalize=normalize)

@@ -30,7 +30,7 @@ def by_definition(X, stored, state, intercept):
             {
                 "last": all_a[-1],
                 "average": whole,
-                "vote": sum(n if a >= 0 else -n for n, a in zip(counts, all_a, strict=True)),
+                "vote": sum(n * ((a > 0) - (a < 0)) for n, a in zip(counts, all_a, strict=True)),
                 "joint vote": T,  # there is no other plane
                 "drawn": all_a[drawn],
                 "normalised last": shares[-1],
@@ -87,7 +87,10 @@ def test_a_log_that_names_other_rows_is_refused(engine):
 
 
 def votes_by_definition(X, stored, state, planes, intercept):
-    """Votes of the vectors of a joint run: one for each example, of what it has left behind. All exactly."""
+    """Votes of the vectors of a joint run: one for each example, of what it has left behind. All exactly.
+
+    Where classes share the largest score there is none.
+    """
     K = [[int((1 + x @ z) ** 2) for z in stored.astype(int)] for x in X.astype(int)]
     plane = np.repeat(range(planes), np.diff(state["log_start"]))
     votes = np.zeros((len(X), planes))
@@ -97,7 +100,7 @@ def votes_by_definition(X, stored, state, planes, intercept):
             for i in np.flatnonzero(state["log_t"] == t):
                 c = Fraction(float(state["log_step"][i]))
                 a[plane[i]] += c * values[state["log_row"][i]] + (c if intercept else 0)
-            votes[row, a.index(max(a))] += 1
+            votes[row, a.index(max(a))] += a.count(max(a)) == 1
     return votes
 
 

@@ -107,10 +107,13 @@ def test_planes_and_settings_too():
         "coef": lambda: margin(X, Y, [BIG + 1], 0.0),
         "intercept": lambda: margin(X, Y, [1.0], [BIG + 1]),
         "coef_init": lambda: mistake_bounds(X, Y, coef_init=[BIG + 1]),
-        "margin_threshold": lambda: mistake_bounds(X, Y, margin_threshold=Fraction(1, 3)),
     }.items():
         with pytest.raises(ValueError, match=f"^{name} must hold numbers that float64 has exactly"):
             call()
+    for name in ("margin_threshold", "added_feature", "eta0"):
+        for value in (Fraction(1, 3), BIG + 1):
+            with pytest.raises(ValueError, match=f"^{name} must be a number that float64 holds, got"):
+                mistake_bounds(X, Y, **{name: value})
 
 
 @pytest.mark.parametrize("bias", ["free", "augmented", "none"])

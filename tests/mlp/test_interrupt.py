@@ -9,8 +9,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs import MultilayerPerceptron, load
-from perceptron_rs.common.training import feeders
-from perceptron_rs.common.training.driver import drive
+from perceptron_rs.training import feeders
+from perceptron_rs.training.driver import drive
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((500, 8)), rng.integers(0, 3, 500)  # the labels are drawn: no epoch is clean

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.support import rows_of, run_of
 
 from perceptron_rs import _core, reference
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.reference.order import splitmix64, state_of_epoch
 from perceptron_rs.settings import Data, Network
+from perceptron_rs.training.driver import Schedule, follow
 
 ACTIVATIONS = ["logistic", "relu", "tanh"]
 DEFAULTS = {"activation": "tanh", "rate": 0.1, "alpha": 0.0, "batch_size": 1, "seed": None}

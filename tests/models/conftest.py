@@ -86,7 +86,9 @@ def take_apart(file: bytes) -> tuple[dict[str, Any], dict[str, tuple[str, list[i
 def put_together(document, tensors) -> bytes:
     """Return a model file with the right digest, whatever it says: the format, written down a second time."""
     document = {name: value for name, value in document.items() if name != "sha256"}
-    names = {"F64": "float64", "F32": "float32"} | {f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)}
+    names = {"F64": "float64", "F32": "float32", "F16": "float16"} | {
+        f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)
+    }
     names |= {"U8": "uint8", "U16": "uint16"}
     parts = {name: [names.get(kind, kind), shape] for name, (kind, shape, _) in tensors.items()}
     text = json.dumps([document, parts], sort_keys=True, separators=(",", ":"))

@@ -242,7 +242,17 @@ def test_tensors_that_share_bytes_or_leave_gaps(tools, folder):
 
 
 def test_numbers_are_little_endian_on_every_machine():
-    kinds = {"F64": "d", "F32": "f", "I8": "b", "U8": "B", "I16": "h", "U16": "H", "I32": "i", "I64": "q"}
+    kinds = {
+        "F64": "d",
+        "F32": "f",
+        "F16": "e",
+        "I8": "b",
+        "U8": "B",
+        "I16": "h",
+        "U16": "H",
+        "I32": "i",
+        "I64": "q",
+    }
     for kind, letter in kinds.items():
         entry = {"dtype": kind, "shape": [2], "data": bytearray(struct.pack(f"<2{letter}", 1, 77))}
         array = container._native_array(entry)

@@ -32,8 +32,8 @@ from perceptron_rs import (
     load,
 )
 from perceptron_rs.linear.voted import PREDICTIONS
-from perceptron_rs.models.description import INPUT
-from perceptron_rs.models.input import Input, Scale
+from perceptron_rs.recipe.recipe import Recipe
+from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.testing import assert_parity
 
 rng = np.random.default_rng(4)
@@ -43,7 +43,7 @@ TWO = np.where(X[:, 0] + X[:, 1] > 0, 7, 3)
 SHORT = {"max_iter": 2, "tol": None}
 ASKED = np.vstack([np.zeros((1, 3)), X, rng.normal(size=(20, 3)), -X])
 SENTENCES = [["the", "dog"], ["a", "cat", "sleeps"], ["the", "cat"], ["dog", "sleeps"]]
-TOKENS = [[[f"w={word}", f"end={word[-1]}"] for word in words] for words in SENTENCES]
+TOKENS = [[["bias", f"w={word}", f"end={word[-1]}"] for word in words] for words in SENTENCES]
 TAGS = [["D", "N"], ["D", "N", "V"], ["D", "N"], ["N", "V"]]
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -56,7 +56,7 @@ def named(model):
     """Give a model all that the command line keeps with one."""
     model._column_base = 1
     scale = Scale("standard", tuple(rng.uniform(1, 2, 3)), tuple(rng.normal(size=3)))
-    setattr(model, INPUT, Input("csv", None, ("a", "b"), ("b",), scale, 0.25))
+    model.recipe_ = Recipe("csv", None, ("a", "b"), ("b",), scale, 0.25)
     model.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     return model
 
@@ -123,7 +123,7 @@ def answers(model):
     asked = ASKED
     if getattr(model, "kernel", None) == "precomputed":
         asked = gram(ASKED)
-    made = getattr(model, INPUT, None)
+    made = getattr(model, "recipe_", None)
     if made is not None and made.scale is not None:
         asked = made.scale.applied(asked)
     with warnings.catch_warnings():

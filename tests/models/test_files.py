@@ -162,8 +162,8 @@ def test_folders_and_paths_that_are_none(model, tmp_path):
             act(tmp_path / "nowhere" / "model")
         with pytest.raises(NotADirectoryError, match="model"):
             act(_file(tmp_path) / "model")
-        for wrong in (None, 3, b"model", ["model"], np.zeros(2)):
-            with pytest.raises(TypeError, match="path must be a str or a path object"):
+        for wrong in (3, ["model"], np.zeros(2)):
+            with pytest.raises(TypeError, match="path must be a str"):
                 act(wrong)
         with pytest.raises(ValueError, match="null"):
             act("a\0b")
@@ -248,11 +248,12 @@ def test_readers_meet_whole_files_while_writers_replace_them(tools, tmp_path):
 
 
 KILLS = """
-import os, random, signal, sys, time
+import os, random, signal, sys
 from pathlib import Path
 from perceptron_rs.models.files import write_whole
 
 path = Path(sys.argv[1])
+ends = os.pipe()
 draw, texts = random.Random(0), [bytes([number]) * 200_000 for number in (1, 2)]
 write_whole(path, texts[0])
 for _ in range(int(sys.argv[2])):
@@ -261,7 +262,9 @@ for _ in range(int(sys.argv[2])):
         while True:
             for text in texts:
                 write_whole(path, text)
-    time.sleep(draw.uniform(0, 0.02))
+                os.write(ends[1], b".")
+    for _ in range(draw.randrange(1, 6)):
+        os.read(ends[0], 1)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert path.read_bytes() in texts

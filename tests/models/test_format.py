@@ -12,6 +12,7 @@ import pandas as pd
 
 from perceptron_rs import AveragedPerceptron, load
 from perceptron_rs.audit import RECORD
+from perceptron_rs.audit.record import calls_of
 
 FILE = Path(__file__).parent / "format.safetensors"
 
@@ -41,7 +42,7 @@ def test_a_file_is_what_it_was(tools, folder):
 
 def test_a_file_that_was_kept_is_read(tools):
     expected, found = model(), load(FILE)
-    (call,), (kept,) = vars(expected)[RECORD], vars(found)[RECORD]
+    (call,), (kept,) = calls_of(expected), calls_of(found)
     parameters = {name: call.parameters[name] for name in kept.parameters}
-    vars(expected)[RECORD] = [replace(call, parameters=parameters, arithmetic=kept.arithmetic)]
+    setattr(expected, RECORD, (replace(call, parameters=parameters, arithmetic=kept.arithmetic),))
     assert tools.contents(found) == tools.contents(expected)

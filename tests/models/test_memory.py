@@ -10,7 +10,7 @@ import tracemalloc
 
 import pytest
 
-from perceptron_rs.common.memory import probe_memory
+from perceptron_rs.models.container import probe_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits as on Linux")
 

@@ -16,11 +16,11 @@ from perceptron_rs import (
     digest,
     load,
 )
-from perceptron_rs.common.columns import COLUMNS, Places, check_columns, packed, unpacked, within
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed_model import PackedModel
-from perceptron_rs.state import zeros
+from perceptron_rs.schema.columns import COLUMNS, Places, check_columns, packed, unpacked, within
+from perceptron_rs.state.arrays import zeros
 
 WIDE, N, FEW = 1 << 14, 60, 40
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)
@@ -281,3 +281,19 @@ def test_checkpoints_hold_columns_that_have_anything(engine_name, tmp_path):
     model.fit_stream(source, resume=True, **options)
     whole = AveragedPerceptron(max_iter=2, tol=None).fit_stream(source, block_size=50, shuffle="block")
     assert digest(model) == digest(whole)
+
+
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+@pytest.mark.parametrize("scale", [1, 0])  # 0: no weight has changed
+def test_what_is_pending_of_a_penalty_goes_on_to_the_last_bit(engine, penalty, scale, tmp_path):
+    X, y = examples()
+    model = Perceptron(penalty=penalty, alpha=0.01, engine=engine)
+    model.partial_fit(X[:40] * scale, y[:40], classes=[0, 1, 2])
+    model.save(tmp_path / "model")
+    others = [pickle.loads(pickle.dumps(model)), load(tmp_path / "model").set_params(engine=engine)]
+    assert all(isinstance(other._model, PackedModel) for other in others)
+    for begin in range(40, N, 5):
+        for each in (model, *others):
+            each.partial_fit(X[begin : begin + 5], y[begin : begin + 5])
+    assert [other.coef_.tobytes() for other in others] == [model.coef_.tobytes()] * 2

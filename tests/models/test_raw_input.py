@@ -1,6 +1,7 @@
-"""Predictors take what the command reads: texts, dictionaries, columns to scale; with its bits."""
+"""Predictors and estimators of files take what the command reads: texts, dictionaries, columns to scale."""
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
-from perceptron_rs import Perceptron, load_predictor
+from perceptron_rs import Perceptron, load, load_predictor
 from perceptron_rs.cli import main
 from perceptron_rs.features.stop_words import ENGLISH
 
@@ -59,7 +60,7 @@ def trained(tmp_path):
     def run(file, *more):
         name, text, options = file
         (tmp_path / name).write_text(text, "utf-8")
-        argv = ("train", tmp_path / name, "--model", tmp_path / "m", "--quiet", *options, *more)
+        argv = ("train", "perceptron", tmp_path / name, "--model", tmp_path / "m", "--quiet", *options, *more)
         assert main(list(map(str, argv))) == 0
         return load_predictor(tmp_path / "m")
 
@@ -79,14 +80,17 @@ def test_the_answers_of_the_command(capsys, trained, tmp_path, file, options, gi
     lines = capsys.readouterr().out.splitlines()
     labels, scores = zip(*(line.split("\t") for line in lines), strict=True)
     expected = list(labels), [float(score) for score in scores]
+    estimator = load(tmp_path / "m")
     for X in given:
-        same(predictor, X, expected)
+        for model in (predictor, estimator, pickle.loads(pickle.dumps(estimator))):
+            same(model, X, expected)
     if isinstance(given[0], list):
         same(predictor, given[0][:1], (expected[0][:1], expected[1][:1]))
 
 
 ERRORS = [
     (TEXT, "a text", "X must be a list of examples, got one text"),
+    (TEXT, iter(TEXTS), r"X must hold values, got a list_iterator, which has none yet; write list\(X\)"),
     (TEXT, {"a": 1}, "X must be a list of examples, got one dictionary"),
     (TEXT, ["a", None], "X must hold texts, for the model was trained on texts; example 1 is None"),
     (TEXT, [{"a": 1}], "X must hold texts"),
@@ -101,15 +105,20 @@ ERRORS = [
     (TABLE, pd.DataFrame([[1, "x", 2]], columns=["a", "s", "a"]), "two columns are called 'a'"),
     (TABLE, pa.table([[1.0], ["x"], [2.0]], names=["a", "s", "a"]), "two columns are called 'a'"),
     ((*SCALED[:2], ()), [{"a": 1, "b": 2}, {"a": 1}], "example 1 of X lacks the column 'b'"),
+    ((*SCALED[:2], ()), [{"a": 1, "b": None}], "example 0 of X holds None in the column 'b'; give a finite"),
+    ((*SCALED[:2], ()), [{"a": 1, "b": "2"}], "example 0 of X holds '2' in the column 'b'; give a finite"),
+    ((*SCALED[:2], ()), (x for x in [[1.0, 2.0]]), r"X must hold values, got a generator.*write list\(X\)"),
     ((*SCALED[:2], ()), FRAME[["b", "a"]], "X must have the columns of the fit in order"),
     ((*SVM[:2], ()), [{"a": 1}], r"the columns of this model have no names.*pass rows of 3 numbers"),
 ]
 
 
 @pytest.mark.parametrize(("file", "X", "said"), ERRORS, ids=range(len(ERRORS)))
-def test_other_things(trained, file, X, said):
-    with pytest.raises((TypeError, ValueError), match=said):
-        trained(file).predict(X)
+def test_other_things(trained, tmp_path, file, X, said):
+    predictor = trained(file)
+    for model in (predictor, load(tmp_path / "m")):
+        with pytest.raises((TypeError, ValueError), match=said):
+            model.predict(X)
 
 
 @pytest.mark.parametrize("name", ["column_names", "to_dicts", "to_pylist", "tolist", "toarray", "format"])

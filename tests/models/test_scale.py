@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from perceptron_rs.models.input import ScaleFit
+from perceptron_rs.recipe.scale import ScaleFit
 
 SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler, "maxabs": MaxAbsScaler}
 

@@ -23,10 +23,12 @@ from perceptron_rs import (
     VotedPerceptron,
     digest,
 )
-from perceptron_rs.common.schema import COUNTS, Array
-from perceptron_rs.common.summary import describe
 from perceptron_rs.linear import summary
 from perceptron_rs.models.comparison import arrays, difference
+from perceptron_rs.models.contents import collect, restore
+from perceptron_rs.models.summary import describe
+from perceptron_rs.schema.schema import COUNTS, Array
+from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.testing import assert_parity
 
 rng = np.random.default_rng(8)
@@ -66,11 +68,11 @@ def fitted():
 
 def test_one_line_of_a_schema_is_all_that_a_new_array_needs():
     model, other = fitted(), fitted()
-    tensors, document = model._collect()
+    tensors, document = collect(model)
     assert tensors["nonzero"].tolist() == np.count_nonzero(X, axis=0).tolist()
     again = Counting(max_iter=3, tol=None)
     again.classes_ = model.classes_
-    again._restore(tensors, document)
+    restore(again, tensors, document)
     assert again.nonzero_.tolist() == model.nonzero_.tolist()
     assert digest(again) == digest(model) == digest(other)
     assert difference("a", arrays(model), "b", arrays(again)) is None
@@ -103,12 +105,12 @@ def test_parity_sees_a_new_array():
     ],
 )
 def test_its_checks_hold_for_a_new_array(change, message):
-    tensors, document = fitted()._collect()
+    tensors, document = collect(fitted())
     change(tensors)
     again = Counting()
     again.classes_ = fitted().classes_
     with pytest.raises(ValueError, match=message):
-        again._restore(tensors, document)
+        restore(again, tensors, document)
 
 
 TOKENS, TAGS = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
@@ -135,11 +137,11 @@ def test_a_schema_names_every_array_that_the_engine_s_model_holds(model):
     held = set(model._model.state())
     if isinstance(model, BudgetedKernelPerceptron):  # the log is made of the members
         held = {name for name in held if not name.startswith("log_")}
-    assert held == held & set(model._collect()[0])
+    assert held == held & set(collect(model)[0])
 
 
 def test_a_learner_without_a_model_of_the_engine_names_its_attributes():
     model = MaxMarginClassifier(kernel="rbf").fit(X[:2], Y[:2])
     attributes = {part.attribute for part in model._schema.parts_of(model)} | {*model._schema.counts.values()}
-    kept = {name for name in vars(model) if name.endswith("_") or name in ("_spec", "_stored_support")}
+    kept = {name for name in flat(model) if name.endswith("_") or name in ("_spec", "_stored_support")}
     assert kept - attributes == {"classes_", "margin_"}  # the second is an end of the interval

@@ -14,9 +14,9 @@ from perceptron_rs import (
     MaxMarginClassifier,
     MultilayerPerceptron,
 )
-from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.summary import as_text, describe
+from perceptron_rs.models.summary import as_text, describe
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.schema.schema import name_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

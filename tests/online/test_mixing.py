@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from tests.learners import PARTITIONED
 
 from perceptron_rs import AveragedPerceptron, Perceptron, SequencePerceptron, load, reproduce
-from perceptron_rs.common.mixing import (
+from perceptron_rs.engines import below, get_engine
+from perceptron_rs.linear.packed_model import PackedModel
+from perceptron_rs.mixing import (
     Mixed,
     add_shares,
     apply_change,
@@ -23,10 +25,10 @@ from perceptron_rs.common.mixing import (
     reduce_tree,
     share_of_pass,
 )
-from perceptron_rs.common.mixing.shares import Sum, weighted_mean
-from perceptron_rs.common.training.driver import Schedule, follow
-from perceptron_rs.engines import below, get_engine
+from perceptron_rs.mixing.shares import Sum, weighted_mean
 from perceptron_rs.settings import Data, Epoch, Linear
+from perceptron_rs.training.driver import Schedule, follow
+from perceptron_rs.training.few_columns import FewColumns
 
 MIXINGS = ("uniform", "mistakes")
 SETTINGS = Linear(learner="averaged", positive=np.array([1]), class_weight=np.ones((1, 2)), eta0=1.0)
@@ -104,7 +106,7 @@ def test_exact_where_all_is_dyadic(engine, n_partitions):
 
 
 @pytest.mark.parametrize("mixing", MIXINGS)
-@pytest.mark.parametrize("n_partitions", [1, 3, 5, 7, (24,), (1, 22, 1), 30])
+@pytest.mark.parametrize("n_partitions", [1, 3, 5, 7, (24,), (1, 22, 1), (1,) * 24 + (0,) * 6])
 def test_every_addition_where_numbers_are_rounded(mixing, n_partitions):
     X, y = integers(2)
     cuts = partition_bounds(n_partitions, len(y)).tolist()
@@ -135,6 +137,7 @@ def separable(draw):
 def test_bounds_on_mistakes_and_epochs(problem, mixing):
     """Weighted as they are mixed, the mistakes obey Novikoff's bound for any number of partitions."""
     X, y, u, P = problem
+    P = min(P, len(X))
     squared = max(int(x @ x) for x in X)
     margin = min(int(abs(x @ u)) for x in X)
     bound = Fraction(squared * int(u @ u), margin**2)  # (R / gamma)^2
@@ -188,7 +191,7 @@ def attributes(model):
         {"mixing": "mistakes", "early_stopping": True, "tol": 1e-3, "max_iter": 60},
         {"margin_threshold": 0.5, "track_mistakes": True, "eta0": 0.3},
         {"fit_intercept": False, "shuffle": False, "n_partitions": (0, 30, 2, 28)},
-        {"class_weight": {0: 0.0}, "mixing": "mistakes", "n_partitions": 61},
+        {"class_weight": {0: 0.0}, "mixing": "mistakes", "n_partitions": (1,) * 60 + (0,)},
     ],
     ids=str,
 )
@@ -300,7 +303,7 @@ def test_blocks_of_wide_weights_are_not_seen(kind, options, mixing, monkeypatch)
     X[:5, 40:-40] = 0
     found = []
     for size in (1 << 40, 1 << 13, 4000):
-        monkeypatch.setattr("perceptron_rs.common.mixing.shares._BLOCK", size)
+        monkeypatch.setattr("perceptron_rs.mixing.shares._BLOCK", size)
         model = kind(n_partitions=4, mixing=mixing, max_iter=3, tol=None, **options).fit(X, y)
         found.append(attributes(model))
     assert found[0] == found[1] == found[2]
@@ -401,7 +404,7 @@ def test_warm_start_goes_on():
     [
         ({"n_partitions": 0}, "n_partitions"),
         ({"n_partitions": (4, 4)}, "add up to the number of examples, 24; got"),
-        ({"n_partitions": (-1, 25)}, "at least 0"),
+        ({"n_partitions": (-1, 25)}, "n_partitions.*each an int in the range .0, "),
         ({"n_partitions": 2, "mixing": "median"}, "mixing"),
         ({"n_partitions": 2, "added_feature": 1.0}, "added_feature=1.0 is not available with n_partitions=2"),
         ({"n_partitions": 2, "max_mistakes_per_example": 3}, "set max_mistakes_per_example=None"),
@@ -414,7 +417,7 @@ def test_what_partitions_do_not_have_is_refused(options, text):
         Perceptron(**options).fit(X, y)
 
 
-@pytest.mark.parametrize("lengths", [(5,), [], [12.4, 12.3], [[24]], [[12, 12]], ["a"]], ids=str)
+@pytest.mark.parametrize("lengths", [(5,), []], ids=str)
 def test_invalid_lengths_are_refused(lengths):
     X, y = integers(9)
     with pytest.raises(ValueError, match="add up to the number of examples, 24; got"):
@@ -492,7 +495,7 @@ def test_shares_of_few_columns_mix_to_the_same_bits(monkeypatch, mixing, touched
     before, passes = wide(touched + P, P, touched)
     found = []
     for large in (1 << 12, 1 << 30):
-        monkeypatch.setattr("perceptron_rs.common.mixing.shares._LARGE", large)
+        monkeypatch.setattr("perceptron_rs.mixing.shares._LARGE", large)
         shares = [share_of_pass(before, after, epoch, mixing) for after, epoch in passes]
         if large == 1 << 12:
             assert (shares[0].numbers["coef"][0].places is not None) == (touched < 1000)
@@ -531,3 +534,66 @@ def test_a_class_that_has_ended_is_visited_no_more():
     model = AveragedPerceptron(n_partitions=3, max_iter=12, tol=None).fit(X, y)
     assert model.n_iter_per_class_[0] < 12
     assert model.n_seen_.tolist() == (30 * model.n_iter_per_class_).tolist()
+
+
+@pytest.mark.parametrize("n_partitions", [7, 2**31 - 1])
+def test_there_are_no_more_partitions_than_examples(n_partitions, tmp_path):
+    with pytest.raises(ValueError, match=f"n_partitions={n_partitions} must be at most the number of .*, 6"):
+        Perceptron(n_partitions=n_partitions).fit(np.eye(6), [0, 1] * 3)
+    model = Perceptron().fit(np.eye(6), [0, 1] * 3).set_params(n_partitions=n_partitions, warm_start=True)
+    model.save(tmp_path / "m")
+    with pytest.raises(ValueError, match="must be at most the number"):
+        load(tmp_path / "m").fit(np.eye(6), [0, 1] * 3)
+
+
+@pytest.mark.parametrize("lengths", [[True, 5], [1.0, 5.0], [-1, 7], [[6]], ["a"], {6}, range(6, 7)])
+def test_lengths_are_whole_numbers_that_add_up(lengths):
+    with pytest.raises(ValueError, match="n_partitions"):
+        Perceptron(n_partitions=lengths).fit(np.eye(6), [0, 1] * 3)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_partitions": 3},
+        {"n_partitions": 3, "mixing": "mistakes", "n_jobs": 2},
+        {"n_partitions": 3, "penalty": "l1", "alpha": 0.01},
+        {"n_partitions": 2, "early_stopping": True},
+        {"early_stopping": True},
+        {"early_stopping": True, "penalty": "l2", "alpha": 0.01, "shuffle": False},
+        {"early_stopping": True, "multi_class": "joint"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("engine", ["rust", "reference"])
+@pytest.mark.parametrize("cls", [Perceptron, AveragedPerceptron])
+def test_few_columns_of_many_learn_what_all_columns_learn(engine, cls, parameters, tmp_path, monkeypatch):
+    if cls is AveragedPerceptron and "penalty" in parameters:
+        return  # which has none
+    rng = np.random.default_rng(0)
+    X = sp.csr_matrix((rng.normal(size=60), rng.integers(0, 700, 60), np.arange(0, 61, 3)), shape=(20, 700))
+    X.sum_duplicates()
+    y, files = np.arange(20) % 3, []
+    for of in (FewColumns.of, lambda *_: None):
+        monkeypatch.setattr(FewColumns, "of", of)
+        seen: list[bytes] = []
+        options = {"max_iter": 3, "tol": None, "random_state": 1, "engine": engine, **parameters}
+        model = cls(**options, callback=lambda record, seen=seen: seen.append(record.model().coef_.tobytes()))
+        model.fit(X, y)
+        assert isinstance(model._model, PackedModel) == (len(files) == 0)
+        model.set_params(callback=None).save(tmp_path / "model")
+        files.append([(tmp_path / "model").read_bytes(), model.coef_.tobytes(), model.predict(X).tobytes()])
+        files[-1] += seen
+        model.set_params(n_partitions=1, early_stopping=False)
+        files[-1].append(model.partial_fit(X[:4], y[:4]).coef_.tobytes())
+    assert files[0] == files[1]
+
+
+def test_columns_are_left_out_where_they_are_many():
+    X = sp.csr_matrix(np.eye(4, 64))
+    stored = {"rows_indptr": X.indptr, "rows_indices": X.indices, "rows_values": X.data}
+    few = FewColumns.of(stored, 64)
+    assert few is not None
+    assert few.stored["rows_indices"].tolist() == [0, 1, 2, 3]
+    assert FewColumns.of(stored, 7) is None
+    assert FewColumns.of({"rows": np.zeros((1, 100))}, 100) is None

@@ -173,3 +173,9 @@ def test_a_run_begins_with_a_model_and_ends_with_one(engine_name):
     run.epoch(0)
     assert type(run.state()) is engine.Model
     assert (model.is_zero, run.state().is_zero) == (True, False)
+
+
+def test_sums_of_losses_of_a_part_are_of_all_decisions(engine):
+    run = begin(engine, "perceptron", values("fractions"))
+    with pytest.raises(ValueError, match="losses must have"):
+        run.part(0, np.zeros(K + 1))

@@ -27,9 +27,11 @@ def run(X, y, *, tie, intercept, w, b, passes):
     return vectors, t
 
 
-def vote(vectors, x):
-    """sum_k c_k sign(w_k . x + b_k), with sign(0) = +1."""
-    return sum(c if sum(p * q for p, q in zip(w, x, strict=True)) + b >= 0 else -c for w, b, c, _ in vectors)
+def vote(vectors, x, tie):
+    """sum_k c_k sign(w_k . x + b_k): a vector votes for the class as which it would have survived x."""
+    activations = [sum(p * q for p, q in zip(w, x, strict=True)) + b for w, b, *_ in vectors]
+    signs = [1 if a > 0 or (a == 0 and tie == "positive") else -1 if a < 0 else 0 for a in activations]
+    return sum(c * sign for sign, (_, _, c, _) in zip(signs, vectors, strict=True))
 
 
 def ballot(start, after, *, intercept=True):
@@ -100,8 +102,11 @@ def test_equals_the_loop_that_stores_every_vector(trainer, problem):
     assert counts[0].tolist() == [c for _, _, c, _ in vectors]
     assert counts[0].sum() == t
     assert after["log_row"].tolist() == [row for *_, row in vectors[1:]]
-    votes = trainer.engine.votes(trainer.rows(voted_on), trainer.rows(trained), ballots, threads=1)
-    assert votes.tolist() == [[vote(vectors, x)] for x in X]
+    for tie in ("mistake", "positive"):
+        votes = trainer.engine.votes(
+            trainer.rows(voted_on), trainer.rows(trained), ballots, tie=tie, threads=1
+        )
+        assert votes.tolist() == [[vote(vectors, x, tie)] for x in X]
     for k, (w, b, _, _) in enumerate(vectors):
         made = trainer.engine.replay(trainer.rows(trained), ballots, upto=np.array([k]))
         assert made["coef"][0].tolist() == w
@@ -116,8 +121,8 @@ def test_the_trace(trainer):
     assert after["log_step"].tolist() == [-1.0, 1.0, -1.0]
     ballots, counts = ballot(trainer.start(2), after, intercept=False)
     assert counts[0].tolist() == [0, 2, 2, 2]  # the zero vector under tie="mistake" survives nothing
-    votes = trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, threads=1)
-    assert votes.tolist() == [[-6], [6], [2], [-6], [2], [6]]  # on row 4 one activation is 0: a vote for
+    votes = trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, tie="mistake", threads=1)
+    assert votes.tolist() == [[-6], [6], [2], [-6], [0], [6]]  # on row 4 one activation is 0: no vote
 
 
 def test_a_run_without_a_mistake_leaves_one_vector_with_all_votes(trainer):
@@ -127,7 +132,9 @@ def test_a_run_without_a_mistake_leaves_one_vector_with_all_votes(trainer):
     ballots, counts = ballot(start, after)
     assert counts[0].tolist() == [2]
     assert after["log_start"].tolist() == [0, 0]
-    votes = trainer.engine.votes(trainer.rows(X), trainer.rows(np.zeros((0, 1))), ballots, threads=1)
+    votes = trainer.engine.votes(
+        trainer.rows(X), trainer.rows(np.zeros((0, 1))), ballots, tie="mistake", threads=1
+    )
     assert votes.tolist() == [[2], [-2]]
 
 
@@ -205,13 +212,15 @@ def test_votes_are_the_signs_of_the_scores(trainer, engine_name, dtype, d):
     for number in range(lengths.max() + 1):
         upto = np.minimum(number, lengths)
         made = trainer.engine.replay(trainer.rows(X), ballots, upto=upto)
-        signs = np.where(trainer.scores(Z, made["coef"], made["intercept"]) >= 0, 1, -1)
+        signs = np.sign(trainer.scores(Z, made["coef"], made["intercept"])).astype(np.int64)
         expected += signs * [c[number] if number < len(c) else 0 for c in counts]
     for stored, rows, threads in itertools.product([X, sp.csr_matrix(X)], [Z, sp.csr_matrix(Z)], jobs):
-        found = trainer.engine.votes(trainer.rows(rows), trainer.rows(stored), ballots, threads=threads)
+        found = trainer.engine.votes(
+            trainer.rows(rows), trainer.rows(stored), ballots, tie="mistake", threads=threads
+        )
         assert found.tobytes() == expected.tobytes()
     one_by_one = [
-        trainer.engine.votes(trainer.rows(Z[i : i + 1]), trainer.rows(X), ballots, threads=1)
+        trainer.engine.votes(trainer.rows(Z[i : i + 1]), trainer.rows(X), ballots, tie="mistake", threads=1)
         for i in range(9)
     ]
     assert np.concatenate(one_by_one).tobytes() == expected[:9].tobytes()
@@ -228,8 +237,8 @@ def test_votes_beyond_the_bound_of_exact_sums(trainer):
         for number, count in enumerate(counts[0]):
             made = trainer.engine.replay(trainer.rows(X), ballots, upto=np.array([number]))
             scores = trainer.scores(X, made["coef"], made["intercept"])
-            expected = expected + np.where(scores >= 0, count, -count)
-        found = trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, threads=1)
+            expected = expected + count * np.sign(scores)
+        found = trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, tie="mistake", threads=1)
         assert found.tolist() == expected.tolist()
 
 
@@ -260,13 +269,15 @@ def test_a_log_that_does_not_fit_is_refused(trainer, name, value, text):
     assert len(ballots["log_row"]) == 1
     ballots[name] = np.array(value, dtype=ballots[name].dtype)
     with pytest.raises(ValueError, match=text):
-        trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, threads=1)
+        trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, tie="mistake", threads=1)
 
 
 def test_other_columns_and_wrong_numbers_are_refused(trainer):
     X, ballots = small(trainer)
     with pytest.raises(ValueError, match="stored_rows must have 3 columns like rows, got 2"):
-        trainer.engine.votes(trainer.rows(np.ones((2, 3))), trainer.rows(X), ballots, threads=1)
+        trainer.engine.votes(
+            trainer.rows(np.ones((2, 3))), trainer.rows(X), ballots, tie="mistake", threads=1
+        )
     for upto in ([2], [-1], [0, 0]):
         with pytest.raises(ValueError, match="upto must"):
             trainer.engine.replay(trainer.rows(X), ballots, upto=np.array(upto))
@@ -284,18 +295,20 @@ def test_an_activation_that_is_not_finite_is_an_error(trainer, value, n):
     Z[-1] = value
     for rows in (Z, sp.csr_matrix(Z)):
         with pytest.raises(OverflowError, match="activation of a vector that votes is not finite"):
-            trainer.engine.votes(trainer.rows(rows), trainer.rows(X), ballots, threads=1)
+            trainer.engine.votes(trainer.rows(rows), trainer.rows(X), ballots, tie="mistake", threads=1)
 
 
 def test_no_rows(trainer):
     X, ballots = small(trainer)
-    assert trainer.engine.votes(trainer.rows(X[:0]), trainer.rows(X), ballots, threads=2).shape == (0, 1)
+    assert trainer.engine.votes(
+        trainer.rows(X[:0]), trainer.rows(X), ballots, tie="mistake", threads=2
+    ).shape == (0, 1)
 
 
 def test_nothing_given_is_written_to(trainer):
     X, ballots = small(trainer)
     before = {name: values.tobytes() for name, values in ballots.items()}
-    trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, threads=1)
+    trainer.engine.votes(trainer.rows(X), trainer.rows(X), ballots, tie="mistake", threads=1)
     trainer.engine.replay(trainer.rows(X), ballots, upto=np.array([1]))
     assert {name: values.tobytes() for name, values in ballots.items()} == before
 
@@ -327,7 +340,9 @@ def test_votes_on_rows_of_few_entries_among_many_columns(trainer, kind, scale):
     stored = X if kind == "csr" else X.toarray()
     Z = sp.vstack([X[:3], sp.csr_matrix((1, d)), -X[5:6]]).tocsr()  # entries are few, and one row has none
     assert Z.nnz < d / 16
-    few = trainer.engine.votes(trainer.rows(Z), trainer.rows(stored), ballots, threads=1)
-    whole = trainer.engine.votes(trainer.rows(Z.toarray()), trainer.rows(X.toarray()), ballots, threads=1)
+    few = trainer.engine.votes(trainer.rows(Z), trainer.rows(stored), ballots, tie="mistake", threads=1)
+    whole = trainer.engine.votes(
+        trainer.rows(Z.toarray()), trainer.rows(X.toarray()), ballots, tie="mistake", threads=1
+    )
     assert few.tolist() == whole.tolist()
     assert len(np.unique(few)) > 4

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from perceptron_rs import _core
-from perceptron_rs.common.rows.selection import concatenate_rows, select_columns
+from perceptron_rs.rows.selection import concatenate_rows, select_columns
 
 TYPES = ["float64", "float32", "int8", "uint8", "int16", "uint16", "int32"]
 INDICES = [np.int32, np.int64]

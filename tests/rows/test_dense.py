@@ -102,3 +102,19 @@ def test_no_rows(trainer):
     report = trainer.fit(np.zeros((0, 2)), [])
     assert report["stopped"] == ["clean"]
     assert report["losses"].tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("n", "d", "planes"), [(16, 512, 8), (69, 33, 126), (18, 400, 11)])
+def test_scores_of_many_planes_are_those_of_one_row_or_one_plane(engine, dtype, n, d, planes):
+    rng = np.random.default_rng(d)
+    X = (rng.normal(size=(n, d)) * 20).clip(-100 if np.dtype(dtype).kind != "u" else 0, 100).astype(dtype)
+    w, b = rng.normal(size=(planes, d)) * (rng.random((planes, d)) < 0.9), rng.normal(size=planes)
+    together = engine.scores(engine.dense_rows(X), w, b, threads=1)
+    for i in range(0, n, 5):
+        assert (
+            engine.scores(engine.dense_rows(X[i : i + 1]), w, b, threads=1).tobytes() == together[i].tobytes()
+        )
+    for k in {0, 3, planes - 1}:
+        one = engine.scores(engine.dense_rows(X), w[k : k + 1], b[k : k + 1], threads=1)
+        assert one[:, 0].tobytes() == together[:, k].tobytes()

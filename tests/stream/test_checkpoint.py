@@ -156,7 +156,7 @@ def test_a_checkpoint_knows_what_its_run_started_from(tmp_path):
         assert story(again) == story(model)
         for other, make_other in makes.items():
             if other != name:
-                with pytest.raises(ValueError, match="is of a run with another start"):
+                with pytest.raises(ValueError, match="is of another run: start"):
                     make_other().fit_stream(source(), checkpoint=tmp_path / name, **options)
     given = np.concatenate([X[first], X]), np.concatenate([Y[first], Y])
     goes_on = makes["first"]().fit_stream(source(), checkpoint=tmp_path / "first", **options)
@@ -209,10 +209,10 @@ def test_a_checkpoint_is_not_overwritten_by_chance(tmp_path):
 @pytest.mark.parametrize(
     ("change", "options", "text"),
     [
-        ({"eta0": 2.0}, {}, "another parameters"),
-        ({}, {"block_size": 8}, "another block_size: 7, now 8"),
-        ({}, {"shuffle": "block"}, "another shuffle"),
-        ({}, {"classes": ["a", "b", "c", "d"]}, "another classes"),
+        ({"eta0": 2.0}, {}, "another run: eta0: 1.0, now 2.0"),
+        ({}, {"block_size": 8}, "another run: block_size: 7, now 8"),
+        ({}, {"shuffle": "block"}, "another run: shuffle"),
+        ({}, {"classes": ["a", "b", "c", "d"]}, "another run: classes"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path):
@@ -222,7 +222,7 @@ def test_a_checkpoint_of_another_run_is_refused(change, options, text, tmp_path)
     options = {"block_size": BLOCK, "checkpoint": path, "resume": True} | options
     with pytest.raises(ValueError, match=text):
         Perceptron(max_iter=1, **change).fit_stream(source(), **options)
-    with pytest.raises(ValueError, match="another learner"):
+    with pytest.raises(ValueError, match="another run: learner"):
         VotedPerceptron(max_iter=1).fit_stream(source(), checkpoint=path, resume=True, block_size=BLOCK)
     assert path.read_bytes() == before
 
@@ -250,8 +250,8 @@ def test_a_data_file_that_was_replaced_is_another_one(tmp_path):
 
     before = run.read_bytes()
     for reading, text in (
-        ({"zero_based": True}, "another reading"),
-        ({"n_features": 4}, "another reading|n_features"),
+        ({"zero_based": True}, "another run: reading"),
+        ({"n_features": 4}, "another run: reading|n_features"),
     ):
         with pytest.raises(ValueError, match=text):
             go_on(**reading)
@@ -261,7 +261,7 @@ def test_a_data_file_that_was_replaced_is_another_one(tmp_path):
     moment = data.stat().st_mtime_ns
     data.write_text("1 1:1 3:2\n0 2:2\n" * 20)
     os.utime(data, ns=(moment + 1, moment + 1))
-    with pytest.raises(ValueError, match=r"is of a run with another files: .*data"):
+    with pytest.raises(ValueError, match=r"is of another run: files: .*data"):
         go_on()
     assert run.read_bytes() == before
 
@@ -280,7 +280,7 @@ def test_the_option_that_changed_is_named(tmp_path, options, other, named):
     data.write_text("".join(f"{i % 2}\t{'word ' * (1 + i % 3)}{i} more\n" for i in range(60)))
     model = Perceptron(max_iter=2, tol=None)
     model.fit_stream(open_examples(data, format="lines", **options), checkpoint=run)
-    with pytest.raises(ValueError, match=f"is of a run with another reading: .*{named}"):
+    with pytest.raises(ValueError, match=f"is of another run: reading: .*{named}"):
         model.fit_stream(open_examples(data, format="lines", **other), checkpoint=run, resume=True)
 
 
@@ -288,12 +288,17 @@ def test_seeds_that_were_drawn_are_of_the_run(tmp_path):
     """The parameter is None before and after, but the orders would be others."""
     options = {"block_size": BLOCK, "resume": True}
     for name, learner, more, text in (
-        ("order", AveragedPerceptron(random_state=None), {"shuffle": "block"}, "another seed: [0-9]+, now"),
+        (
+            "order",
+            AveragedPerceptron(random_state=None),
+            {"shuffle": "block"},
+            "another run: seed: [0-9]+, now",
+        ),
         (
             "budget",
             BudgetedKernelPerceptron(gamma=0.5, budget_policy="random", budget=3, random_state=None),
             {},
-            "another seed of the budget: [0-9]+, now",
+            "another run: seed of the budget: [0-9]+, now",
         ),
     ):
         model = clone(learner).set_params(max_iter=2, tol=None)
@@ -306,14 +311,14 @@ def test_numbers_of_another_arithmetic_are_not_gone_on_with(tmp_path, monkeypatc
     options = {"checkpoint": tmp_path / "run", "resume": True}
     Perceptron(max_iter=1).fit_stream(source(), **options)
     monkeypatch.setattr(checkpoint, "ARITHMETIC_VERSION", checkpoint.ARITHMETIC_VERSION + 1)
-    with pytest.raises(ValueError, match="another arithmetic_version"):
+    with pytest.raises(ValueError, match="another run: arithmetic_version"):
         Perceptron(max_iter=2).fit_stream(source(), **options)
 
 
 def test_examples_of_another_width_are_refused(tmp_path):
     options = {"checkpoint": tmp_path / "run", "resume": True, "block_size": BLOCK}
     Perceptron(max_iter=1).fit_stream((X, Y), **options)
-    with pytest.raises(ValueError, match="another n_features: 4, now 5"):
+    with pytest.raises(ValueError, match="another run: n_features: 4, now 5"):
         Perceptron(max_iter=1).fit_stream((np.hstack([X, X[:, :1]]), Y), **options)
 
 
@@ -328,7 +333,7 @@ def test_the_number_of_the_epoch_is_of_the_run(tmp_path):
         if times == 1:
             model.fit_stream((one, labels), **options)
             continue
-        with pytest.raises(ValueError, match="another first_epoch: 1, now 2"):
+        with pytest.raises(ValueError, match="another run: first_epoch: 1, now 2"):
             model.fit_stream((one, labels), **options)
 
 
@@ -421,3 +426,21 @@ def test_what_a_run_starts_from_is_said_of_every_byte_name_type_and_shape():
     assert len({start_text(state) for state in states}) == len(states)
     assert {start_text({"coef": np.zeros(shape)}) for shape in ((2, 3), (3, 2))} == {"nothing learnt"}
     assert start_text(states[0]) == start_text({"coef": np.asfortranarray(states[0]["coef"])})
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"tie": "positive"}, "tie: 'mistake', now 'positive'"),
+        ({"tol": 0.5}, "tol: None, now 0.5"),
+        ({"n_iter_no_change": 7}, "n_iter_no_change: 5, now 7"),
+        ({"class_weight": {0: 1.0, 1: 2.0}}, "class_weight: None, now"),
+    ],
+)
+def test_a_refused_resume_names_the_parameter_that_differs(tmp_path, changed, said):
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    path = tmp_path / "c"
+    run = {"max_iter": 2, "tol": None}
+    Perceptron(**run).fit_stream((X, y), checkpoint=path)
+    with pytest.raises(ValueError, match=f"is of another run: {said}"):
+        Perceptron(**run | changed).fit_stream((X, y), checkpoint=path, resume=True)

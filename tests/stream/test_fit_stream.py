@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -16,7 +17,8 @@ from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Source, open_arrays
 from perceptron_rs.io.source import Batch
 from perceptron_rs.reference.order import below
-from perceptron_rs.stream.blocks import checksum
+from perceptron_rs.stream import blocks
+from perceptron_rs.stream.blocks import arrays_of, checksum
 
 rng = np.random.default_rng(3)
 N = 60
@@ -129,6 +131,19 @@ def test_warm_start_goes_on():
         found.fit_stream((REAL[:, :4], Y))
     with pytest.raises(ValueError, match="warm_start=True is not available"):
         VotedPerceptron(warm_start=True).fit_stream((REAL, Y))
+
+
+@pytest.mark.parametrize("joint", ["ovr", "joint"])
+def test_a_block_takes_no_memory_for_each_example_and_class(joint):
+    n, K = 4000, 200
+    X, y = np.ones((n, 2), dtype=np.int8), np.arange(n) % K
+    model = Perceptron(max_iter=2, tol=None, multi_class=joint)
+    tracemalloc.start()
+    try:
+        model.fit_stream((X, y))
+        assert tracemalloc.get_traced_memory()[1] < n * K
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
@@ -248,7 +263,7 @@ def test_bad_options(options, error, text):
         ([(REAL, TWO, WEIGHT - 1)], ValueError, "finite and >= 0, got -1"),
         ([(REAL, TWO, np.where(TWO, np.inf, 1.0))], ValueError, "finite and >= 0, got inf"),
         ([(REAL, TWO, 0 * WEIGHT)], ValueError, "nothing to learn"),
-        ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 rows"),
+        ([(REAL, TWO, WEIGHT[:4])], ValueError, "a weight for each of 60 examples"),
         ([REAL], TypeError, "must be a tuple"),
         ([()], TypeError, r"must be a tuple \(X, y\).*, got \(\)"),
         ([(REAL[np.newaxis], TWO)], ValueError, "X: Found array with dim 3"),
@@ -404,7 +419,7 @@ def test_a_checksum_is_of_all_that_a_batch_holds(form):
     X, y, weights, lengths = form(REAL[:9]), TWO[:9], WEIGHT[:9], np.array([4, 5])
     arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
     expected = zlib.crc32(b"".join(array.tobytes() for array in (*arrays, y, weights, lengths)))
-    assert checksum(Batch(X, y, weights, lengths)) == expected
+    assert checksum(arrays_of(Batch(X, y, weights, lengths))) == expected
 
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -460,3 +475,16 @@ def test_names_of_columns_are_those_of_fit_and_a_fit_that_goes_on_has_the_same()
         model.fit_stream((frame[SWAPPED], TWO))
     assert model.feature_names_in_.tolist() == NAMES
     clone(learner).fit(REAL, TWO).fit_stream((frame[SWAPPED], TWO))
+
+
+def test_labels_in_memory_are_looked_at_as_a_whole(monkeypatch, tmp_path):
+    """But for checksums of blocks: to look at each of many takes longer than to learn from it."""
+    X, y, looks = np.eye(8), np.arange(8) % 2, []
+    survey = blocks.survey_labels
+    monkeypatch.setattr(blocks, "survey_labels", lambda *given: looks.append(len(given[0])) or survey(*given))
+    models = [
+        Perceptron(max_iter=3, tol=None).fit_stream((X, y), block_size=3, **options)
+        for options in ({}, {"checkpoint": tmp_path / "run"})
+    ]
+    assert looks == [8, 3, 3, 2]
+    assert models[0].coef_.tobytes() == models[1].coef_.tobytes()

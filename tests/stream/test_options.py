@@ -4,7 +4,7 @@ from dataclasses import fields
 from inspect import signature
 
 from perceptron_rs import Perceptron
-from perceptron_rs.common.options.groups import options as options_of
+from perceptron_rs.parameters.groups import options as options_of
 from perceptron_rs.stream import fit
 from perceptron_rs.stream.options import StreamOptions
 

@@ -53,7 +53,7 @@ def pipe(tmp_path):
 
     yield written
     for writer in writers:
-        writer.join(timeout=20)
+        writer.join(timeout=600)
 
 
 def test_svmlight_is_read_once_from_a_pipe(pipe, tmp_path):
@@ -131,7 +131,7 @@ def test_a_process_that_waits_for_a_pipe_can_be_ended(tmp_path):
         [sys.executable, "-c", WAITS, str(tmp_path / "pipe")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     assert done.stdout == "interrupted\n"

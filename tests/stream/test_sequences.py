@@ -159,7 +159,7 @@ def test_a_checkpoint_knows_its_start_and_its_attributes(tmp_path):
     again.fit_stream((ATTRIBUTES, TAGS), **options)
     assert story(again) == story(warm)
     for model in (other, clone(warm).set_params(warm_start=False)):
-        with pytest.raises(ValueError, match="is of a run with another"):
+        with pytest.raises(ValueError, match="is of another run: "):
             model.fit_stream((ATTRIBUTES, TAGS), **options)
     ended = {"checkpoint": tmp_path / "ended", "resume": True, "block_size": 5}
     model = SequencePerceptron(**SHORT, audit=True)
@@ -179,5 +179,5 @@ def test_a_checkpoint_of_other_attributes_in_the_same_columns_is_refused(names, 
 
     options = {"checkpoint": tmp_path / "run", "resume": True}
     SequencePerceptron(max_iter=1).fit_stream(given(names), **options)
-    with pytest.raises(ValueError, match="is of a run with another reading"):
+    with pytest.raises(ValueError, match="is of another run: reading"):
         SequencePerceptron(max_iter=2).fit_stream(given(others), **options)

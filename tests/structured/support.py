@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.common.training.driver import Schedule, follow
 from perceptron_rs.settings import Chain, Sequences
+from perceptron_rs.training.driver import Schedule, follow
 from tests.support import rows_of, run_of
 
 
@@ -80,10 +80,13 @@ def average(engine, state):
 
 
 def decode(engine, X, lengths, weights, **changes):
-    lengths = np.array(lengths, dtype=np.int64)
-    return engine.sequence_decode(
-        rows_of(engine, X), lengths, weights=to_engine(weights), threads=1, **changes
-    )
+    """Return what is found, which is the same for weights that were made ready."""
+    lengths, given = np.array(lengths, dtype=np.int64), to_engine(weights)
+    found = engine.sequence_decode(rows_of(engine, X), lengths, weights=given, threads=1, **changes)
+    ready = engine.sequence_weights(given)
+    again = engine.sequence_decode(rows_of(engine, X), lengths, weights=ready, threads=1, **changes)
+    assert [part.tobytes() for part in again] == [part.tobytes() for part in found]
+    return found
 
 
 class Oracle:

@@ -171,3 +171,13 @@ def test_a_beam_of_no_label_is_refused(engine):
     weights = {"emission": np.zeros((1, 2)), "transition": np.zeros((2, 2))}
     with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
         decode(engine, np.zeros((1, 1)), [1], weights | {"start": np.zeros(2), "end": np.zeros(2)}, beam=0)
+
+
+def test_weights_that_are_ready_are_for_their_columns():
+    weights = {"emission": np.zeros((2, 2)), "transition": np.zeros((2, 2)), "start": np.zeros(2)}
+    ready = _core.sequence_weights(to_engine(weights | {"end": np.zeros(2)}))
+    rows = rows_of(_core, np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="rows must have 2 columns, as the weights, got 3"):
+        _core.sequence_decode(rows, np.array([1]), weights=ready, threads=1)
+    with pytest.raises(ValueError, match="end must hold a weight for each of 2 labels, got 1"):
+        _core.sequence_weights(to_engine(weights | {"end": np.zeros(1)}))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from perceptron_rs import SequencePerceptron
 from perceptron_rs.features import AttributeEncoder, entries, word_attributes, word_shape
@@ -134,7 +135,10 @@ def test_hashing():
         (["word"], {}, "token 0 must be a list of strings or a dict, got 'word'"),
         ([[1]], {}, "attributes must be strings, got 1"),
         ([["a"], {1: "a"}], {}, "attributes must be strings, got 1 at token 1"),
-        ([{"a": None}], {}, "attribute 'a' of token 0 must be a string, a number or a boolean, got None"),
+        ([{"a": None}], {}, "attribute 'a' of token 0 must be a string, a number, a boolean, a list or set"),
+        ([{"a": ["x", 1]}], {}, "attribute 'a' of token 0 must be .* got \\['x', 1\\]"),
+        ([{"a": {"b": [["x"]]}}], {}, "attribute 'a:b' of token 0 must be a string"),
+        ([["a"], {"a": {2: "x"}}], {}, "attributes must be strings, got 2 at token 1"),
         ([{"a": np.inf}], {}, "attribute 'a' of token 0 must be finite, got inf"),
         ([["a"]], {"min_count": 0}, "min_count must be a whole number of at least 1"),
         ([["a"]], {"n_columns": 0}, "n_columns must be a whole number of at least 1 or None"),
@@ -144,6 +148,35 @@ def test_hashing():
 def test_bad_input(tokens, parameters, text):
     with pytest.raises((TypeError, ValueError), match=text):
         AttributeEncoder(**parameters).fit_transform(tokens)
+
+
+@pytest.mark.parametrize("n_columns", [None, 64])
+def test_what_is_no_string_is_refused_also_where_others_are_ignored(n_columns):
+    encoder = AttributeEncoder(n_columns=n_columns).fit([["a", "b"]])
+    for token in (["a", 1], ["a", ("w", "the")], {"a": {1: 2}}):
+        with pytest.raises(TypeError, match=r"attributes must be strings, got .* at token 1"):
+            encoder.transform([["a"], token])
+
+
+#: What ``pycrfsuite.ItemSequence`` 0.9.12 makes of tokens (names here have = before a string's value).
+CRFSUITE = [
+    ({"a": 1.5, "b": True, "d": "x", "e": 3}, {"a": 1.5, "b": 1.0, "d=x": 1.0, "e": 3.0}),
+    (
+        {"n": {"p": "q", "r": 2, "s": {"t": True}}, "l": ["x", "y"]},
+        {"n:p=q": 1.0, "n:r": 2.0, "n:s:t": 1.0, "l=x": 1.0, "l=y": 1.0},
+    ),
+    ({"n": {"l": ["x"], "m": {"k": {"z"}}}, "s": {"x"}}, {"n:l=x": 1.0, "n:m:k=z": 1.0, "s=x": 1.0}),
+    ({"a": {}, "b": [], "d": ""}, {"d=": 1.0}),
+    (["a"], {"a": 1.0}),
+    (("a",), {"a": 1.0}),
+    ({"a"}, {"a": 1.0}),
+]
+
+
+def test_attributes_are_those_of_crfsuite():
+    tokens, expected = zip(*CRFSUITE, strict=True)
+    encoder = AttributeEncoder()
+    assert table(encoder, encoder.fit_transform(tokens)) == list(expected)
 
 
 def test_shapes():
@@ -187,3 +220,34 @@ def test_template_knows_its_neighbours():
     assert "w-1,w=time flies" in second
     assert word_attributes(["a"], more=lambda words, i: [f"more={words[i]}"])[0][-1] == "more=a"
     assert word_attributes([]) == []
+
+
+VALUED = st.lists(
+    st.one_of(
+        st.lists(st.sampled_from(["a", "b=x", "c", "unknown"]), max_size=4),
+        st.dictionaries(
+            st.sampled_from(["a", "b", "c", "\u00e4"]),
+            st.sampled_from([0.5, 1.0, 3, True, False, "x", "\u00fc", ["x"], {"d": "x"}]),
+            max_size=4,
+        ),
+        st.sets(st.sampled_from("abc")),
+    ),
+    max_size=9,
+)
+
+
+@given(VALUED)
+def test_rows_of_the_core_are_those_of_the_encoder(tokens):
+    known = [["c", "b=x", "a", "\u00e4=\u00fc", "b:d=x", "b"], {"c": 2.0}]
+    encoder = AttributeEncoder().fit(known)
+    ends, columns, values = encoder._vocabulary().rows(tokens)
+    rows = csr_matrix((values, columns, ends), shape=(len(tokens), encoder.n_columns_))
+    assert (rows.toarray() == encoder.transform(tokens).toarray()).all()
+
+
+def test_rows_of_the_core_are_in_order():
+    encoder = AttributeEncoder().fit([["c", "b", "a=x"]])
+    ends, columns, values = encoder._vocabulary().rows([["b", "new", "c"], {"a": "x", "c": 2.0}, []])
+    assert [part.tolist() for part in (ends, columns, values)] == [[0, 2, 4, 4], [0, 1, 0, 2], [1, 1, 2, 1]]
+    assert values.dtype == np.float64
+    assert encoder._vocabulary().rows([["b"]])[2].dtype == np.int8

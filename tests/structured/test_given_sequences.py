@@ -172,6 +172,12 @@ def test_plain_tokens_are_refused_by_a_remedy_that_works(form):
             call()
 
 
+@pytest.mark.parametrize("given", [[None], [[None]], [[{"a": None}]], [[["a"], None]]], ids=str)
+def test_nothing_in_the_place_of_tokens_is_named(given):
+    with pytest.raises(TypeError, match=r"got None"):
+        SequencePerceptron().fit(given, [["A", "B"]])
+
+
 def test_one_sequence_is_refused_by_a_remedy_that_works():
     dicts = [dict.fromkeys(token, True) for token in X[0]]
     with pytest.raises(TypeError, match=r"got the tokens of one; write \[X\], and \[y\]"):

@@ -67,7 +67,7 @@ PEAK = """
 def test_a_fit_needs_less_than_its_data_again():
     """With held-out sequences less than twice: the state of the best epoch is there, too."""
     command = [sys.executable, "-c", textwrap.dedent(PEAK)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     growth = {line[1]: float(line[2]) for line in lines if line[:1] == ["growth"]}

@@ -184,6 +184,15 @@ BAD = [
     (X, Y, [1], "lengths must add up to the number of rows of X"),
     (X, Y, [len(X) + 1, -1], "lengths must be at least 0, got -1 for sequence 1"),
     (X, Y, [1.5], "lengths must be a vector of whole numbers"),
+    (X, Y, [[1], [1, 2]], "lengths: setting an array element"),
+    (X, Y, [2**62, 2**62, 2**62, 2**62 + len(X)], "lengths must add up to the number of rows of X"),
+    (
+        [X, X],
+        [Y, Y],
+        None,
+        "X must be one matrix of the tokens of all sequences, got a list of 2 ones; stack",
+    ),
+    ([[{"a": 10**400}]], [["x"]], None, "attribute 'a' of token 0 must be finite, got 1000"),
     (X, Y[1:], LENGTHS, "inconsistent numbers of samples"),
     (np.where(X == 2, np.nan, X), Y, LENGTHS, "contains NaN"),
     (np.where(X == 2, np.inf, X), Y, LENGTHS, "contains infinity"),
@@ -198,6 +207,12 @@ BAD = [
         [["x", "y"]],
         None,
         "attribute 'a' of token 0 must be finite, got nan",
+    ),
+    (
+        [[["w=the"]]],
+        [[("the", "D")]],
+        None,
+        "got \\('the', 'D'\\); of pairs of words and tags, as NLTK",
     ),
     ([[{"a": None}, {"a": 1.0}]], [["x", "y"]], None, "attribute 'a' of token 0 must be a string, a number"),
     ([[{3: 1.0}, {"a": 1.0}]], [["x", "y"]], None, "attributes must be strings, got 3"),
@@ -217,7 +232,7 @@ def test_bad_input(engine_name, X, y, lengths, text):
 BAD_PARAMETERS = [
     ({"eta0": 0.0}, "eta0"),
     ({"eta0": float("inf")}, "eta0"),
-    ({"update": "early"}, "update='early' needs decode='beam'"),
+    ({"update": "early"}, "decode='viterbi' is not available with update='early'"),
     ({"beam_width": 0}, "beam_width"),
     ({"decode": "greedy"}, "decode"),
     (
@@ -360,10 +375,10 @@ def test_ctrl_c_in_an_epoch(keep):
 
     def begin(record):
         if record.epoch == 0:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            signal.setitimer(signal.ITIMER_PROF, 0.3)
 
     model = SequencePerceptron(max_iter=100_000, keep_on_interrupt=keep, callback=begin)
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
     if keep:
         with pytest.warns(ConvergenceWarning, match="ctrl-c ended the fit"):
             model.fit(X, y, lengths=lengths)
@@ -551,3 +566,11 @@ def test_what_partial_fit_does_not_go_on_from(tmp_path):
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X * np.nan, y, lengths=lengths)
     assert state_of(model) == before
+
+
+def test_what_other_taggers_have_is_named():
+    model = SequencePerceptron().fit(ATTRIBUTES, TAGS)
+    for name in ("predict_marginals", "predict_marginals_single", "predict_proba"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=r"predict_margins says .*, predict_k finds"):
+            getattr(model, name)

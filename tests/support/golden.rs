@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use perceptron_rs::arith::value::{Bf16, F16};
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Dense, Matrix};
+use perceptron_rs::rows::{Csr, Dense, Matrix, Tie};
 
 use super::compress;
 
@@ -51,6 +51,10 @@ impl Case {
             _ => f64::from_bits(u64::from_str_radix(part, 16).expect("16 hexadecimal digits")),
         };
         parts.map(read).collect()
+    }
+
+    pub fn tie(&self) -> Tie {
+        if self.text("tie") == "positive" { Tie::Positive } else { Tie::Mistake }
     }
 
     pub fn is(&self, key: &str, got: &str, layout: &str) {

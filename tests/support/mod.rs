@@ -7,7 +7,19 @@ pub mod golden;
 use perceptron_rs::arith::value::{Index, Value};
 use perceptron_rs::online::{Settings, State, feed};
 use perceptron_rs::order::SplitMix64;
-use perceptron_rs::rows::{Csr, Cursor, Dense, Head, Mistake, Planes, Rows, Stop, Tie, Visit, integer_step};
+use perceptron_rs::rows::{
+    Csr, Cursor, Dense, Head, Mistake, Planes, Rows, Stop, Table, Tie, Visit, integer_step,
+};
+
+/// Weights that stand plane by plane.
+pub fn table(weights: &[f64], planes: usize) -> Table {
+    Table::new(weights.to_vec(), [planes, weights.len() / planes.max(1)]).expect("whole planes")
+}
+
+/// A state in numbers that can be compared and shown, the weights plane by plane.
+pub fn numbers(state: State) -> (Vec<f64>, Vec<f64>, Vec<u64>, Option<Vec<i64>>) {
+    (state.coef.by_plane(&()).expect("memory"), state.intercept, state.seen, state.ages)
+}
 
 /// Examples and all that is done with them, in float64.
 #[derive(Clone)]
@@ -88,7 +100,7 @@ impl Case {
 
     pub fn state(&self) -> State {
         State {
-            coef: self.start.clone(),
+            coef: table(&self.start, self.planes),
             intercept: self.intercept.clone(),
             seen: vec![self.seen; self.planes],
             ages: None,
@@ -96,7 +108,7 @@ impl Case {
     }
 
     pub fn planes(&self) -> Planes {
-        Planes::new(self.heads(), self.start.clone(), self.d)
+        Planes::new(self.heads(), table(&self.start, self.planes))
     }
 
     pub fn visit(&self) -> Visit<'_> {
@@ -161,7 +173,7 @@ impl Case {
                 log.push(Mistake { row: row as u32, plane: head.plane, t: head.seen, c });
             }
         }
-        outcome(&Planes::new(heads, w, self.d), self.planes, &log)
+        outcome(&Planes::new(heads, table(&w, self.planes)), self.planes, &log)
     }
 
     /// Runs dense and CSR rows of `T` and compares each with `want`; says which were exact.

@@ -110,7 +110,7 @@ MASK = [True, False]
         (([0, 1], [1, 1], None, [1]), "sample_weight"),
         (([0, 1], [1, 1], None, [0, 0]), "sample_weight"),
         (([0, 1], [1, 1], None, [2, -1]), "sample_weight must be finite and >= 0, got -1"),
-        (([0, 1], [1, 1], None, [np.nan, 1]), "sample_weight contains NaN"),
+        (([0, 1], [1, 1], None, [np.nan, 1]), "sample_weight must be finite and >= 0, got nan"),
         (([0, 1], [1, 1], None, np.ma.MaskedArray([1, 1], MASK)), "sample_weight is a masked array"),
     ],
 )

@@ -19,8 +19,8 @@ from perceptron_rs import (
     VotedPerceptron,
     trace,
 )
-from perceptron_rs.common.training.driver import noted_calls
 from perceptron_rs.teaching.fit_trace import Trace
+from perceptron_rs.training.driver import noted_calls
 
 AND = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]), np.array([-1, -1, -1, 1])
 
@@ -325,3 +325,27 @@ def test_a_joint_decision_predicts_the_class_of_the_largest_score(model):
     for t in range(1, 81):
         (scores, predictions) = zip(*((s.activation, s.prediction) for s in steps if s.t == t), strict=True)
         assert predictions == tuple(1 if k == np.argmax(scores) else -1 for k in range(3))
+
+
+def test_a_table_for_slides():
+    """Each row has the cells of the text; what LaTeX would read otherwise is escaped."""
+    found = trace(Perceptron(shuffle=False, tol=None), [[1.0, 2.0], [-1.0, 0.5]], ["a_b", "50%"])
+    lines = found.to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{rrrrrrrrrrr}"
+    head = r"epoch & $t$ & row & class & $y$ & $w \cdot x + b$ & predicted & mistake & step & $w$ & $b$ \\"
+    assert lines[1:3] == [head, r"\hline"]
+    assert lines[3] == r"$0$ & $1$ & $0$ & a\_b & $+1$ & $0$ & $-1$ & yes & $+1$ & $(1, 2)$ & $1$ \\"
+    assert sum(line.endswith(r"\\") for line in lines) == 1 + len(list(found))
+    assert found.to_latex(limit=1).splitlines()[4:6] == [r"\end{tabular}", "% ..."]
+    labels = ["~", "\\", "^{}&#$"]
+    names = trace(Perceptron(shuffle=False, tol=None, max_iter=5), [[1.0], [2.0], [3.0]], labels)
+    text = names.to_latex(limit=None)
+    escaped = r"\textasciitilde{}", r"\textbackslash{}", r"\textasciicircum{}\{\}\&\#\$"
+    assert all(label in text for label in escaped)
+
+
+def test_held_out_examples_leave_all_columns_in_the_trace():
+    """Where a fit to sparse rows learns over the columns that they have."""
+    X = sparse.csr_matrix((np.ones(8), np.arange(8) % 4 * 9, np.arange(9)), shape=(8, 60))
+    steps = list(trace(Perceptron(early_stopping=True, max_iter=2), X, np.arange(8) % 2))
+    assert {len(step.w) for step in steps} == {60}

@@ -11,7 +11,9 @@ const CLASSES = ["0 ●", "1 ■", "2 ▲"];
 const state = { points: [], classes: [], t: 0, known: 0, epochs: 0, ended: true, k: 0, chosen: null, ready: false, running: false,
   // Of the plane's colours: cells on a side, the view that they show, and points that are wrong in a view.
   side: 0, coloured: null, wrong: null, counted: null };
-let worker, view, margin, box, curve = [], newest = 0, busy = Promise.resolve(), cost = 2e-4;
+const { number, pair, element, drawProof, tellProof, drawWeights, toSvg, save } = LAB_PICTURES;
+// `walk`: what the proof compares in this run; `turned`: in that of the examples that turn.
+let worker, view, margin, walk, turned, box, curve = [], newest = 0, busy = Promise.resolve(), cost = 2e-4;
 
 // In the worker. A text goes into the core, JSON comes out.
 function serve() {
@@ -110,17 +112,9 @@ function setRunning(isRunning) {
   button.setAttribute("aria-pressed", String(isRunning));
 }
 
-// Numbers and points as text.
-const number = (v) => v === null ? "" : String(Number(v.toPrecision(5))).replace("-", "−");
-const pair = (v) => "(" + v.map(number).join(", ") + ")";
+// Points as text.
 const signed = (v) => (v > 0 ? "+" : "−") + number(Math.abs(v));
 const sign = (point) => state.classes.length === 2 ? (point.class === state.classes[1] ? "+" : "−") : CLASSES[point.class];
-function element(name, attributes, text) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 // The link: what the form says, and the place.
 const fields = [...form.querySelectorAll("[name]")];
@@ -145,29 +139,37 @@ async function readLink(job, hash) {
   const said = new Map(given.split("&").map((part) => part.split(/=(.*)/s)));
   for (const field of fields) field.value = said.get(field.name) ?? defaults[field.name];
   const wrong = fields.find((field) => said.has(field.name) && field.value !== said.get(field.name));
-  const known = ["points", "t", "class", ...fields.map((field) => field.name)];
+  const known = ["points", "t", "class", "turn", "embed", ...fields.map((field) => field.name)];
   const unknown = [...said.keys()].find((name) => !known.includes(name));
-  const [t, k] = ["t", "class"].map((name) => Number(said.get(name) ?? 0));
+  const [t, k, turn] = ["t", "class", "turn"].map((name) => Number(said.get(name) ?? 0));
   const isWhole = (v) => Number.isSafeInteger(v) && v >= 0;
   Object.assign(state, { t: 0, k: isWhole(k) ? k : 0 });
-  const link = [...said].filter(([name]) => !["t", "class"].includes(name)).map((part) => part.join("=")).join("&");
+  const embedded = said.get("embed");
+  if (isWhole(turn)) $("turn").value = turn;
+  if (embedded === undefined || pictures.has(embedded)) embed(embedded);
+  const link = [...said].filter(([name]) => !["t", "class", "turn", "embed"].includes(name)).map((part) => part.join("=")).join("&");
   setPoints(await job.ask("points", link));
   fit();
-  const fault = wrong?.name ?? unknown ?? (isWhole(t) ? isWhole(k) ? undefined : "class" : "t");
+  const fault = wrong?.name ?? unknown ?? (!isWhole(t) ? "t" : !isWhole(k) ? "class" : Number($("turn").value) !== turn ? "turn"
+    : embedded !== undefined && !pictures.has(embedded) ? "embed" : undefined);
   if (fault !== undefined) return fail(`The link has a wrong ${fault}.`);
   return restart(job, t);
 }
 function writeLink() {
-  const place = (state.t ? "&t=" + state.t : "") + (state.k ? "&class=" + state.k : "");
-  history.replaceState(null, "", "#" + request() + place);
+  const turn = $("turn").value === "0" ? "" : "&turn=" + $("turn").value, shown = $("picture").value;
+  const place = "#" + request() + (state.t ? "&t=" + state.t : "") + (state.k ? "&class=" + state.k : "") + turn;
+  const { embed: embedded } = root.dataset;
+  history.replaceState(null, "", place + (embedded ? "&embed=" + embedded : ""));
   $("link").href = $("link").textContent = location.href;
+  const address = `${location.href.split("#")[0]}${place}&embed=${shown}`.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  $("iframe").textContent = `<iframe src="${address}" title="The lab: ${pictures.get(shown)}" width="720" height="${shown === "plane" ? 1000 : 620}"></iframe>`;
 }
 
 // A run is made as far as somebody looks.
 async function restart(job, t, tellOf = tell) {
   const link = request();
   state.ready = false;
-  margin = undefined;
+  margin = walk = undefined;
   curve = [];
   const { points, classes } = await job.ask("open", link);
   setPoints(points);
@@ -184,7 +186,7 @@ async function restart(job, t, tellOf = tell) {
 function fail(text) {
   if (text) say(text, true);
   state.ready = false;
-  view = margin = undefined;
+  view = margin = walk = undefined;
   curve = [];
   state.classes = [...new Set(state.points.map((point) => point.class))].sort();
   $("regions").width = $("regions").height = 1;
@@ -196,8 +198,23 @@ async function show(job, t) {
   view = await job.ask("view", t, state.k);
   Object.assign(state, { t, isTooDear: false });
   if (curve.length !== state.epochs) curve = await job.ask("curve");
+  await compare(job);
   draw();
   root.dataset.first ??= Math.round(performance.now() - LAB_BEGUN);
+}
+// What the proof compares: only the mistakes that are not known yet are asked for.
+async function compare(job) {
+  const u = margin?.u ?? [];
+  walk ??= { t: 0, w: [], squares: [], progress: [] };
+  if (!isLinear() || walk.t >= state.t) return;
+  const more = await job.ask("lengths", state.t, state.k, walk.w.length, u.length, u[0] ?? 0, u[1] ?? 0, u[2] ?? 0);
+  for (const name of ["w", "squares", "progress"]) walk[name].push(...more[name]);
+  walk.t = state.t;
+}
+async function turn(job) {
+  const count = Number($("turn").value);
+  if (turned?.count !== count) turned = { count, ...await job.ask("turned", count) };
+  drawTurned();
 }
 // Goes to a place. On a long way there are pictures: two a second, or more where they take less than a fourth of
 // the time.
@@ -224,7 +241,13 @@ async function go(job, t, tellOf = tell) {
 // What is dear is shown when nothing has changed for a moment.
 async function rest(job) {
   await job.wait(60);
-  if (!margin) { margin = await job.ask("margin", state.k); draw(); }
+  if (!margin) {
+    margin = await job.ask("margin", state.k);
+    walk = undefined;
+    await compare(job);
+    draw();
+  }
+  await turn(job);
   await regions(job, 300);
   const { code, t, digest } = await job.ask("report", state.t);
   $("code").textContent = code;
@@ -383,8 +406,32 @@ function draw() {
       : learner === "pocket" ? " Dashed line: the last weights; solid line: those in the pocket."
       : learner === "voted" ? " Dashed line: the last vector; colours: what all of them vote for." : "");
   drawTable();
+  drawQuestion();
   drawCurve();
   drawTexts();
+  drawRun();
+}
+// The proof and the space of weights, as far as the run has come.
+function drawRun() {
+  const made = view ? Math.min(view.alpha.reduce((a, b) => a + b, 0), walk?.w.length ?? 0) : 0, isShown = isLinear() && !!view;
+  const until = (values) => isShown ? (values ?? []).slice(0, made) : [];
+  const lengths = { ...margin, squares: until(walk?.squares), progress: until(walk?.progress) };
+  drawProof($("proof"), lengths);
+  $("inequalities").textContent = !isLinear() ? "The proof compares weights; this learner shows none."
+    : tellProof(lengths) || (view && margin ? "There is no bound here: the points must be separable, and the run must start from 0." : "");
+  const positive = state.classes[state.classes.length === 2 ? 1 : state.k];
+  const examples = isShown ? state.points.map((point) => ({ x: [point.x, point.y], k: point.class, sign: point.class === positive ? 1 : -1 })) : [];
+  const hasCone = drawWeights($("weights"), { examples, walk: until(walk?.w), next: view?.next,
+    isPlus: form.elements.tie.value === "positive" });
+  if (!isShown) for (const name of ["proof", "weights"]) $(name).replaceChildren();
+  const b = walk?.w[made - 1]?.[2] ?? 0;
+  $("cone").textContent = !isShown ? "" : (hasIntercept() ? `The cut at b = ${number(b)}: with an intercept, a place has three numbers. ` : "")
+    + (hasCone ? "In the shaded cone all examples are correct." : "In this picture no place is right for all examples.");
+}
+function drawTurned() {
+  const lengths = { ...turned.margin, ...turned.lengths };
+  drawProof($("turned"), lengths);
+  $("turned-text").textContent = `${turned.count} of 20 examples are orthogonal. ${tellProof(lengths)}`;
 }
 // Colours of what is predicted, and how many points are wrong: with as many cells as the core can do in this time.
 async function regions(job, budget) {
@@ -431,6 +478,43 @@ function paint(side, classes) {
   canvas.getContext("2d").putImageData(picture, 0, 0);
 }
 
+// Predict, then reveal: the next example is a question, and the core says what it does.
+const score = { right: 0, asked: 0 };
+const isAsked = () => $("asks").checked && isLinear();
+function drawQuestion() {
+  const row = view?.table.find((other) => other.next), open = isAsked() && !!row;
+  $("ask").hidden = !isLinear();
+  $("question").hidden = !open;
+  $("new").hidden = $("said").value === "no";
+  $("with-b").hidden = !hasIntercept();
+  if (!open) return;
+  $("next").textContent = `Example ${row.t}: w = ${pair(row.w.slice(0, 2))}, b = ${number(row.w[2])}, x = ${pair(row.x)}, y = ${signed(row.y)}. `;
+}
+function explain({ row, after, right }) {
+  const [w1, w2, b] = row.w, sum = `${number(w1)} · ${number(row.x[0])} + ${number(w2)} · ${number(row.x[1])}${hasIntercept() ? ` + ${number(b)}` : ""}`;
+  const rule = row.mistake ? "so it is a mistake" : "so it is no mistake";
+  const tie = row.a === 0 ? ` (a = 0 is ${form.elements.tie.value === "positive" ? "predicted +" : "always a mistake"})` : "";
+  const rate = Number(form.elements.rate.value), step = rate === 1 ? "" : `${number(rate)} · `;
+  const moved = row.mistake ? `: w = ${pair([w1, w2])} ${row.y > 0 ? "+" : "−"} ${step}${pair(row.x)} = ${pair(after.slice(0, 2))}${hasIntercept() ? `, b = ${number(after[2])}` : ""}` : "";
+  return `${right ? "Right" : "Not so"}: a = ${sum} = ${number(row.a)}, y a = ${number(row.ya)}${tie}, ${rule}${moved}. ${score.right} of ${score.asked} right.`;
+}
+$("asks").addEventListener("change", () => { drawTable(); drawQuestion(); });
+$("said").addEventListener("change", drawQuestion);
+$("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!state.ready || !isAsked()) return;
+  const said = $("said").value === "yes", typed = ["w1", "w2", "b"].map((name) => Number($(name).value));
+  attempt(async (job) => {
+    while (state.known <= state.t && !state.ended) await advance(job, state.t + 1);
+    if (atEnd()) return go(job, state.t);
+    const found = await job.ask("check", state.t, state.k, said ? 1 : 0, ...typed);
+    score.asked++;
+    score.right += found.right ? 1 : 0;
+    await go(job, state.t + 1);
+    $("verdict").textContent = explain(found);
+  });
+});
+
 // Beside the plane.
 function drawTable() {
   const body = $("table").tBodies[0];
@@ -440,7 +524,8 @@ function drawTable() {
     tr.className = row.next ? "lab-next" : row.mistake ? "lab-mistake" : "";
     const w = row.w ? [pair(row.w.slice(0, 2)), number(row.w[2])] : ["", ""];
     const mistake = row.next ? "next" : row.mistake ? "yes" : "no";
-    for (const text of [row.t, pair(row.x), signed(row.y), ...w, number(row.a), number(row.ya), mistake]) {
+    const found = row.next && isAsked() ? ["?", "?"] : [number(row.a), number(row.ya)];
+    for (const text of [row.t, pair(row.x), signed(row.y), ...w, ...found, mistake]) {
       tr.insertCell().textContent = text;
     }
     return tr;
@@ -476,12 +561,13 @@ function drawCurve() {
   svg.replaceChildren(...parts);
   const sum = (values) => values.reduce((a, b) => a + b, 0);
   let text = made.length ? `${sum(made)} ${sum(made) === 1 ? "mistake" : "mistakes"} in ${made.length} ${made.length === 1 ? "epoch" : "epochs"}: bars for each epoch, the curve in all. ` : "";
-  if (bound !== null) text += `With R² = ${number(margin.squared)} and γ² = ${number(margin.squared / bound)}, the theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
+  if (bound !== null) text += `${hasIntercept() ? "Of the longer vectors (x, 1) and (w, b): with" : "With"} R² = ${number(margin.squared)} and γ = ${number(Math.sqrt(margin.squared / bound))}${hasIntercept() ? ', which is max_margin(X, y, bias="augmented") and no distance in the plane' : ""}, the theorem allows (R/γ)² = ${number(bound)}: at most ${Math.floor(bound).toLocaleString("en")} mistakes.`;
   else if (!isLinear()) text += "The theorem's bound is for lines.";
   else if (margin && margin.status === "non_separable") text += "No line separates the points, so there is no bound on the mistakes: without a limit of epochs, the run never ends.";
   else if (margin) text += "The theorem bounds the mistakes of a perceptron that starts from 0.";
   $("bound").textContent = (made.length && state.classes.length > 2 && curve[0].length > 1 ? `Class ${CLASSES[state.classes[state.k]]}: ` : "") + text;
 }
+const hasIntercept = () => form.elements.intercept.value === "yes";
 const isLinear = () => !["kernel", "multilayer"].includes(form.elements.learner.value);
 function drawPlace() {
   if (!view) { $("place").textContent = ""; return; }
@@ -501,7 +587,7 @@ function drawTexts() {
   const labels = state.classes.length === 2 ? "y" : `[k == ${state.classes[state.k]} for k in y]`;
   const asked = labels + (form.elements.intercept.value === "no" && isLinear() ? ', bias="none"' : "");
   if (margin?.status === "separable") {
-    text += `The largest margin of any line is certain: ${margin.lower} ≤ γ ≤ ${margin.upper}, as max_margin(X, ${asked}) has it in Python.`;
+    text += `The largest margin of any line, a distance in the plane, is certain: ${margin.lower} ≤ margin ≤ ${margin.upper}, as max_margin(X, ${asked}) has it in Python.`;
   } else if (margin?.status === "non_separable") {
     const weight = (i) => { const point = state.points[margin.support[i]]; return `${number(margin.weights[i])} · ${pair([point.x, point.y])}`; };
     const of = (positive) => margin.support.map((_, i) => i).filter((i) => (state.points[margin.support[i]].class === state.classes[state.classes.length === 2 ? 1 : state.k]) === positive);
@@ -617,10 +703,31 @@ form.addEventListener("change", (event) => {
 });
 $("k").addEventListener("change", (event) => {
   state.k = Number(event.target.value);
-  margin = undefined;
+  margin = walk = undefined;
   if (state.ready) attempt((job) => go(job, state.t));
 });
 $("largest").addEventListener("change", draw);
+$("turn").addEventListener("input", () => attempt(async (job) => {
+  await turn(job);
+  if (state.ready) return go(job, state.t);
+}));
+
+// For a lecture: one picture as a file, or as a page within another.
+const pictures = new Map([...$("picture").options].map((option) => [option.value, option.text]));
+function embed(name) {
+  if (name) root.dataset.embed = name; else delete root.dataset.embed;
+  document.documentElement.classList.toggle("lab-embedded", !!name);
+  const kept = !name ? [] : [...root.querySelectorAll(`[data-picture=${name}], #lab-status` + (name === "turned" ? "" : ", .lab-steps"))];
+  for (const e of document.body.querySelectorAll("*")) {
+    e.classList.toggle("lab-left-out", !!name && !kept.some((other) => other.contains(e) || e.contains(other)));
+  }
+}
+$("picture").addEventListener("change", () => { if (state.ready) writeLink(); });
+$("save").addEventListener("click", () => {
+  const name = $("picture").value, isPlane = name === "plane";
+  save(toSvg(isPlane ? [$("lines"), plane] : [$(name)], isPlane && $("regions"), pictures.get(name)), `perceptron-${name}.svg`);
+  say("Saved.");
+});
 document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
   const from = document.getElementById(button.dataset.copy), text = from.textContent;
   try { await navigator.clipboard.writeText(text); say("Copied."); } catch { getSelection().selectAllChildren(from); }

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from perceptron_rs import _core
 from perceptron_rs._core import Blake3
+from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import Rows, rows_of
 from perceptron_rs.errors import ArgumentError, OptionsError
-from perceptron_rs.state import StoredRows
 
 __all__ = [
     "BLOCK",

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from numbers import Integral
 from typing import Any, Literal, Protocol, Self, TypeAlias
 
@@ -23,16 +22,17 @@ from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
 from perceptron_rs.audit import NOT_SAVED, RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
+from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import RunState
-from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names
-from perceptron_rs.state import StoredRows, are_zeros
+from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names, remembered
+from perceptron_rs.state.arrays import are_zeros
 
 __all__ = [
     "Call",
     "Method",
     "StreamRecord",
-    "begin_record",
     "calls_of",
+    "has_seed",
     "next_record",
     "note_end",
     "record_of",
@@ -85,11 +85,6 @@ class Call:
     def rows(self) -> int:
         """Number of examples."""
         return sum(rows * times for rows, times in self.sizes)
-
-
-def begin_record(estimator: object) -> None:
-    """Note that the estimator starts anew."""
-    setattr(estimator, RECORD, ())
 
 
 @contextmanager
@@ -243,7 +238,7 @@ def _next_call(
 ) -> tuple[Call | None, Digests | None]:
     """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
     calls = record_of(estimator)
-    is_kept = calls is not None and method != "partial_fit" and _has_seed(estimator)
+    is_kept = calls is not None and method != "partial_fit" and has_seed(estimator)
     if not estimator.audit and estimator.audit_key is not None:
         raise ValueError("audit_key has no effect without audit=True; set that, or leave the key out")
     if not estimator.audit and not is_kept:
@@ -261,7 +256,7 @@ def _next_call(
             "audit=True goes on from what was learnt without it, of which there is no record; "
             "fit anew, or set audit=False"
         )
-    if not _has_seed(estimator):
+    if not has_seed(estimator):
         raise ValueError(
             f"random_state must be an integer with audit=True, so that the run can be repeated; "
             f"got {call.parameters['random_state']!r:.80}"
@@ -277,7 +272,7 @@ def _next_call(
 def _add_call(estimator: object, call: Call | None, n: int, digests: Digests | None) -> None:
     """Add a call on n examples to the record; None: there is no record any more."""
     if call is None:
-        vars(estimator).pop(RECORD, None)
+        setattr(estimator, RECORD, None)
         return
     setattr(estimator, RECORD, _with_call(calls_of(estimator), call, n, digests))
 
@@ -320,12 +315,13 @@ def _copy(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=64)  # scikit-learn looks at the signature each time, which takes longer than a small fit
+@remembered
 def _kept_names(kind: type[Parametrised]) -> tuple[str, ...]:
     return tuple(name for name in parameter_names(kind) if name not in NOT_SAVED)
 
 
-def _has_seed(estimator: object) -> bool:
+def has_seed(estimator: object) -> bool:
+    """Whether the orders of a run are drawn from a number that a record can hold."""
     return isinstance(getattr(estimator, "random_state", 0), Integral)
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.cli.status import CommandError, UsageError
-from perceptron_rs.cli.words import say
-from perceptron_rs.common.summary import label_text, plain
+from perceptron_rs.cli.words import say, text_of
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.io.files import ExampleFiles
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.reading import reading_of as options_to_reading
 from perceptron_rs.io.text.paths import paths_of
-from perceptron_rs.models.input_files import known_of
+from perceptron_rs.io.training_files import TrainingFiles
+from perceptron_rs.models.summary import label_text, plain
+from perceptron_rs.recipe.of_files import known_of
+from perceptron_rs.targets.distinct import distinct
 
 __all__ = [
+    "BadLines",
     "data_of",
     "examples",
     "lines_of",
@@ -59,10 +61,15 @@ def data_of(words: Sequence[str]) -> tuple[Any, ...]:
 
 
 def examples(
-    arguments: Namespace, model: object = None, *, labels: bool = True, holdout: float | None = None
-) -> ExampleFiles:
-    """Return DATA, to be read as the options and the model say."""
-    return ExampleFiles(arguments.data, reading_of(arguments, model, labels=labels), holdout)
+    arguments: Namespace,
+    model: object = None,
+    *,
+    labels: bool = True,
+    holdout: float | None = None,
+    calibration: float | None = None,
+) -> TrainingFiles:
+    """Return DATA, to be read as the options and the model say; two shares of it are left out."""
+    return TrainingFiles(arguments.data, reading_of(arguments, model, labels=labels), holdout, calibration)
 
 
 def reading_of(arguments: Namespace, model: object = None, *, labels: bool = True) -> Reading:
@@ -81,6 +88,29 @@ def reading_of(arguments: Namespace, model: object = None, *, labels: bool = Tru
         raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
     how = {name: options.get(name) for name in ("labelled", "threads")}
     return options_to_reading(options, known, with_labels=labels, **how)
+
+
+class BadLines:
+    """What is done with lines that cannot be taken: the first ends the command, or all are left out."""
+
+    def __init__(self, arguments: Namespace) -> None:
+        self._is_skipping, self._is_quiet = arguments.skip_bad, arguments.quiet
+        self.count, self.first = 0, ""
+
+    def __call__(self, error: ValueError, name: str, place: str) -> None:
+        """Count a line, or raise CommandError, which names the place in the file, and not that in X."""
+        text = text_of(error)
+        if place not in text:
+            text = re.sub(r"^row \d+: ", "", text.removeprefix(name).removeprefix(": "))
+            text = f"{name}, {place}: {text}"
+        if not self._is_skipping:
+            raise CommandError(text)
+        self.count, self.first = self.count + 1, self.first or text
+
+    def end(self) -> None:
+        """Say how many there were."""
+        if self.count and not self._is_quiet and sys.stderr is not None:
+            print(f"{self.count} lines were skipped, the first: {self.first}", file=sys.stderr)
 
 
 def weights_of(data: Examples) -> dict[str, Any]:
@@ -103,7 +133,7 @@ def weigh_classes(model: Any, labels: NDArray[Any] | None) -> None:
             "--class-weight of single classes needs all labels before --stream has read them; name them by "
             "--classes"
         )
-    classes = {label_text(label): plain(label) for label in np.unique(labels)}
+    classes = {label_text(label): plain(label) for label in distinct(labels)[0]}
     for name, weight in written:
         if name not in classes:
             known = ", ".join(list(classes)[:10])

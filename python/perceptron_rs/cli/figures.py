@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from perceptron_rs.cli.status import Status
-from perceptron_rs.common.summary import label_text
+from perceptron_rs.models.summary import label_text
 
 __all__ = ["show", "table", "warn_of_unknown"]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from perceptron_rs.cli.status import UsageError
-from perceptron_rs.common.options.groups import options
-from perceptron_rs.common.options.kinds import SWITCH, Option
 from perceptron_rs.estimator_attributes import parameter_names
+from perceptron_rs.parameters.groups import options
+from perceptron_rs.parameters.kinds import SWITCH, Option
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
@@ -34,11 +34,15 @@ def options_of(name: str) -> tuple[Option, ...]:
     return options(LEARNERS[name].parameters)
 
 
-def others_with(name: str) -> dict[str, str]:
-    """Return the options that a learner lacks and others have, and a text that says which."""
+def others_with(name: str, *, in_streams: bool) -> dict[str, str]:
+    """Return the options that a learner lacks and others have, and a text that says which.
+
+    ``in_streams``: those of streams, too, where a command has them.
+    """
     having: dict[str, list[str]] = {}
     for other in LEARNER_NAMES:
-        for option in options_of(other):
+        of_streams = options(StreamOptions) if in_streams and LEARNERS[other].in_streams else ()
+        for option in (*options_of(other), *of_streams):
             switched_off = ["--no-" + flag[2:] for flag in option.flags] if option.values == SWITCH else []
             for flag in (*option.flags, *switched_off):
                 having.setdefault(flag, []).append(other)

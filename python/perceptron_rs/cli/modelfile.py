@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
 from perceptron_rs import learners
 from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.cli.words import say
-from perceptron_rs.common.schema import name_of
-from perceptron_rs.errors import about
+from perceptron_rs.errors import about, with_article
 from perceptron_rs.models.files import check_target
 from perceptron_rs.registry import LEARNERS, Entry
+from perceptron_rs.schema.schema import name_of
 
 __all__ = [
     "check_writable",
     "learner_of",
     "load_model",
     "load_predictor",
+    "model_file",
     "save_model",
 ]
 
 
 #: Arguments that name files which a command reads, or writes beside its model.
-_FILES = ("data", "labels", "audit_key", "cache", "checkpoint")
+_FILES = ("data", "labels", "audit_key", "cache", "calibrate", "checkpoint")
 
 
 def check_writable(path: Path, arguments: Namespace, option: str = "--model", *others: str) -> None:
@@ -46,6 +49,32 @@ def check_writable(path: Path, arguments: Namespace, option: str = "--model", *o
         raise CommandError(f"{option} {path}: {reason[:1].lower()}{reason[1:]}") from error
 
 
+def model_file(arguments: Namespace) -> Path:
+    """Return the file that a model is written to: the one of an option, or DATA with another suffix.
+
+    UsageError if no option says it, and DATA cannot, or a file that is no model would be lost.
+    """
+    if arguments.model is not None:
+        return Path(arguments.model)
+    words = arguments.words
+    if len(words) > 1 or has_magic(words[0]) or words[0] == "-":
+        raise UsageError("DATA is no single file, so the model has no name; name its file with --model OUT")
+    name = Path(os.path.abspath(words[0])).name  # noqa: PTH100  of . and .., too
+    path = Path(f"{name.partition('.')[0] or name}.model")
+    if path.exists() and not is_model(path):
+        raise UsageError(f"{path}: is there, and no model file; name another one with --model OUT")
+    return path
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file begins as model files of the package do."""
+    try:
+        with path.open("rb") as file:
+            return b'"perceptron_rs"' in file.read(1 << 12)
+    except OSError:
+        return False
+
+
 def _is_same(one: Path, other: Path) -> bool:
     exist = one.exists() and other.exists()
     return one.samefile(other) if exist else one.resolve() == other.resolve()
@@ -58,8 +87,12 @@ def save_model(model: Any, path: Path) -> None:
 
 
 def load_model(path: Path, threads: int | None = None, *, sequences: bool | None = False) -> Any:
-    """Read an estimator from a model file; ``sequences``: whether it must label them, None if it may."""
+    """Read an estimator from a model file, of the columns that readers of DATA make.
+
+    ``sequences`` says whether it must label them; None: it may.
+    """
     model = _checked(path, learners.load, sequences)
+    model._takes_columns = True
     if hasattr(model, "n_jobs"):
         model.n_jobs = threads
     return model
@@ -78,11 +111,10 @@ def _checked(path: Path, load: Callable[[Path], Any], sequences: bool | None) ->
     kind = learner_of(model)
     is_tagger = kind.data == "sequences"
     if sequences is not None and sequences != is_tagger:
-        article = "an" if kind.class_name[0] in "AEIOU" else "a"
         what = "does not label sequences; use train, predict and evaluate"
         if is_tagger:
             what = "labels sequences; use the commands tag-train, tag and tag-evaluate"
-        raise UsageError(f"{path}: holds {article} {kind.class_name}, which {what}")
+        raise UsageError(f"{path}: holds {with_article(kind.class_name)}, which {what}")
     return model
 
 

@@ -9,13 +9,14 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from perceptron_rs import __version__
+from perceptron_rs.choices import CalibrationMethod, words
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
-from perceptron_rs.cli.status import EPILOG, PROGRAM
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import add_options
-from perceptron_rs.common.options.kinds import Command, add, add_audit, add_audit_key, add_output
+from perceptron_rs.cli.status import EPILOG, PROGRAM, UsageError
 from perceptron_rs.io.options import add_examples
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.groups import add_options
+from perceptron_rs.parameters.kinds import Command, add, add_audit, add_audit_key, add_output
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 from perceptron_rs.stream.options import StreamOptions
 
@@ -41,29 +42,53 @@ ABOUT = {
 }
 
 
+#: The one to try first.
+USUAL_LEARNER = "averaged"
+
+
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments; UsageError if they are none. ``train DATA`` is ``train perceptron DATA``."""
-    argv = list(argv)
-    name = argv[0] if argv else None
+    """Return the arguments; UsageError if they are none. ``train DATA`` is ``train averaged DATA``.
+
+    Beside them is whether a learner is named.
+    """
+    argv, is_named = list(argv), True
+    if not argv:
+        raise UsageError(
+            f"required: COMMAND; to begin, type {PROGRAM} train FILE; {PROGRAM} --help lists the others"
+        )
+    name = argv[0]
+    found = parser(name)
     if name in WITH_LEARNERS:
         first, second = [*argv[1:3], "-", "-"][:2]
         # Of two words, the first one is to be a learner; no learner has a dot, a folder or a wildcard in its
         # name.
         is_file = any(mark in first for mark in "./\\*?[") or os.path.exists(first)  # noqa: PTH110
         two_words = not (first.startswith("-") or second.startswith("-"))
-        looks_alike = two_words or get_close_matches(first, LEARNER_NAMES)
-        is_learner = first in ("-h", "--help", *LEARNER_NAMES) or (looks_alike and not is_file)
-        argv[1:1] = [] if is_learner else ["perceptron"]
-    return parser(name).parse_args(argv)
+        looks_alike = two_words or (not first.startswith("-") and get_close_matches(first, LEARNER_NAMES))
+        is_learner = first in ("-h", "--help", "--help-all", *LEARNER_NAMES) or (looks_alike and not is_file)
+        switches = found.switches()
+        at = next((i for i in range(2, len(argv)) if _is_learner(argv, i, switches)), 0)
+        is_named = bool(is_learner or at)
+        argv[1:1] = [] if is_learner else [argv.pop(at) if at else USUAL_LEARNER]
+    arguments = found.parse_args(argv)
+    arguments.is_named = is_named
+    return arguments
+
+
+def _is_learner(argv: Sequence[str], at: int, switches: set[str]) -> bool:
+    """Whether a word behind options names a learner, and is neither a file nor the value of an option."""
+    before, is_file = argv[at - 1], os.path.exists(argv[at])  # noqa: PTH110
+    is_value = before.startswith("--") and "=" not in before and before not in switches
+    return argv[at] in LEARNER_NAMES and not is_file and not is_value and "--" not in argv[:at]
 
 
 def parser(only: str | None = None) -> Parser:
     """Return the parser of the whole command line, or one that knows the options of one command only."""
     top = Parser(
         PROGRAM,
-        description="Train perceptrons, predict, compare the bits of every way to train, and measure "
-        "margins. To begin: perceptrons train mail.svm --model mail.model; perceptrons predict mail.model "
-        "new.svm. perceptrons COMMAND --help explains a command.",
+        description="Classify text and tables, tag sentences, learn from streams, and check models to the "
+        "last bit. To begin: perceptrons train FILE learns the averaged perceptron, and says what it has "
+        "read, how good it is, and what to type next. perceptrons COMMAND --help explains a command.",
         epilog=EPILOG,
     )
     top.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
@@ -78,16 +103,19 @@ def parser(only: str | None = None) -> Parser:
             continue
         place.usage = f"{place.prog} [-h] [LEARNER] {command.usage} [options]"
         place.description = f"{about} {place.prog} averaged --help lists the options of that learner."
+        if command.name == "train":
+            place.description = f"{place.prog} FILE is enough to begin. {place.description}"
         learners = place.add_subparsers(
             prog=place.prog,
             dest="learner",
             metavar="LEARNER",
             required=True,
-            help="perceptron, if it is left out",
+            help=f"{USUAL_LEARNER}, if it is left out",
         )
         for name in LEARNER_NAMES:
+            elsewhere = others_with(name, in_streams=command.name == "train")
             below = learners.add_parser(
-                name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=others_with(name)
+                name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=elsewhere
             )
             below.set_defaults(learner=name)
             command.add_options(below)
@@ -105,6 +133,12 @@ def _train(command: argparse.ArgumentParser) -> None:
     add(command, "--keep-words N", text, kinds.COUNT, default=argparse.SUPPRESS)
     text = "hold out this share of the examples, evenly spaced, and say how well they are predicted (0; with "
     add(command, "--holdout F", f"{text}--continue, that of the model)", kinds.HELD_OUT)
+    text = "make probabilities of scores, as they fit this share of the examples, held out, or all of FILE "
+    text += "(none; with --continue, the share of the model)"
+    add(command, "--calibrate F|FILE", text, kinds.share_or_file)
+    text = "by one number for all scores, which changes no decision, or by two for each class (temperature; "
+    text += "of lists of labels, sigmoid)"
+    add(command, "--calibration", text, words(CalibrationMethod))
     if LEARNERS[command.get_default("learner")].in_streams:
         add_options(command.add_argument_group("data larger than memory"), StreamOptions)
     _learning(command)
@@ -121,6 +155,7 @@ def _predict(command: argparse.ArgumentParser) -> None:
     add(labelled, "--labelled", text, action="store_const", const=True)
     text = "the examples have no labels: all of a line is text, all columns are features"
     add(labelled, "--unlabelled", text, dest="labelled", action="store_const", const=False)
+    add_skip_bad(command, "cannot be read")
     shown = command.add_mutually_exclusive_group()
     add(shown, "--scores", "print the decision function after each label")
     text = "print the probability of each class after each label; of a vote, its share of the votes"
@@ -170,21 +205,20 @@ def _parity(command: argparse.ArgumentParser) -> None:
     add_output(command)
 
 
+def add_skip_bad(command: argparse.ArgumentParser, which: str) -> None:
+    """Add what is done with bad lines."""
+    add(command, "--skip-bad", f"skip lines that {which}, and say how many (the first ends the command)")
+
+
 def _online(command: argparse.ArgumentParser) -> None:
     add_examples(command, model=True, learns=True, piped=True)
     text = "write what was learnt to the model file OUT in the end, also after Ctrl-C, SIGTERM or an error"
     add(command, "--save OUT", text)
     text = "write it also in between, when N more examples have been learnt from"
     add(command, "--save-every N", text, kinds.POSITIVE)
-    text = "skip lines that cannot be read or have labels that the model does not know; say how many"
-    add(command, "--skip-bad", text)
+    add_skip_bad(command, "cannot be read or have labels that the model does not know")
     add_audit(command)
     add_output(command, "print one JSON object for each example")
-
-
-def _digests(command: argparse.ArgumentParser) -> None:
-    kinds.add_engine(command)
-    add(command, "--json", kinds.JSON)
 
 
 def _learning(
@@ -199,7 +233,7 @@ def _learning(
 
 
 COMMANDS = (
-    Command("train", "train a model on DATA", "examples", _train, "DATA --model OUT"),
+    Command("train", "train a model on DATA", "examples", _train, "DATA"),
     Command("predict", "predict the class of each example in DATA", "examples", _predict),
     Command("online", "predict each example as it comes, and then learn from it", "examples", _online),
     Command("evaluate", "evaluate a model on the labels of DATA", "examples", _evaluate),
@@ -209,7 +243,6 @@ COMMANDS = (
     ),
     Command("reproduce", "train a model again on its DATA and compare the bits", "examples", _reproduce),
     Command("evidence", "reproduce a model, and write what came out, to be signed", "files", _evidence),
-    Command("digests", "print the digests of small fits, the same on every machine", None, _digests),
     *(command for family in OTHER_FAMILIES for command in family_part(family, "options").COMMANDS),
 )
 WITH_LEARNERS = tuple(command.name for command in COMMANDS if command.usage)

@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from perceptron_rs.cli.status import UsageError
 
-__all__ = ["Parser"]
+__all__ = ["SCREENS", "Parser"]
 
 _CHOICE = re.compile(
     r"(?P<what>.*): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)", re.DOTALL
 )
 #: A value that begins with a minus and is no option: numbers, also several, as of --classes -1,1.
 _NEGATIVE = re.compile(r"-[0-9.][-+0-9.,eE]*")
+
+
+#: Lines on two screens; longer helps leave out what is not usual.
+SCREENS = 50
+USUAL = {
+    *("--help", "--help-all", "--model", "--target", "--text-columns", "--drop", "--text", "--format"),
+    *("--scale", "--holdout", "--epochs", "--kernel", "--hidden-layer-sizes", "--budget", "--positive"),
+    *(
+        "--scores",
+        "--probabilities",
+        "--save",
+        "--skip-bad",
+        "--tag-column",
+        "--held-out",
+        "--json",
+        "--quiet",
+    ),
+}
+#: A sentence of the description that only the whole help has in full.
+_FORMATS = re.compile(r"(The suffix names the format):.*?(?= Raw text|$)", re.DOTALL)
+
+
+class _HelpAll(argparse.Action):
+    """Prints the help with all options."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:  # noqa: A002  its name
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        assert isinstance(parser, Parser)
+        print(parser.whole_help(), end="")
+        parser.exit()
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,22 +63,51 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, prog: str, elsewhere: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(prog, **{"allow_abbrev": False} | options)
+        self.add_argument("--help-all", action=_HelpAll, help="show all options, also rare ones, and exit")
         self._elsewhere = elsewhere or {}
         self._negative_number_matcher = _NEGATIVE
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: object = None
     ) -> tuple[Any, list[str]]:
-        """Look for unknown options first: one that is misspelt is not a required one that is missing."""
-        if self._subparsers is None:
-            for word in args or ():
-                name = word.partition("=")[0]
-                if name == "--":
-                    break
-                if name.startswith("--") and name not in self._option_string_actions:
-                    meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
-                    self.error(self._elsewhere.get(name, f"unrecognized option {name}{meant}"))
+        """Look for unknown options first: one that is misspelt is not a required one that is missing.
+
+        Options may stand before, between and behind the words, of which argparse would take too few.
+        """
+        if self._subparsers is None and args is not None:
+            args = self._words_last(args)
         return super().parse_known_args(args, namespace)
+
+    def _words_last(self, args: Sequence[str]) -> list[str]:
+        """Return options with their values, and then the words, in their order."""
+        options: list[str] = []
+        words: list[str] = []
+        rest = deque(args)
+        while rest:
+            word = rest.popleft()
+            name, is_whole, _ = word.partition("=")
+            if word == "--":
+                words += rest
+                break
+            if word == "-" or not word.startswith("-") or _NEGATIVE.fullmatch(word):
+                words.append(word)
+                continue
+            action = self._option_string_actions.get(name)
+            if action is None and name.startswith("--"):
+                meant = _meant(name, self._option_string_actions) or f"; see {self.prog} --help"
+                self.error(self._elsewhere.get(name, f"unrecognized option {name}{meant}"))
+            options.append(word)
+            n_values = 0 if action is None or is_whole else 1 if action.nargs is None else int(action.nargs)
+            options += [rest.popleft() for _ in range(min(n_values, len(rest)))]
+        return [*options, "--", *words] if words else options
+
+    def switches(self) -> set[str]:
+        """Return the options that take no value, here and in the commands below."""
+        found = {name for name, action in self._option_string_actions.items() if action.nargs == 0}
+        for action in self._actions:
+            for below in action.choices.values() if isinstance(action.choices, dict) else ():
+                found |= below.switches()
+        return found
 
     def format_help(self) -> str:
         """Return the help, whose first line names what must be given: the options follow."""
@@ -56,6 +118,27 @@ class Parser(argparse.ArgumentParser):
             data = [action for action in self._actions if not action.option_strings]
             words[:0] = [places.get(str(action.nargs), "{0}").format(action.metavar) for action in data]
             self.usage = " ".join([self.prog, *words, "[options]"]).replace("%", "%%")
+        whole = super().format_help()
+        return whole if whole.count("\n") <= SCREENS or self._subparsers is not None else self._usual_help()
+
+    def _usual_help(self) -> str:
+        """Return the help without rare options, which --help-all shows."""
+        rare = [a for a in self._actions if a.option_strings and not USUAL & {*a.option_strings}]
+        texts, description, epilog = [action.help for action in rare], self.description, self.epilog
+        self.description = _FORMATS.sub(r"\1.", description or "")
+        for action in rare:
+            action.help = argparse.SUPPRESS
+        self.epilog = f"{len(rare)} more options, and the exit status: {self.prog} --help-all"
+        try:
+            return super().format_help()
+        finally:
+            self.description, self.epilog = description, epilog
+            for action, text in zip(rare, texts, strict=True):
+                action.help = text
+
+    def whole_help(self) -> str:
+        """Return the help with all options."""
+        self.format_help()  # which notes the first line
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from perceptron_rs.common.training.progress import EpochRecord
 from perceptron_rs.io.text.lines import watched
+from perceptron_rs.training.progress import EpochRecord
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.progress import SequenceEpoch
@@ -18,16 +18,21 @@ __all__ = ["Counts", "EpochLines", "ReadingLines", "reading"]
 
 
 class EpochLines:
-    """The callback: it writes a line about each epoch."""
+    """The callback: it writes a line about each epoch, and on a terminal how long ``max_iter`` may take."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_iter: int = 0) -> None:
+        self._left = max_iter if sys.stderr.isatty() else 0
+        self._done = 0
         self._before = 0.0  # seconds until the end of the last epoch
         self._examples = self._mistakes = 0
 
     def __call__(self, record: EpochRecord | SequenceEpoch) -> bool:
         """Show one epoch; the fit goes on."""
         text = self._of_examples(record) if isinstance(record, EpochRecord) else _of_sequences(record)
-        _line(f"epoch {record.epoch + 1}: {text}, {record.seconds:.2f} s")
+        self._done += 1
+        self._left -= self._left > 0
+        left = f", at most {self._left * record.seconds / self._done:.0f} s left" if self._left else ""
+        _line(f"epoch {record.epoch + 1}: {text}, {record.seconds:.2f} s{left}")
         return False
 
     def _of_examples(self, record: EpochRecord) -> str:

@@ -7,8 +7,10 @@ import io
 import os
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import fields
 from importlib import import_module
 
 from perceptron_rs.cli.options import parse
@@ -16,6 +18,7 @@ from perceptron_rs.cli.signals import Terminated, raise_terminated
 from perceptron_rs.cli.status import PROGRAM, Status, UsageError
 from perceptron_rs.cli.words import text_of
 from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.io.options import FileOptions
 
 __all__ = ["main"]
 
@@ -69,15 +72,18 @@ def _write_utf8() -> None:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    arguments: Namespace | None = None
     try:
         with warnings.catch_warnings():
-            arguments = parse(sys.argv[1:] if argv is None else argv)
+            words = sys.argv[1:] if argv is None else argv
+            arguments = parse(words)
+            arguments.typed = tuple(words)
             if hasattr(arguments, "data"):
-                arguments.data = import_module("perceptron_rs.cli.data").data_of(arguments.data)
-            if getattr(arguments, "quiet", False):
-                warnings.simplefilter("ignore")
-            else:
-                warnings.filterwarnings("default", category=UserWarning)
+                arguments.words = arguments.data
+                from perceptron_rs.cli.data import data_of
+
+                arguments.data = data_of(arguments.data)
+            warnings.filterwarnings("default", category=UserWarning)
             warnings.showwarning = _show_warning
             command = import_module(f"perceptron_rs.cli.commands.{arguments.command.replace('-', '_')}")
             status = int(command.run(arguments))
@@ -99,7 +105,23 @@ def _run(argv: Sequence[str] | None) -> int:
             _silence_stdout(argv)
             place = "standard output: "
         _complain(f"error: {place}{text_of(error)}")
+        if (instead := _command_instead(arguments, error)) is not None:
+            _complain(f"try: {instead}")
         return Status.WRONG_USAGE if isinstance(error, UsageError | OptionsError) else Status.FAILURE
+
+
+def _command_instead(arguments: Namespace | None, error: Exception) -> str | None:
+    """Return what to type where ``train`` cannot learn from DATA; None if it is another error."""
+    if arguments is None or arguments.command != "train" or not isinstance(error, ValueError | TypeError):
+        return None
+    if isinstance(error, UsageError) or len(words := arguments.words) > 1 or words[0] == "-":
+        return None
+    is_described = any(option.name in vars(arguments) for option in fields(FileOptions))
+    if is_described or arguments.is_named or arguments.continued is not None:
+        return None  # who says how to read it knows more of it
+    from perceptron_rs.cli.proposal import proposal
+
+    return proposal(words[0], arguments.typed)
 
 
 def _complain(text: str) -> None:

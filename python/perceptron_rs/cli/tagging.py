@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.cli.modelfile import load_model, load_predictor
 from perceptron_rs.cli.status import CommandError, UsageError
-from perceptron_rs.features import column_attributes
-from perceptron_rs.io.conll import Sentence
+from perceptron_rs.features.columns import Template, places_in, template_attributes
+from perceptron_rs.io.conll import Sentence, TokenLayout, columns_read
 from perceptron_rs.io.sentences import read_sentences, source_of
 from perceptron_rs.io.text.lines import check_files, names_of
 
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["TaggedFiles", "load_tagger"]
+__all__ = ["TaggedFiles", "load_predicting", "load_tagger"]
 
 WINDOW = 2  # as of `column_attributes`
 
@@ -35,6 +37,14 @@ def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False)
     return model
 
 
+def load_predicting(arguments: Namespace) -> Any:
+    """Read what predicts of the tagger of a command, as its options say."""
+    model = load_tagger(Path(arguments.model), arguments.threads)
+    if "constraints" in vars(arguments):
+        model.constraints = None if arguments.constraints == "none" else arguments.constraints
+    return model
+
+
 class TaggedFiles:
     """DATA as sentences.
 
@@ -48,75 +58,124 @@ class TaggedFiles:
         Whether a model is trained on them: there may be other columns between those that it needs.
     """
 
-    def __init__(
-        self, arguments: Namespace, template: dict[str, Any] | None, *, learns: bool = False
-    ) -> None:
+    def __init__(self, arguments: Namespace, template: Template | None, *, learns: bool = False) -> None:
         self.arguments, self.files, self.name = arguments, arguments.data, names_of(arguments.data)
-        self.template, self._is_new, self._learns = template or {}, template is None, learns
+        self.template: Any = template or {}
+        self._is_new, self._learns = template is None, learns
         options = vars(arguments)
-        #: Numbers of columns, from 1: that of the tag, None if it is the last one; and those of the others.
+        #: Number of the column of the tag, from 1; None if it is the last one.
         self.column: int | None = options.get("tag_column") or self.template.get("tag")
-        first = range(1, self.template.get("columns", 0) + 1)
-        self._numbers = list(options.get("columns") or self.template.get("positions") or first)
+        self._columns: list[int] = list(options.get("columns", ()))
+        if not self._is_new and self._columns and len(self._columns) != self.template["columns"]:
+            raise UsageError(
+                f"--columns must name as many columns as the model reads, {self.template['columns']}, got "
+                f"{len(self._columns)}"
+            )
+        said = {"positions": self._columns, "tag": options.get("tag_column")}
+        #: With what the options say of these files.
+        self._read: Any = self.template | {name: value for name, value in said.items() if value}
+        self._places: list[int] = []
         self.tag = 0
+        #: Whether it is CoNLL-U, and that alone has told the column of the tag.
+        self.is_conll_u = False
         #: Numbers of sentences and tokens, once all were read.
         self.counts: tuple[int, int] | None = None
 
     def parts(self, *, with_tag: bool = True, keep_lines: bool = False) -> Iterator[list[Sentence]]:
-        """Give the sentences as soon as their last lines have come."""
-        last, column = max(self._numbers, default=1), self.column
-        least = last if not with_tag else last + 1 if column is None else max(last, column)
-        # More columns may be a mistake, such as the tags themselves, unless somebody says where the tag is.
-        is_exact = not self._learns and column is None and "positions" not in self.template
-        expected = "the model needs, with the tag," if with_tag else "the model reads"
-        if self._is_new:
-            expected = "the word, its features and the tag need"
+        """Give the sentences as soon as their last lines have come; the first one tells the columns."""
         check_files(self.files)
-        return read_sentences(
+        found = read_sentences(
             self.files,
-            least if is_exact else None,
-            expected,
-            least=least,
+            partial(self._needed, with_tag=with_tag),
             keep_lines=keep_lines,
+            one_column=self._reads_one_column and not with_tag,
             max_ratio=vars(self.arguments).get("max_ratio"),
         )
+        for part in found:
+            if not self._places:
+                first = next((sentence for sentence in part if sentence.tokens), None)
+                if first is not None:
+                    self._begin(first, with_tag=with_tag)
+            yield part
+
+    @property
+    def _reads_one_column(self) -> bool:
+        """Whether a file without tabs has one column, as tabs separated them in the training."""
+        return bool(
+            self.template.get("separator") == "\t" and self.template["columns"] == 1 and not self._columns
+        )
+
+    def _needed(self, width: int, *, with_tag: bool) -> str | None:
+        """Return in words how many columns are needed, if these are not as many."""
+        if self._is_new:
+            last = max(self._columns, default=1)
+            least = last + 1 if self.column is None else max(last, self.column)
+            return f"the word, its features and the tag need {least}" if width < least else None
+        if self._find(width, with_tag=with_tag) is not None:
+            return None
+        last = max(self._read.get("positions", [self.template["columns"]]))
+        least = last + with_tag if self.column is None else max(last, self.column * with_tag)
+        text = f"the model {'needs, with the tag,' if with_tag else 'reads'} {least}"
+        if width < least:
+            return text
+        text += "; if one of them is the tag, name it by --tag-column N"
+        return text if with_tag else f"{text} ({width}: the last; {width + 1}: a new one)"
+
+    def _find(self, width: int, *, with_tag: bool) -> list[int] | None:
+        """Return the places of what the model reads in a token of so many columns, if it is one."""
+        if with_tag and self.column is not None and width < self.column:
+            return None
+        others = width - 1 if with_tag and self.column is None else width
+        return places_in(self._read, others, is_exact=not self._learns)
 
     def sentences(self) -> Iterator[Sentence]:
-        """Give all sentences, with their tags; the first one tells where that is."""
+        """Give all sentences, with their tags."""
         n = n_tokens = 0
         for sentence in chain.from_iterable(self.parts()):
-            if not self.tag:
-                self._begin(len(sentence.tokens[0]))
             n, n_tokens = n + 1, n_tokens + len(sentence.tokens)
             yield sentence
         if not n:
             raise CommandError(f"{self.name}: contains no tokens")
         self.counts = n, n_tokens
 
-    def _begin(self, columns: int) -> None:
-        """Note which columns are what; of a new model, how attributes are made of them.
+    def _begin(self, sentence: Sentence, *, with_tag: bool) -> None:
+        """Note which columns are what; of a new model, how attributes are made of them."""
+        layout, width = sentence.layout, len(sentence.tokens[0])
+        if self._is_new:
+            self._begin_anew(layout)
+        else:
+            self.tag = self.column or width
+            self._places = self._find(width, with_tag=with_tag) or []
+        if self._reads_one_column and width == 1 < len(sentence.tokens):
+            words = [word for (word,) in sentence.tokens]
+            if all(" " in word for word in words):
+                warnings.warn(
+                    f"{self.name}: has no tab, so {words[0]!r:.40} is read as one token, as tabs separated "
+                    f"the columns in the training; if blanks separate columns here, make them tabs",
+                    UserWarning,
+                    stacklevel=1,
+                )
+
+    def _begin_anew(self, layout: TokenLayout) -> None:
+        """Note the same of a new model.
 
         There are positions only where the columns are not the first ones, and a tag only where it need not be
         the last one.
         """
-        self.tag = self.column or columns
-        if not self._learns:
-            return
-        chosen = self._numbers = self._numbers or list(range(1, self.tag))
-        if not chosen:
-            raise UsageError("--tag-column 1 leaves no column before it; name others with --columns")
-        if self._is_new:
-            options = vars(self.arguments)
-            kind = options.get("template", "words")
-            window = options.get("window", WINDOW) if kind == "words" else 0
-            self.template = {"kind": kind, "window": window, "columns": len(chosen)}
-            self.template |= {} if self.column is None else {"tag": self.column}
-            self.template |= {} if chosen == list(range(1, len(chosen) + 1)) else {"positions": chosen}
+        self.tag, chosen = columns_read(layout, self.column, self._columns)
+        options = vars(self.arguments)
+        kind = options.get("template", "words")
+        window = options.get("window", WINDOW) if kind == "words" else 0
+        self.template = {"kind": kind, "window": window, "columns": len(chosen)}
+        self.is_conll_u = self.column is None and self.tag != layout.columns
+        self.template |= {} if self.column is None and not self.is_conll_u else {"tag": self.tag}
+        self.template |= {} if chosen == list(range(1, len(chosen) + 1)) else {"positions": chosen}
+        self.template["separator"] = "\t" if layout.tabs else " "
+        self._places = [number - 1 for number in chosen]
 
     def attributes(self, sentence: Sentence) -> list[list[str]]:
         """Return the attributes of the tokens of one sentence."""
-        tokens = [[token[number - 1] for number in self._numbers] for token in sentence.tokens]
-        return column_attributes(tokens, kind=self.template["kind"], window=self.template["window"])
+        return template_attributes(self.template, sentence.tokens, self._places)
 
     def tags(self, sentence: Sentence) -> list[str]:
         """Return the tags of the tokens of one sentence."""

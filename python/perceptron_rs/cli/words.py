@@ -7,16 +7,16 @@ from functools import cache
 from typing import Any
 
 from perceptron_rs.cli.learning import options_of
-from perceptron_rs.common.options.groups import options
 from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.io.options import FileOptions
+from perceptron_rs.parameters.groups import options
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
 __all__ = ["say", "text_of"]
 
 #: Options of commands that are called as the parameters, methods and functions of Python.
-_ALIKE = "audit_key holdout keep_words labelled scale tag_column template tf_idf window"
+_ALIKE = "audit_key calibrate holdout keep_words labelled scale tag_column template tf_idf window"
 #: What is called otherwise here, or is no option at all.
 _OTHERS = {
     "X": "the data",
@@ -37,6 +37,7 @@ _VALUES = {
     ("audit", False): "--no-audit",
     ("format", "lines"): "--text",
     ("labelled", False): "--unlabelled",
+    ("text_columns", ()): "--text-columns none",
     ("zero_based", False): "--zero-based no",
     ("zero_based", True): "--zero-based yes",
 }
@@ -45,7 +46,9 @@ _REMEDIES = {
     "cache": "add --cache FILE",
     "foreign": "name a file that train has written",
     "many labels": "choose a learner of many labels, such as averaged, or give each example one",
-    "no record": "it was trained with --no-audit, or went on from such a model",
+    "no record": "it was trained with --no-audit, or went on from such a model, or from given weights, or a "
+    "cluster trained it",
+    "no seed": "give {random_state} to train",
     "one class": "two or more are needed, so check the column of the labels",
     "other classes": "train on all of them, without --continue",
     "other labels": "name all in --classes, or, with --continue, train on all of them without it",
@@ -68,7 +71,7 @@ def text_of(error: BaseException) -> str:
 def say(name: str, *value: Any) -> str:
     """Return an argument as its option, perhaps with a value."""
     flag = _flags().get(name, name)
-    if value and isinstance(value[0], str | bool) and (name, value[0]) in _VALUES:
+    if value and isinstance(value[0], str | bool | tuple) and (name, value[0]) in _VALUES:
         return _VALUES[name, value[0]]
     if not value or value[0] is True or value[0] == "block" or not flag.startswith("--"):
         return flag

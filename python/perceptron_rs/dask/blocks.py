@@ -62,10 +62,15 @@ def blocks(X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike = None) -> list
 
 
 def row_blocks(X: MatrixLike) -> list[Any]:
-    """Return promises of the blocks of rows of a collection."""
-    if hasattr(X, "rechunk") and X.ndim == 2 and X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    return list(X.to_delayed().ravel()) if hasattr(X, "rechunk") else list(X.to_delayed())
+    """Return promises of the blocks of rows of a collection.
+
+    Of a data frame these are its partitions: to optimize it further would read several of few columns at
+    once, and so leave X and y with other blocks.
+    """
+    if hasattr(X, "rechunk"):
+        X = X.rechunk({1: -1}) if X.ndim == 2 and X.numblocks[1] > 1 else X
+        return list(X.to_delayed().ravel())
+    return list(X.simplify().to_delayed(optimize_graph=False) if hasattr(X, "simplify") else X.to_delayed())
 
 
 def _is_list(X: MatrixLike) -> bool:

@@ -20,7 +20,6 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
-from perceptron_rs.common.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.dask.blocks import PartitionData
 from perceptron_rs.distributed.errors import PartitionError
 from perceptron_rs.distributed.partition import (
@@ -33,8 +32,9 @@ from perceptron_rs.distributed.partition import (
     read_partition,
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, n_bytes
+from perceptron_rs.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.settings import Chain, Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["DaskCluster"]
 

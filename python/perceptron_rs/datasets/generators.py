@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_moons
 
+from perceptron_rs.scalars import checked_number
+
 __all__ = ["eighty_five_points", "make_noisy", "make_separable", "two_moons", "xor"]
 
 Dataset = tuple[NDArray[np.float64], NDArray[np.int64]]
 
+_LAST_SEED = 2**32 - 1
 _MOST = 0.4  # of the margin: the supporting points are up to sqrt(5) margins from the origin
 _ROOM = 2.0**-30  # between the other points and the margin, much more than rounding takes
 
@@ -60,11 +63,10 @@ def make_separable(n: int = 100, d: int = 2, *, margin: float = 0.1, seed: int =
     True
     """
     n, d = _checked_whole("n", n, 4), _checked_whole("d", d, 2)
-    if isinstance(margin, bool) or not isinstance(margin, Real):
-        raise TypeError(f"margin must be a real number, got {margin!r:.80}")
-    if not 0 < margin <= _MOST:
+    m = float(checked_number("margin", margin))
+    if not 0 < m <= _MOST:
         raise ValueError(f"margin must be above 0 and at most {_MOST}, got {margin}; multiply X to scale it")
-    m, random = float(margin), np.random.RandomState(_checked_whole("seed", seed, 0))
+    random = np.random.RandomState(_checked_whole("seed", seed, 0, _LAST_SEED))
     i, j = random.permutation(d)[:2]
     u = np.zeros(d)
     u[i], u[j] = 0.6, 0.8
@@ -129,13 +131,12 @@ def make_noisy(
     >>> int((y != make_separable(200)[1]).sum())
     10
     """
-    if isinstance(flipped, bool) or not isinstance(flipped, Real):
-        raise TypeError(f"flipped must be a real number, got {flipped!r:.80}")
-    if not 0 <= flipped <= 1:
+    share = float(checked_number("flipped", flipped))
+    if not 0 <= share <= 1:
         raise ValueError(f"flipped must be from 0 to 1, got {flipped}; it is the fraction of wrong labels")
     X, y = make_separable(n, d, margin=margin, seed=seed)
     # Other random numbers than those of the points.
-    wrong = np.random.RandomState([seed, 1]).permutation(n)[: round(flipped * n)]
+    wrong = np.random.RandomState([seed, 1]).permutation(n)[: round(share * n)]
     y[wrong] = -y[wrong]
     return X, y
 
@@ -212,6 +213,13 @@ def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
     y : ndarray of shape (n,), int64
         Their labels, -1 or 1.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If an argument is not a number.
+
     Examples
     --------
     >>> from perceptron_rs import KernelPerceptron
@@ -220,13 +228,15 @@ def two_moons(n: int = 100, *, noise: float = 0.1, seed: int = 0) -> Dataset:
     >>> KernelPerceptron(kernel="rbf", gamma=2.0, tol=None).fit(X, y).score(X, y)
     1.0
     """
-    X, y = make_moons(n, noise=noise, random_state=seed)
+    n, seed = _checked_whole("n", n, 2), _checked_whole("seed", seed, 0, _LAST_SEED)
+    if not 0 <= checked_number("noise", noise) < math.inf:
+        raise ValueError(f"noise must be finite and at least 0, got {noise}; it is a standard deviation")
+    X, y = make_moons(n, noise=float(noise) + 0.0, random_state=seed)
     return X, np.where(y == 1, 1, -1)
 
 
-def _checked_whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r:.80}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
+def _checked_whole(name: str, value: object, least: int, most: int = 2**31 - 1) -> int:
+    found = int(checked_number(name, value, whole=True))
+    if not least <= found <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, got {value!s:.80}")
+    return found

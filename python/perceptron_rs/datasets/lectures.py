@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.notebook import table
 from perceptron_rs.linear.averaged import AveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron
+from perceptron_rs.notebook import table
 from perceptron_rs.teaching.fit_trace import Trace, trace
 
 __all__ = ["LECTURES", "Lecture", "lecture"]
@@ -111,7 +111,7 @@ def lecture(name: Literal["six_points", "cached_average", "four_points", "xor"])
         0  3    2      1  -1          4         +1      yes    -1  (0, -1)  0
         0  4    3      1  -1         -1         -1                 (0, -1)  0
     """
-    if name not in LECTURES:
+    if not isinstance(name, str) or name not in LECTURES:
         raise ValueError(f"name must be one of {LECTURES}, got {name!r:.80}")
     return _TABLES[name]()
 

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, Self, dataclass_transform
 
-from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.training.train import Trainable, train
-from perceptron_rs.distributed.fitting import Cluster, PartitionReport, Partitions
+from perceptron_rs.distributed.fitting import Cluster, Partitions
 from perceptron_rs.distributed.linear import LinearPartitions
 from perceptron_rs.distributed.sequences import SequencePartitions
 from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.state.turns import change
+from perceptron_rs.training.train import Trainable, train
 
 __all__ = ["ClusterLearner"]
 
 
+def _is_local(kind: type) -> bool:
+    """Whether a class is a learner that knows of no cluster."""
+    return issubclass(kind, Trainable) and hasattr(kind, "_schema") and not issubclass(kind, ClusterLearner)
+
+
+def _in_memory(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of a local learner that refuses examples on a cluster, which it would gather."""
+
+    @wraps(method)
+    def on_client(self: ClusterLearner, *args: Any, **options: Any) -> Any:
+        if any(map(self._is_distributed, [*args, *options.values()])):
+            raise TypeError(
+                f"{method.__name__} takes examples in memory, and these lie on a cluster; learn from them by "
+                f"fit, which goes on with warm_start=True, answer them by predict, or compute them first"
+            )
+        return method(self, *args, **options)
+
+    return on_client
+
+
+def _signature(init: Callable[..., None], local: type) -> inspect.Signature:
+    """Return the parameters of a learner on a cluster: its own, and those of the local one."""
+    own = [p for p in inspect.signature(init).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    others = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(local).parameters.values()]
+    return inspect.Signature([*own, *others])
+
+
+@dataclass_transform(
+    kw_only_default=True, eq_default=False
+)  # an editor knows all parameters, as of local learners
 class ClusterLearner(Trainable):
     """A learner whose examples lie in partitions on a cluster.
 
@@ -26,19 +60,34 @@ class ClusterLearner(Trainable):
 
     #: Parameters that only learners on this cluster have, with their constraints.
     _own: ClassVar[dict[str, list[object]]]
+
+    classes_: Any
     _local: ClassVar[Any]
     _feeder: ClassVar[type[Partitions]]
+    __signature__: ClassVar[inspect.Signature]
 
     mixing: str
-    partition_report_: list[PartitionReport]
 
     def __init_subclass__(cls) -> None:
-        """Find out which local learner it is."""
+        """Find out which local learner it is, and what of that takes examples in memory alone."""
         super().__init_subclass__()
-        if len(cls.__bases__) == 2:
-            cls._local = cls.__bases__[1]
-            cls._feeder = LinearPartitions if issubclass(cls._local, LinearLearner) else SequencePartitions
-            cls._parameter_constraints = cls._local._parameter_constraints | cls._own
+        local: Any = next((base for base in cls.__mro__ if _is_local(base)), None)
+        if local is None:
+            return
+        cls._local = local
+        cls._feeder = LinearPartitions if issubclass(local, LinearLearner) else SequencePartitions
+        cls._parameter_constraints = local._parameter_constraints | cls._own
+        for name, method in inspect.getmembers(local, inspect.isfunction):
+            takes = inspect.signature(method).parameters.keys() & {"X", "source"}
+            if takes and not name.startswith("_") and getattr(cls, name) is method:
+                setattr(cls, name, _in_memory(method))
+        if "__init__" not in vars(cls):
+            cls.__signature__ = _signature(cls.__init__, local)
+
+    @staticmethod
+    def _is_distributed(given: object) -> bool:
+        """Whether it lies on a cluster."""
+        raise NotImplementedError
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -46,7 +95,7 @@ class ClusterLearner(Trainable):
 
     def _fit_to(self, cluster: Cluster, checkpoint: PathLike | None, *, resume: bool) -> Self:
         """Fit to partitions; the methods ``fit`` say what is raised."""
-        train(self, self._feeder(cluster, checkpoint, resume=resume))
+        train(self, self._feeder(cluster, checkpoint, resume=resume, local=self._local))
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -81,9 +130,10 @@ class ClusterLearner(Trainable):
         """
         given = self.get_params(deep=False)
         model = self._local(**{name: value for name, value in given.items() if name not in self._own})
-        learnt = {name: value for name, value in own_attributes(vars(self)).items() if name not in given}
-        reports = learnt.pop("partition_report_", None)
+        learnt = {name: value for name, value in vars(copy.copy(self)).items() if name not in given}
         vars(model).update(learnt)
+        reports = getattr(model, "partition_report_", None)
+        change(model, partition_report=None)
         if reports is not None:
             model.set_params(n_partitions=tuple(report.rows for report in reports))
         return model

@@ -6,35 +6,31 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.audit import RECORD
-from perceptron_rs.common.mixing import Mixed
-from perceptron_rs.common.options.groups import group_of
-from perceptron_rs.common.parameters import parameters_in_memory
-from perceptron_rs.common.targets.label_sets import assert_columns, warn_of_constant
-from perceptron_rs.common.targets.labels import encode_again, encode_new, joined_labels
-from perceptron_rs.common.targets.weights import CallWeights
-from perceptron_rs.common.training.driver import Report, Schedule, follow
-from perceptron_rs.common.training.progress import Observer
-from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
 from perceptron_rs.distributed.weights import Mixture
 from perceptron_rs.engines import LearntModel
 from perceptron_rs.estimator_attributes import attributes, parameter_names
 from perceptron_rs.io.source import PathLike
+from perceptron_rs.mixing import Mixed
 from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.parameters.checks import parameters_in_memory
+from perceptron_rs.parameters.groups import UpdateParameters, group_of
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
-from perceptron_rs.state import State, arrays_of
+from perceptron_rs.state.arrays import State, arrays_of
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
-
-if TYPE_CHECKING:
-    from perceptron_rs.distributed.estimators import ClusterLearner
-
+from perceptron_rs.targets.label_sets import assert_columns, warn_of_constant
+from perceptron_rs.targets.labels import encode_again, encode_new, joined_labels
+from perceptron_rs.targets.weights import CallWeights
+from perceptron_rs.training.driver import Report, Schedule, follow
+from perceptron_rs.training.progress import Observer
+from perceptron_rs.training.train import Feeder, Trainable
 
 __all__ = ["Cluster", "PartitionReport", "Partitions"]
 
@@ -89,9 +85,10 @@ class Partitions(Feeder):
         File that is written after each epoch.
     resume : bool
         Whether to go on from it, if it is there.
+    local : type
+        The learner that knows of no cluster.
     """
 
-    model: ClusterLearner
     #: Parameters that a fit on a cluster does not have, beside those that take all examples in memory.
     refused: ClassVar[tuple[str, ...]] = ("audit", "audit_key")
     #: How many classes there must be.
@@ -102,10 +99,12 @@ class Partitions(Feeder):
     #: How many examples each class has; of many labels, how many have not and have each, (K, 2).
     counts: NDArray[np.int64]
 
-    def __init__(self, cluster: Cluster, checkpoint: PathLike | None, *, resume: bool) -> None:
+    def __init__(
+        self, cluster: Cluster, checkpoint: PathLike | None, *, resume: bool, local: type[Trainable]
+    ) -> None:
         super().__init__("fit")
         check_resume(checkpoint, resume=resume)
-        self.cluster, self.checkpoint, self.resume = cluster, checkpoint, resume
+        self.cluster, self.checkpoint, self.resume, self.local = cluster, checkpoint, resume, local
 
     @abstractmethod
     def parse(self) -> Parse:
@@ -118,9 +117,8 @@ class Partitions(Feeder):
     def open(self) -> None:
         """Have the partitions read; find the classes and columns of all."""
         model = self.model
-        kind = type(model)._local
-        declared = {parameter.name: parameter for parameter in fields(group_of(kind))}
-        for name in (*(parameter.name for parameter in parameters_in_memory(kind)), *self.refused):
+        declared = {parameter.name: parameter for parameter in fields(group_of(self.local))}
+        for name in (*(parameter.name for parameter in parameters_in_memory(self.local)), *self.refused):
             value, without = getattr(model, name), declared[name].default
             if value is not without and value != without:
                 raise ValueError(
@@ -132,9 +130,7 @@ class Partitions(Feeder):
         of_rows = [fact for fact in facts if fact.examples]
         first = (of_rows or facts)[0]
         model.n_features_in_ = first.columns
-        vars(model).pop("feature_names_in_", None)
-        if first.names is not None:
-            model.feature_names_in_ = np.array(first.names, dtype=object)
+        model.feature_names_in_ = None if first.names is None else np.array(first.names, dtype=object)
         self.accept_kind("dense" if check_labels(facts) else None)
         if self.multilabel is None:
             self.count_classes(of_rows)
@@ -163,7 +159,7 @@ class Partitions(Feeder):
 
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples are with them."""
-        self.weighed = CallWeights(None, self.model._class_weights(self, self.counts), None)
+        self.weighed = CallWeights(None, self.model._class_weights(self.classes, self.counts), None)
         self.n_examples = int(self.counts[0].sum() if self.multilabel else self.counts.sum())
 
     def learn(
@@ -173,17 +169,18 @@ class Partitions(Feeder):
         assert isinstance(settings, Linear | Chain)
         assert observer is not None
         model, cluster, facts = self.model, self.cluster, self.facts
-        vars(model).pop(RECORD, None)
+        setattr(model, RECORD, None)
         numbered = [replace(settings, partition=p) for p in range(len(facts))]
         reports = [PartitionReport(fact.examples, fact.entries, fact.digest) for fact in facts]
         digests = [fact.digest for fact in facts]
         cluster.begin(self.encodings, numbered, digests)
+        assert isinstance(model, UpdateParameters)
         begin = model._arrays(state)
         place, file = Place(begin), None
         if self.checkpoint is not None:
             # One digest of all: a file with those of small partitions would tell their labels to who tries.
             partitions = [len(digests), sha256("".join(digests).encode()).hexdigest()]
-            parameters = attributes(model, parameter_names(type(model)._local))
+            parameters = attributes(model, parameter_names(self.local))
             classes = classes_to_json(model.classes_)
             identity = identity_of(
                 model, parameters, begin, settings, schedule, classes=classes, partitions=partitions

@@ -7,20 +7,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.common.rows.storage import to_stored
-from perceptron_rs.common.targets.label_sets import indicator, is_indicator
-from perceptron_rs.common.targets.labels import label_array
-from perceptron_rs.common.targets.weights import check_weight_type, nothing_to_learn, sample_weights
-from perceptron_rs.common.training.driver import Report, Schedule
-from perceptron_rs.common.training.progress import Observer
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Parse, Parsed
 from perceptron_rs.engines import LearntModel, get_engine
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
+from perceptron_rs.rows.examples import examples
+from perceptron_rs.rows.storage import to_stored
 from perceptron_rs.settings import Linear, Settings
+from perceptron_rs.targets.label_sets import indicator, is_indicator
+from perceptron_rs.targets.labels import label_array
+from perceptron_rs.targets.weights import nothing_to_learn, sample_weights
+from perceptron_rs.training.driver import Report, Schedule
+from perceptron_rs.training.progress import Observer
+from perceptron_rs.training.train import is_one_decision
 
 __all__ = ["LinearPartitions"]
 
@@ -35,14 +36,10 @@ def parse(batch: Batch) -> Parsed:
     model = Perceptron()  # whose checks these are
     data = examples(model, get_engine("rust"), X, reset=True)
     names = feature_names(model)
-    weights, n = None, X.shape[0]
+    n = X.shape[0]
     labels: NDArray[np.generic] = indicator(y, n) if is_indicator(y) else label_array(model, y, n)
-    if sample_weight is not None:
-        check_weight_type(sample_weight)
-        is_zero = np.shape(sample_weight) in ((), (n,)) and not np.any(sample_weight)
-        # scikit-learn refuses weights that are all 0, but other partitions may have examples to learn from.
-        weights = np.zeros(len(labels)) if is_zero else sample_weights(sample_weight, labels)
-        assert weights is not None
+    weights = sample_weights(sample_weight, labels, of_part=True)  # others may have examples to learn from
+    if weights is not None:
         data.assert_finite_in(weights == 0, model)  # the engine does not meet these rows
     return Parsed(data.stored, X.shape[1], None if names is None else tuple(map(str, names)), labels, weights)
 
@@ -59,7 +56,7 @@ class LinearPartitions(Partitions):
         super().weigh()
         # Of examples whose own weight is not 0.
         counts, planes = self.counts, self.weighed.planes
-        if self.model._is_one_decision():
+        if is_one_decision(self.model):
             planes = planes[:, 1]
         elif not self.multilabel:
             held = counts[-len(planes) :]  # two classes have one plane, that of the second

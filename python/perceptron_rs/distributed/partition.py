@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import Digests
-from perceptron_rs.common.mixing import Change, Share, expand_share, make_pass, restrict_state
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.targets.label_sets import LabelSets
-from perceptron_rs.common.targets.labels import encode
-from perceptron_rs.common.targets.weights import count_classes
-from perceptron_rs.csr import row_numbers
+from perceptron_rs.csr import StoredRows, csr_of, csr_renumbered, stored_csr
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.source import Batch
 from perceptron_rs.linear.perceptron import Perceptron
+from perceptron_rs.mixing import Change, Share, expand_share, make_pass, restrict_state
+from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
-from perceptron_rs.state import State, StoredRows, stored_values
+from perceptron_rs.state.arrays import State, stored_values
+from perceptron_rs.targets.labels import encode
+from perceptron_rs.targets.weights import survey_labels
 
 __all__ = [
     "Encoding",
@@ -131,7 +130,8 @@ class Partition:
             else:
                 labels = encode(self.parsed.labels, encoding.classes, least=1)
                 if encoding.columns is not None:
-                    stored = renumber_columns(stored, encoding.columns)
+                    indptr, indices, values = csr_of(stored)
+                    stored = stored_csr(*csr_renumbered(indptr, encoding.columns[indices], values))
                 if may_be_few and "rows_indices" in stored:
                     stored, own = drop_empty_columns(stored, columns)
             rows = rows_of(get_engine(engine), stored, columns if own is None else len(own))
@@ -150,7 +150,7 @@ def facts_of(partition: Partition) -> PartitionFacts:
 def survey(parsed: Parsed) -> PartitionFacts:
     """Find what is to be known of a partition."""
     is_multilabel = parsed.labels.ndim == 2
-    classes, labels = encode_present(parsed.labels)
+    classes, labels, counts = survey_labels(parsed.labels, parsed.weights)
     digests = Digests().with_call(parsed.stored, parsed.columns, labels, parsed.weights)
     lengths = None if parsed.lengths is None else parsed.lengths.tolist()
     names = [classes.tolist()] if is_multilabel else classes.tolist()
@@ -163,35 +163,13 @@ def survey(parsed: Parsed) -> PartitionFacts:
         columns=parsed.columns,
         names=parsed.names,
         classes=classes,
-        counts=count_classes(labels, parsed.weights, len(classes)),
+        counts=counts,
         entries=int(stored_values(parsed.stored).size),
         digest=sha256(repr(contents).encode()).hexdigest(),
         attributes=parsed.attributes,
         uses=uses,
         is_multilabel=is_multilabel,
     )
-
-
-def encode_present(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], NDArray[np.uint32]]:
-    """Return the labels that occur and the index of each; of a matrix, its columns and its rows as bits."""
-    if labels.ndim == 2:
-        sets = LabelSets.of_indicator(labels)
-        return sets.classes, sets.words
-    classes, indices = np.unique(labels, return_inverse=True)
-    return classes, indices.reshape(-1).astype(np.uint32)
-
-
-def renumber_columns(stored: StoredRows, columns: NDArray[np.int64]) -> StoredRows:
-    """Return CSR rows whose column j is another one; entries of those that become -1 are left out."""
-    indptr, given = stored["rows_indptr"], columns[stored["rows_indices"]]
-    rows, kept = row_numbers(indptr), np.flatnonzero(given >= 0)
-    kept = kept[np.lexsort((given[kept], rows[kept]))]
-    ends = np.cumsum(np.bincount(rows[kept], minlength=len(indptr) - 1))
-    return {
-        "rows_indptr": np.concatenate([[0], ends]).astype(indptr.dtype),
-        "rows_indices": given[kept].astype(indptr.dtype),
-        "rows_values": stored["rows_values"][kept],
-    }
 
 
 def drop_empty_columns(stored: StoredRows, columns: int) -> tuple[StoredRows, NDArray[np.int64] | None]:

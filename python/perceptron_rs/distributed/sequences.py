@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.distributed.fitting import Partitions
 from perceptron_rs.distributed.partition import Encoding, Parse, Parsed, PartitionFacts
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
+from perceptron_rs.rows.examples import examples
 from perceptron_rs.sequence.input import as_token_lists, check_lengths, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
+from perceptron_rs.targets.labels import label_array
 
 __all__ = ["SequencePartitions"]
 

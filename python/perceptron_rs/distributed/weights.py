@@ -13,8 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from perceptron_rs.common.columns import packed, unpacked
-from perceptron_rs.common.mixing import (
+from perceptron_rs.mixing import (
     Change,
     Share,
     add_shares,
@@ -23,8 +22,9 @@ from perceptron_rs.common.mixing import (
     mixture,
     reduce_tree,
 )
+from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.settings import Chain, Epoch, Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "n_bytes"]
 

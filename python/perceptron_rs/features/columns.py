@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NotRequired, TypedDict
 
 from perceptron_rs.features.window import word_attributes
 
-__all__ = ["column_attributes"]
+__all__ = ["Template", "column_attributes", "places_in", "template_attributes"]
+
+
+class Template(TypedDict):
+    """How attributes are made of the columns of a file."""
+
+    kind: Literal["words", "columns"]
+    window: int
+    columns: int  #: how many are read
+    positions: NotRequired[list[int]]  #: which, from 1; the first ones
+    tag: NotRequired[int]  #: which holds the tag, from 1; the last one
+    separator: NotRequired[Literal["\t", " "]]  #: what separated them in the training
 
 
 def column_attributes(
@@ -56,3 +67,28 @@ def column_attributes(
                     f"{j},{j}+1={values[i]} {values[i + 1]}",
                 ]
     return rows
+
+
+def places_in(template: Template, width: int, *, is_exact: bool = True) -> list[int] | None:
+    """Return the places of what a template reads in a token of so many columns; None if it is none such.
+
+    One column may be all that there is. ``is_exact``: others are only known not to be tags where the training
+    has said which columns are what.
+    """
+    positions = template.get("positions") or list(range(1, template["columns"] + 1))
+    if template["columns"] == width == 1:
+        return [0]
+    if width < max(positions) or (is_exact and width > len(positions) and not template.keys() & _SAID):
+        return None
+    return [position - 1 for position in positions]
+
+
+_SAID = {"positions", "tag"}
+
+
+def template_attributes(
+    template: Template, tokens: Sequence[Sequence[str]], places: Sequence[int]
+) -> list[list[str]]:
+    """Return the attributes of the tokens of a sentence, of which the columns at these places are read."""
+    read = [[token[place] for place in places] for token in tokens]
+    return column_attributes(read, kind=template["kind"], window=template["window"])

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import is_real, nearest_float
 from perceptron_rs.csr import without_duplicates
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.features.hashing import hashed
-from perceptron_rs.features.text import HashedRows
+from perceptron_rs.features.hashing import columns_of_hashes, murmur3
+from perceptron_rs.features.text import HashedRows, Words
 
-__all__ = ["divided", "finite", "flattened", "hashed_dictionaries"]
+__all__ = [
+    "WITHIN",
+    "Column",
+    "Strings",
+    "divided",
+    "finite",
+    "flattened",
+    "hashed_columns",
+    "hashed_dictionaries",
+]
 
 #: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
-_WITHIN = "^"
+WITHIN = "^"
+
+
+class Strings(NamedTuple):
+    """A column of strings: their numbers in a list of distinct ones, below 0 where there is none."""
+
+    codes: NDArray[np.integer]
+    values: list[str]
+
+
+#: Of numbers; NaN where there is none.
+Column: TypeAlias = NDArray[np.float64] | Strings
 
 
 def divided(
@@ -73,20 +95,40 @@ def _taken_weight(found: dict[str, object], key: str) -> Any:
     return found.pop(key, None)
 
 
-def flattened(example: Mapping[str, object]) -> dict[str, float | str]:
-    """Return the features of a dictionary, and of dictionaries in it; None is no feature."""
+def flattened(
+    example: Mapping[str, object], texts: Collection[str] = ()
+) -> tuple[dict[str, float | str], dict[str, str]]:
+    """Return the features of a dictionary, and of dictionaries in it, and its texts, which have these names.
+
+    None is no feature, and an empty text.
+    """
     features: dict[str, float | str] = {}
-    _flatten(example, "", features)
-    return features
+    found = dict.fromkeys(texts)
+    _flatten(example, "", features, found)
+    lacking = next((name for name, text in found.items() if text is None), None)
+    if lacking is not None:
+        raise ArgumentError(
+            "has no key {key!r} for {text_columns}",
+            "name keys that are in each line, or write null where there is no text",
+            key=lacking,
+        )
+    return features, {name: text for name, text in found.items() if text is not None}
 
 
-def _flatten(found: Mapping[str, object], within: str, features: dict[str, float | str]) -> None:
+def _flatten(
+    found: Mapping[str, object], within: str, features: dict[str, float | str], texts: dict[str, str | None]
+) -> None:
     for key, value in found.items():
         if not isinstance(key, str):
             raise TypeError(f"names must be strings, got {key!r:.80}")
         name = within + key
         if isinstance(value, Mapping):
-            _flatten(value, name + _WITHIN, features)
+            _flatten(value, name + WITHIN, features, texts)
+            continue
+        if name in texts:
+            if not isinstance(value, str | None):
+                raise TypeError(f"{name!r} must be a text, got {value!r:.80}")
+            texts[name] = value or ""
             continue
         if isinstance(value, list | tuple | set | frozenset | np.ndarray):
             raise ArgumentError(
@@ -100,21 +142,21 @@ def _flatten(found: Mapping[str, object], within: str, features: dict[str, float
 
 def finite(value: Any, name: str) -> float:
     """Return a number as a finite float; TypeError or ValueError, which name it, if it is none."""
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    except TypeError:
-        raise TypeError(f"{name!r} must be a string or a number, got {value!r:.80}") from None
+    if not is_real(type(value)):
+        raise TypeError(f"{name!r} must be a string or a number, got {value!r:.80}")
+    number = nearest_float(value)
     if not math.isfinite(number):
         raise ValueError(f"{name!r} must be a finite number, got {value!r:.80}")
     return number
 
 
-def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns: int) -> HashedRows:
+def hashed_dictionaries(
+    examples: Sequence[Mapping[str, float | str]], n_columns: int, words: Words | None = None
+) -> HashedRows:
     """Return the columns of names, and of names with their strings, with a sign; each once, in order.
 
-    Values of one column are added in the order they come in. UnicodeEncodeError for what UTF-8 cannot say.
+    Tells ``words`` of the names. Values of one column are added in the order they come in. UnicodeEncodeError
+    for what UTF-8 cannot say.
     """
     names: list[str] = []
     values: list[float] = []
@@ -128,8 +170,45 @@ def hashed_dictionaries(examples: Sequence[Mapping[str, float | str]], n_columns
                 names.append(name)
                 values.append(value)
         ends[number] = len(names)
-    columns, is_positive = hashed(names, n_columns)
+    encoded = [name.encode() for name in names]
+    hashes = murmur3(encoded)
+    if words is not None:
+        words.add_names(encoded, hashes)
+    columns, is_positive = columns_of_hashes(hashes, n_columns)
     signed = np.array(values, dtype=np.float64)
     signed[~is_positive] *= -1.0
     ends, columns, sums = without_duplicates(ends, columns, signed)
     return HashedRows(sums, columns, ends)
+
+
+def hashed_columns(
+    columns: Mapping[str, Column], n_rows: int, n_columns: int, words: Words | None = None
+) -> HashedRows:
+    """Return the same of rows whose names stand in columns, all in this order: each name is hashed once."""
+    where = np.empty((n_rows, len(columns)), dtype=np.int32)
+    values = np.zeros((n_rows, len(columns)))
+    for j, (name, column) in enumerate(columns.items()):
+        if isinstance(column, Strings):
+            encoded = [f"{name}={value}".encode() for value in column.values]
+            codes, is_there = column.codes, column.codes >= 0
+            values[:, j] = is_there
+            counts = np.bincount(codes[is_there], minlength=len(encoded))
+        else:
+            encoded, codes = [name.encode()], np.zeros(n_rows, dtype=np.intp)
+            is_there = ~(np.isnan(column) | (column == 0))
+            values[is_there, j] = column[is_there]
+            counts = np.array([np.count_nonzero(is_there)])
+        if not len(encoded):
+            continue
+        hashes = murmur3(encoded)
+        own, is_positive = columns_of_hashes(hashes, n_columns)
+        where[:, j] = own[codes]
+        values[:, j] *= np.where(is_positive, 1.0, -1.0)[codes]
+        if words is not None:
+            is_used = counts > 0
+            used = [name for name, is_one in zip(encoded, is_used.tolist(), strict=True) if is_one]
+            words.add_names(used, hashes[is_used], counts[is_used])
+    is_entry = values != 0
+    ends = np.append(0, np.cumsum(np.count_nonzero(is_entry, axis=1)))
+    ends, indices, sums = without_duplicates(ends, where[is_entry], values[is_entry])
+    return HashedRows(sums, indices, ends)

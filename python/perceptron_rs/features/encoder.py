@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import compress, count
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, as_users_have
 from perceptron_rs.features.entries import chunks, collect
 from perceptron_rs.features.vocabulary import Vocabulary
+from perceptron_rs.scalars import number
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
 __all__ = ["AttributeEncoder"]
@@ -26,7 +26,9 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
 
     The attributes of a token are a list (or tuple or set) of strings, each with the value 1, or a dict as
     in sklearn-crfsuite: ``{"word": "dog", "is_title": True, "length": 3.0}`` gives the columns ``word=dog``
-    (1), ``is_title`` (1) and ``length`` (3). An attribute that occurs twice counts twice.
+    (1), ``is_title`` (1) and ``length`` (3). A value may be a list or set of strings, each a column like
+    ``word=dog``, and a dict: ``{"before": {"word": "a"}}`` gives ``before:word=a``. An attribute that occurs
+    twice counts twice.
 
     Parameters
     ----------
@@ -115,13 +117,10 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         known: defaultdict[str, int] = defaultdict(count().__next__)
         X = _matrix(*collect(tokens, lambda names: map(known.__getitem__, names)), len(known))
         kept = self._keep(known, np.bincount(X.indices, minlength=len(known)))
-        return X if kept is None else X[:, kept]
+        return as_users_have(X if kept is None else X[:, kept])
 
     def _keep(self, known: dict[str, int], counts: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         """Keep the names of enough tokens as the vocabulary; return which of them, None: all."""
-        for name in known:
-            if not isinstance(name, str):
-                raise TypeError(f"attributes must be strings, got {name!r:.80}; write it as name=value")
         kept = None if self.min_count == 1 else counts >= self.min_count
         names = known if kept is None else compress(known, kept.tolist())
         self.vocabulary_ = {name: column for column, name in enumerate(names)}
@@ -145,7 +144,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         columns, values, ends = self._vocabulary().entries(tokens)
         if self.n_columns is not None and values is None:
             values = np.ones(len(columns))  # the hasher's type
-        return _matrix(columns, values, ends, self.n_columns_)
+        return as_users_have(_matrix(columns, values, ends, self.n_columns_))
 
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self.vocabulary_, self.n_columns_, self.n_columns is not None)
@@ -158,11 +157,11 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         return encoder
 
     def _check(self) -> None:
-        if not isinstance(self.min_count, Integral) or self.min_count < 1:
+        if (number(self.min_count, whole=True) or 0) < 1:
             raise ValueError(f"min_count must be a whole number of at least 1, got {self.min_count!r}")
         if self.n_columns is None:
             return
-        if not isinstance(self.n_columns, Integral) or self.n_columns < 1:
+        if (number(self.n_columns, whole=True) or 0) < 1:
             raise ValueError(
                 f"n_columns must be a whole number of at least 1 or None, got {self.n_columns!r}"
             )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import is_real, nearest_float
 from perceptron_rs.csr import without_duplicates
 
 __all__ = ["chunks", "collect"]
@@ -61,36 +61,66 @@ def collect(
 def _entries(tokens: list[Any], first: int) -> Chunk:
     kinds = set(map(type, tokens))
     if all(issubclass(kind, (list, tuple, set, frozenset)) for kind in kinds):
-        return list(chain.from_iterable(tokens)), None, list(map(len, tokens))
-    names: list[str] = []
+        names = list(chain.from_iterable(tokens))
+        _check_names(names, tokens, first)
+        return names, None, list(map(len, tokens))
+    names = []
     values: list[float] = []
     lengths: list[int] = []
     for i, token in enumerate(tokens, first):
         before = len(names)
-        if isinstance(token, dict):
-            for name, value in token.items():
-                _add_attribute(names, values, name, value, i)
+        if isinstance(token, Mapping):
+            _add(names, values, token, "", i)
         elif isinstance(token, (list, tuple, set, frozenset)):
+            _check_names(token, [token], i)
             names += token
             values += [1.0] * len(token)
         else:
             raise TypeError(f"token {i} must be a list of strings or a dict, got {token!r:.80}")
         lengths.append(len(names) - before)
-    return names, values, lengths
+    return names, None if values.count(1.0) == len(values) else values, lengths
 
 
-def _add_attribute(names: list[str], values: list[float], name: object, value: object, i: int) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"attributes must be strings, got {name!r:.80} at token {i}")
-    if isinstance(value, str):
-        names.append(f"{name}={value}")
-        values.append(1.0)
-    elif isinstance(value, (Real, np.bool_)):
-        if not math.isfinite(value):
-            raise ValueError(f"attribute {name!r:.80} of token {i} must be finite, got {value}; leave it out")
-        names.append(name)
-        values.append(float(value))
-    else:
-        raise TypeError(
-            f"attribute {name!r:.80} of token {i} must be a string, a number or a boolean, got {value!r:.80}"
+def _check_names(names: Collection[Any], tokens: Sequence[Iterable[Any]], first: int) -> None:
+    """Raise TypeError, which names the token, unless all are strings."""
+    try:
+        "".join(names)
+    except TypeError:
+        i, name = next(
+            (i, name) for i, token in enumerate(tokens, first) for name in token if not isinstance(name, str)
         )
+        raise _no_string(name, i) from None
+
+
+def _no_string(name: object, i: int) -> TypeError:
+    return TypeError(f"attributes must be strings, got {name!r:.80} at token {i}; write it as name=value")
+
+
+def _add(names: list[str], values: list[float], found: Mapping[Any, Any], within: str, i: int) -> None:
+    """Add the attributes of a dict, and of dicts in it, which lie ``within`` names."""
+    for key, value in found.items():
+        if not isinstance(key, str):
+            raise _no_string(key, i)
+        name = within + key if within else key
+        if isinstance(value, str):
+            names.append(f"{name}={value}")
+            values.append(1.0)
+        elif isinstance(value, (float, int)) or is_real(type(value)):
+            if not math.isfinite(nearest_float(value)):
+                raise ValueError(
+                    f"attribute {name!r:.80} of token {i} must be finite, got {value!s:.80}; leave it out"
+                )
+            names.append(name)
+            values.append(float(value))
+        elif isinstance(value, Mapping):
+            _add(names, values, value, f"{name}:", i)
+        elif isinstance(value, (list, tuple, set, frozenset)) and all(
+            isinstance(each, str) for each in value
+        ):
+            names += [f"{name}={each}" for each in value]
+            values += [1.0] * len(value)
+        else:
+            raise TypeError(
+                f"attribute {name!r:.80} of token {i} must be a string, a number, a boolean, a list or set "
+                f"of strings, or a dict of these, got {value!r:.80}"
+            )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["hashed", "murmur3", "murmur3_of_parts"]
+__all__ = ["columns_of_hashes", "hashed", "murmur3", "murmur3_of_parts"]
 
 _SIGN = 1 << 31
 #: So few texts are faster one by one.
@@ -20,7 +20,14 @@ _TAILS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], dtype=np.uint32)
 
 def hashed(names: Iterable[str], n_columns: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the column of each name, and whether its sign is positive."""
-    h = murmur3([name.encode("utf-8") for name in names]).astype(np.int64)
+    return columns_of_hashes(murmur3([name.encode("utf-8") for name in names]), n_columns)
+
+
+def columns_of_hashes(
+    hashes: NDArray[np.uint32], n_columns: int
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the column of each hash, and whether its sign is positive."""
+    h = hashes.astype(np.int64)
     is_positive = h < _SIGN
     size = np.where(is_positive, h, (1 << 32) - h)
     # The hasher's way around the one number that has no absolute value.

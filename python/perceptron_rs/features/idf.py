@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class Idf:
     idf: NDArray[np.float64]
     kind: str = KIND
     offset: None = None
+    of_texts: ClassVar[bool] = True
 
     def applied(self, X: MatrixLike) -> MatrixLike:
         """Return counts of n-grams (`CsrArrays`) times the weights, normalized."""
@@ -62,6 +63,8 @@ class Idf:
 
 class IdfFit:
     """Learns the weights of columns from one block of texts after another."""
+
+    of_texts = True
 
     def __init__(self, norm: Norm) -> None:
         self._norm, self._n, self._width = norm, 0, 0

@@ -7,18 +7,20 @@ and values are those of scikit-learn, to the last bit; tests compare them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.choices import Analyzer, Norm
+from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
+from perceptron_rs.scalars import check_among, number
 
-__all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "hashed_rows", "normalized"]
+__all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "checked_ngrams", "hashed_rows", "normalized"]
 
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
@@ -53,6 +55,7 @@ class HashedText:
     ngrams : tuple of two ints, default=(1, 1)
         The shortest and the longest n-grams, as ``ngram_range``.
     lowercase : bool, default=True
+    strip_accents : {"ascii", "unicode"} or None, default=None
     analyzer : {"word", "char", "char_wb"}, default="word"
     stop_words : {"english"} or None, default=None
     binary : bool, default=False
@@ -62,6 +65,7 @@ class HashedText:
 
     ngrams: tuple[int, int] = (1, 1)
     lowercase: bool = True
+    strip_accents: Accents = None
     analyzer: Analyzer = "word"
     stop_words: str | None = None
     binary: bool = False
@@ -69,17 +73,11 @@ class HashedText:
 
     def check(self) -> None:
         """Raise ValueError for options that cannot be."""
-        least, most = self.ngrams
-        if not 1 <= least <= most <= 100:
-            raise OptionsError(
-                f"{{ngrams}} must be two whole numbers from 1 to 100, the smaller first, got {least} {most}"
-            )
-        if self.analyzer not in get_args(Analyzer):
-            raise ValueError(f"analyzer must be one of {get_args(Analyzer)}, got {self.analyzer!r:.80}")
-        if self.norm not in (None, "l1", "l2"):
-            raise ValueError(f"norm must be 'l1', 'l2' or None, got {self.norm!r:.80}")
-        if self.stop_words not in (None, "english"):
-            raise ValueError(f"stop_words must be 'english' or None, got {self.stop_words!r:.80}")
+        checked_ngrams(self.ngrams)
+        check_among("analyzer", self.analyzer, *get_args(Analyzer))
+        check_among("strip_accents", self.strip_accents, "ascii", "unicode", None)
+        check_among("norm", self.norm, "l1", "l2", None)
+        check_among("stop_words", self.stop_words, "english", None)
         if self.stop_words is not None and self.analyzer != "word":
             raise OptionsError(
                 "{stop_words} are left out of words, and these are characters",
@@ -96,9 +94,19 @@ class HashedText:
                 size += len(texts[end])
                 end += 1
             some = [text.lower() for text in texts[at:end]] if self.lowercase else texts[at:end]
+            some = some if self.strip_accents is None else [self._without_accents(text) for text in some]
             found = self._words(some) if self.analyzer == "word" else self._characters(some)
             yield found._replace(numbers=found.numbers + at)
             at = end
+
+    def _without_accents(self, text: str) -> str:
+        """Return a text without what stands above and below its letters, whatever its normal form is."""
+        if text.isascii():
+            return text
+        parts = unicodedata.normalize("NFKD", text)
+        if self.strip_accents == "ascii":
+            return parts.encode("ascii", "ignore").decode()
+        return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
     def _words(self, texts: Sequence[str]) -> _Grams:
         """Return n-grams of words: of two letters, digits or _ or more, as ``token_pattern`` has them."""
@@ -164,6 +172,17 @@ class HashedText:
         return _joined_grams(text, found)
 
 
+def checked_ngrams(given: object) -> tuple[int, int]:
+    """Return the least and the largest size of n-grams; OptionsError for what is none."""
+    found = [number(size, whole=True) for size in given] if isinstance(given, list | tuple) else []
+    if len(found) == 2 and found[0] is not None and found[1] is not None:
+        least, most = int(found[0]), int(found[1])
+        if 1 <= least <= most <= 100:
+            return least, most
+    shown = " ".join(map(str, found)) if found and None not in found else f"{given!r:.80}"
+    raise OptionsError(f"{{ngrams}} must be two whole numbers from 1 to 100, the smaller first, got {shown}")
+
+
 def _joined_grams(text: NDArray[np.uint8], parts: list[tuple[Any, Any, Any]]) -> _Grams:
     starts, ends, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return _Grams(text, starts, ends, numbers)
@@ -214,16 +233,29 @@ def _columns(hashes: NDArray[np.int32], n_columns: int) -> NDArray[np.int64]:
 
 
 def hashed_rows(
-    texts: Sequence[str], options: HashedText, n_columns: int, words: Words | None = None
+    texts: Sequence[str],
+    options: HashedText,
+    n_columns: int,
+    words: Words | None = None,
+    before: bytes = b"",
+    known: Mapping[bytes, int] | None = None,
 ) -> HashedRows:
-    """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`."""
+    """Return the counts of n-grams, with their signs, and tell ``words`` of them; see `normalized`.
+
+    Each n-gram is hashed with ``before`` in front; or those that are ``known`` have columns, and no signs.
+    """
     data, indices, counts = [], [], np.zeros(len(texts) + 1, dtype=np.int64)
-    for grams in options.grams(texts):
-        hashes = murmur3_of_parts(grams.text, grams.starts, grams.ends - grams.starts).view(np.int32)
-        if words is not None:
-            words.add(grams, hashes)
-        keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
-        keys |= hashes < 0
+    for grams in _behind(before, options.grams(texts)):
+        if known is not None:
+            text, parts = grams.text.tobytes(), zip(grams.starts.tolist(), grams.ends.tolist(), strict=True)
+            own = np.array([known.get(text[start:end], -1) for start, end in parts], dtype=np.int64)
+            keys = ((grams.numbers * n_columns + own) << 1)[own >= 0]
+        else:
+            hashes = murmur3_of_parts(grams.text, grams.starts, grams.ends - grams.starts).view(np.int32)
+            if words is not None:
+                words.add(grams, hashes)
+            keys = (grams.numbers * n_columns + _columns(hashes, n_columns)) << 1
+            keys |= hashes < 0
         keys.sort()
         signs = 1 - 2 * (keys & 1)
         keys >>= 1
@@ -236,6 +268,22 @@ def hashed_rows(
     values = np.concatenate(data) if data else np.zeros(0)
     columns = np.concatenate(indices) if indices else np.zeros(0, dtype=np.int32)
     return HashedRows(values, columns, np.cumsum(counts))
+
+
+def _behind(before: bytes, parts: Iterator[_Grams]) -> Iterator[_Grams]:
+    """Give n-grams that have some bytes in front."""
+    front = np.frombuffer(before, dtype=np.uint8)
+    for grams in parts:
+        if not before:
+            yield grams
+            continue
+        text, lengths = _end_to_end(grams.text, grams.starts, grams.ends)
+        ends = np.cumsum(lengths + len(front))
+        is_front = np.zeros(len(text) + len(front) * len(lengths), dtype=bool)
+        is_front[((ends - lengths)[:, np.newaxis] - np.arange(1, len(front) + 1)).reshape(-1)] = True
+        joined = np.empty(len(is_front), dtype=np.uint8)
+        joined[is_front], joined[~is_front] = np.tile(front, len(lengths)), text
+        yield _Grams(joined, ends - lengths - len(front), ends, grams.numbers)
 
 
 def normalized(rows: HashedRows, norm: Norm) -> HashedRows:
@@ -279,8 +327,17 @@ class Words:
         self._starts = np.zeros(0, dtype=np.int64)
         self._ends = np.zeros(0, dtype=np.int64)
 
-    def add(self, grams: _Grams, hashes: NDArray[np.int32]) -> None:
-        """Count n-grams."""
+    def add_names(
+        self, names: Sequence[bytes], hashes: NDArray[np.uint32], counts: NDArray[np.int64] | None = None
+    ) -> None:
+        """Count names of features as n-grams; each once, or so often."""
+        ends = np.cumsum(np.fromiter(map(len, names), dtype=np.int64, count=len(names)))
+        starts = np.append(0, ends)[:-1]
+        text = np.frombuffer(b"".join(names), dtype=np.uint8)
+        self.add(_Grams(text, starts, ends, starts), hashes.view(np.int32), counts)
+
+    def add(self, grams: _Grams, hashes: NDArray[np.int32], times: NDArray[np.int64] | None = None) -> None:
+        """Count n-grams; each once, or so often."""
         if not len(hashes):
             return
         keys = hashes.astype(np.int64) << 32 | np.arange(len(hashes))
@@ -288,6 +345,8 @@ class Words:
         sorted_hashes = (keys >> 32).astype(np.int32)
         first = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
         counts, own = np.diff(np.append(first, len(keys))), sorted_hashes[first]
+        if times is not None:
+            counts = np.add.reduceat(times[keys & 0xFFFFFFFF], first)
         places = keys[first] & 0xFFFFFFFF
         if len(self._hashes):
             at = np.minimum(np.searchsorted(self._hashes, own), len(self._hashes) - 1)

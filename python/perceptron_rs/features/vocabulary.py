@@ -9,8 +9,11 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs._core import attribute_rows
+from perceptron_rs.csr import CsrTriple
 from perceptron_rs.features.entries import collect
 from perceptron_rs.features.hashing import hashed
+from perceptron_rs.float_mode import standard
 
 __all__ = ["Vocabulary"]
 
@@ -32,6 +35,17 @@ class Vocabulary:
     names: dict[str, int]
     n_columns: int
     is_hashed: bool
+
+    def rows(self, tokens: list[object]) -> CsrTriple:
+        """Return the known attributes as the arrays of a CSR matrix: where rows begin, columns, values."""
+        found = None if self.is_hashed else attribute_rows(self.names, tokens)
+        if found is not None:
+            return found
+        with standard():
+            columns, values, ends = self.entries(tokens)
+        data: NDArray[np.generic] = np.ones(len(columns), dtype=np.int8) if values is None else values
+        index = np.int32 if ends[-1] < 1 << 31 else np.int64
+        return ends.astype(index), columns.astype(index, copy=False), data
 
     def entries(
         self, tokens: Iterable[object]

@@ -76,6 +76,10 @@ def word_attributes(
     >>> word_attributes(["Time", "flies"], window=0)[1][:6]
     ['bias', 'w=flies', 'W=flies', 'shape=x', 'first=f', 'suf1=s']
     """
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError(
+            f"words must be a list of strings, got {words!r:.80}; column_attributes takes columns of a file"
+        )
     known = [_of_word(word) for word in words]
     lower = ["<s>"] * window + [word for _, word, _ in known] + ["</s>"] * window
     ends = ["<s>"] * window + [end for _, _, end in known] + ["</s>"] * window

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from perceptron_rs.choices import Analyzer, Norm
-from perceptron_rs.common.options.kinds import FORMATS
-from perceptron_rs.io.files import ExampleFiles
+from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.io.reading import Format, checked_options, reading_of
 from perceptron_rs.io.source import PathLike, Source, paths_of
 from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.training_files import TrainingFiles
+from perceptron_rs.parameters.kinds import FORMATS
+from perceptron_rs.parameters.ranges import Choice, check_value
 
 __all__ = ["open_examples"]
 
@@ -28,9 +30,11 @@ def open_examples(
     delimiter: str | None = None,
     header: bool | None = None,
     missing: Sequence[str] = (),
+    text_columns: Sequence[str] | None = None,
     hash_bits: int | None = None,
     ngrams: tuple[int, int] = (1, 1),
     lowercase: bool = True,
+    strip_accents: Accents = None,
     analyzer: Analyzer = "word",
     stop_words: Literal["english"] | None = None,
     binary: bool = False,
@@ -48,8 +52,9 @@ def open_examples(
     path : str, path-like, or list of them
         Files, read as if they were one; patterns such as ``"part-*.csv.gz"`` and folders name several. gzip,
         bzip2 or xz may have compressed text.
-    format : {"svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", "safetensors"} or None
-        The format; None: what the suffix says.
+    format : str, default=None
+        The format: "svmlight", "csv", "tsv", "lines" (raw text), "fasttext", "vw", "jsonl", "npz", "npy",
+        "parquet" or "safetensors". None: what the suffix says.
     target : str, default=None
         Name of the column of labels in a table, of their key in JSON lines, or of their tensor. None: the
         last column; the keys of Vowpal Wabbit or river, see :doc:`/guide/files`; of tensors ``labels``.
@@ -66,15 +71,22 @@ def open_examples(
         Whether the first line of CSV holds the names of the columns, as for `open_csv`.
     missing : list of str, default=()
         Cells of CSV that stand for a missing value, such as "NA".
+    text_columns : list of str, default=None
+        Columns that hold texts, or keys of JSON lines: their n-grams, as those of text, are hashed beside the
+        other features, to the names "column^n-gram". ``()``: all strings are categories. None: the same, but
+        strings that must be texts raise an error.
     hash_bits : int, default=None
         Hash the names and values of a table or of JSON lines to ``2 ** hash_bits`` columns, as scikit-learn's
         ``FeatureHasher`` does, or the n-grams of a text, as ``HashingVectorizer`` does; from 1 to 30. None:
-        tables are not hashed, and others to 18.
+        tables without texts are not hashed, and others to 18.
     ngrams : tuple of two ints, default=(1, 1)
         Of text, the shortest and the longest n-grams, from 1 to 100: ``ngram_range`` of
         ``HashingVectorizer``.
     lowercase : bool, default=True
         Of text, whether to turn it into lower case.
+    strip_accents : {"ascii", "unicode"} or None, default=None
+        Of text, whether to leave out accents, and with "ascii" also letters that are not of ASCII. Texts in
+        other normal forms of Unicode then have the same words.
     analyzer : {"word", "char", "char_wb"}, default="word"
         Of text, whether n-grams are of words, of characters, or of the characters of each word by itself.
     stop_words : {"english"} or None, default=None
@@ -90,7 +102,8 @@ def open_examples(
     zero_based : bool or "auto", default="auto"
         Whether columns of svmlight text are counted from 0, as for `open_svmlight`.
     multilabel : bool, default=False
-        Whether lines of svmlight text begin with a list of labels, as for `open_svmlight`.
+        Whether examples have lists of labels: ``1,3`` before svmlight text, as for `open_svmlight`, before
+        the tab of raw text and the bar of ``vw``; several ``__label__``; a list in JSON.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -124,8 +137,9 @@ def open_examples(
     from perceptron_rs.io.svmlight.files import check_options
 
     check_options(n_features, zero_based, "ignore")
-    if format not in (None, *FORMATS):
-        raise ValueError(f"format must be one of {(None, *FORMATS)}, got {format!r:.80}")
+    check_value("format", Choice(FORMATS, none=True), format)
+    if not isinstance(labels, str | os.PathLike | None):
+        raise TypeError(f"labels must be the path of a .npy file, got {labels!r:.80}")
     options = checked_options(
         format=format,
         labels=None if labels is None else Path(labels),
@@ -136,21 +150,23 @@ def open_examples(
         delimiter=delimiter,
         header=header,
         missing=missing,
+        text_columns=text_columns,
         hash_bits=hash_bits,
-        ngrams=(ngrams[0], ngrams[1]),
+        ngrams=ngrams,
         lowercase=lowercase,
+        strip_accents=strip_accents,
         analyzer=analyzer,
         stop_words=stop_words,
         binary=binary,
         norm=norm,
         n_features=n_features,
         zero_based="auto" if isinstance(zero_based, str) else bool(zero_based),
-        multilabel=bool(multilabel),
+        multilabel=multilabel,
         max_ratio=max_ratio,
     )
     usual = vars(FileOptions())
     options_set = {name: value for name, value in options.items() if value != usual[name]}
-    files = ExampleFiles(paths_of(path), reading_of(options_set))
+    files = TrainingFiles(paths_of(path), reading_of(options_set))
     if files.is_read_once:
         raise ValueError(f"{files.name} can be read only once; name files")
     return files.opened()

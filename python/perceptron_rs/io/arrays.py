@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.rows.storage import refuse_type
 from perceptron_rs.io.text.compression import unpacked
 from perceptron_rs.io.text.lines import is_pipe, name_of_file
+from perceptron_rs.rows.storage import refuse_type
 
 __all__ = ["load_npy", "matrix_of_file", "read_npy", "read_npz"]
 

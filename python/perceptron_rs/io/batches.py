@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.csr import csr_slice
+from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
 __all__ = [
     "Batch",
@@ -108,7 +108,7 @@ def concatenate_parts(batches: Sequence[Batch]) -> dict[str, list[NDArray[Any]]]
     for name in ("y", "sample_weight", "lengths"):
         if getattr(batches[0], name) is not None:
             found[name] = [getattr(batch, name) for batch in batches]
-    from perceptron_rs.common.targets.labels import of_one_type  # who reads one batch needs none of it
+    from perceptron_rs.targets.labels import of_one_type  # who reads one batch needs none of it
 
     found["y"] = of_one_type(found["y"])
     kinds = {name: np.result_type(*parts) for name, parts in found.items()}

@@ -7,19 +7,25 @@ can tell has no tab. Lines that are no tokens belong to the sentence that they s
 - where tabs separate columns, lines that begin with # and have no tab: comments;
 - in CoNLL-U (ten columns, the first of which is a number, or a line ``# global.columns = ID ...``) every line
   that begins with #, and tokens whose number is a range or has a point: words of several tokens, empty nodes.
+
+A file of one column may hold blanks within its tokens, if it is known that tabs separate columns: then a line
+that begins with # and a blank is a comment.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.text.decoding import line_text
+from perceptron_rs.io.text.lines import refuse_names
 
-__all__ = ["ConllParser", "Sentence", "TokenLayout"]
+__all__ = ["ConllParser", "Sentence", "TokenLayout", "columns_read"]
 
 _DOCSTART = "-DOCSTART-"
-_WIDTH = 10  # of CoNLL-U
+_WIDTH, _FORM, _UPOS = 10, 2, 4  # of CoNLL-U
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word of CoNLL-U, in its first column
 _NO_WORD = re.compile(r"\d+[-.]\d+")
 _GLOBAL_COLUMNS = re.compile(rb"^#\s*global\.columns\s*=\s*ID\b", re.MULTILINE)
@@ -28,14 +34,6 @@ _COLUMNS_OF_TOKEN = re.compile(rb"^(?!#|-DOCSTART-)[^\n]*[^\s][^\n]*$", re.MULTI
 #: The blanks of ASCII alone: a word may hold others.
 _BLANKS = re.compile(r"[ \t\x0b\x0c]+")
 _AROUND = " \t\x0b\x0c"
-
-
-@dataclass(slots=True)
-class Sentence:
-    """The columns of each token; and all lines, with whether each is a token."""
-
-    tokens: list[list[str]] = field(default_factory=list)
-    lines: list[tuple[str, bool]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -48,6 +46,49 @@ class TokenLayout:
     first: str = ""  #: the first column of the token that all others must be like
 
 
+@dataclass(slots=True)
+class Sentence:
+    """The columns of each token; all lines, with whether each is a token; what its file says of all lines."""
+
+    tokens: list[list[str]] = field(default_factory=list)
+    lines: list[tuple[str, bool]] = field(default_factory=list)
+    layout: TokenLayout = field(default_factory=TokenLayout)
+
+
+def columns_read(layout: TokenLayout, tag: int | None, others: Sequence[int]) -> tuple[int, list[int]]:
+    """Return the number of the column of the tag, and those of the columns that attributes are made of.
+
+    Parameters
+    ----------
+    layout : TokenLayout
+        Of a file whose columns are known.
+    tag : int or None
+        The column of the tag, from 1, or from the last one by -1, -2, ... None: the last, and of CoNLL-U
+        that of universal parts of speech.
+    others : sequence of int
+        The other columns, from 1. None of them: all before the tag, and of CoNLL-U the word.
+    """
+    assert layout.columns is not None
+    if tag is None:
+        tag = _UPOS if layout.is_conll_u and layout.columns == _WIDTH else layout.columns
+    elif tag < 0:
+        tag += layout.columns + 1
+    found = list(others) or ([_FORM] if layout.is_conll_u else list(range(1, tag)))
+    if not found:
+        raise OptionsError(
+            "{tag_column} leaves no column before it",
+            "name others with {columns}",
+            values={"tag_column": tag},
+        )
+    if tag in found:
+        raise OptionsError(
+            "column {tag} of {columns} holds the tag",
+            "leave it out there, or name the column of the tag with {tag_column}",
+            tag=tag,
+        )
+    return tag, found
+
+
 class ConllParser:
     """Makes sentences of lines, some lines at a time; ValueError with file and line if they are unsound.
 
@@ -55,12 +96,13 @@ class ConllParser:
     ----------
     name : str
         What errors call the file.
-    expected : str
-        Who wants so many columns, for the error.
-    least : int, default=1
-        How many columns the first token must have at least.
+    refuse : callable, default=None
+        Returns in words what number of columns is needed instead of this one, of the first token; None: it is
+        right.
     keep_lines : bool, default=False
-        Whether to keep the lines themselves.
+        Whether to keep the lines themselves; of several empty ones, each behind the first is a sentence.
+    one_column : bool, default=False
+        Whether a line without a tab is one column, blanks and all.
     layout : TokenLayout, default=None
         What is known of the file already.
     before : int, default=0
@@ -70,53 +112,54 @@ class ConllParser:
     def __init__(
         self,
         name: str,
-        expected: str = "the lines before have",
+        refuse: Callable[[int], str | None] | None = None,
         *,
-        least: int = 1,
         keep_lines: bool = False,
+        one_column: bool = False,
         layout: TokenLayout | None = None,
         before: int = 0,
     ) -> None:
-        self._name, self._expected, self._least = name, expected, least
+        self._name, self._refuse, self._one_column = name, refuse, one_column
         self._keep_lines = keep_lines
         self.layout = TokenLayout() if layout is None else replace(layout)
         self._waiting = b""  # until a line tells the layout
         self.number = before  #: of the last line
-        self._sentence = Sentence()
+        self._sentence = Sentence(layout=self.layout)
 
-    def read(self, text: bytes) -> list[Sentence]:
-        """Return the sentences that end in these lines of `open_text`, also those without a token."""
+    def read(self, text: bytes) -> Iterator[Sentence]:
+        """Give the sentences that end in these lines of `open_text`, also those without a token."""
         if self.layout.tabs is None:
             self._waiting += text
             lines = (found[0] for found in _COLUMNS_OF_TOKEN.finditer(self._waiting))
             telling = next((line for line in lines if line.decode("utf-8", "replace").strip()), None)
             if telling is None:
-                return []
+                return
             self._set_layout(telling)
             text, self._waiting = self._waiting, b""
-        done = []
         for line in text.removesuffix(b"\n").split(b"\n"):
             self.number += 1
             words = line_text(line, self._name, self.number)
             if words.strip():
                 self._add(words)
-            elif self._sentence.tokens or self._sentence.lines:
-                done.append(self._sentence)
-                self._sentence = Sentence()
-        return done
+            elif self._keep_lines or self._sentence.tokens:
+                done, self._sentence = self._sentence, Sentence(layout=self.layout)
+                yield done
 
-    def end(self) -> list[Sentence]:
-        """Return the sentence that no empty line has ended."""
-        if self.layout.tabs is None and self._waiting.strip():
-            self._set_layout(next(line for line in self._waiting.splitlines() if line.strip()))
+    def end(self) -> Iterator[Sentence]:
+        """Give the sentence that no empty line has ended."""
+        if self.layout.tabs is None and self._waiting:
+            self._set_layout(next((line for line in self._waiting.splitlines() if line.strip()), b""))
             text, self._waiting = self._waiting, b""
-            return self.read(text.rstrip(b"\n") + b"\n\n")
-        last, self._sentence = self._sentence, Sentence()
-        return [last] if last.tokens or last.lines else []
+            yield from self.read(text)
+        last, self._sentence = self._sentence, Sentence(layout=self.layout)
+        if last.tokens or last.lines:
+            yield last
 
     def _set_layout(self, line: bytes) -> None:
         cells = line.split(b"\t")
-        self.layout.tabs = len(cells) > 1
+        self.layout.tabs = len(cells) > 1 or self._one_column
+        if self._one_column and len(cells) == 1:
+            self.layout.columns = 1
         self.layout.is_conll_u = self.layout.tabs and (
             (len(cells) == _WIDTH and _NUMBER.fullmatch(cells[0]) is not None)
             or _GLOBAL_COLUMNS.search(self._waiting) is not None
@@ -138,22 +181,22 @@ class ConllParser:
             return True
         if self.layout.is_conll_u:
             return first.startswith("#") or _NO_WORD.fullmatch(first) is not None
-        is_comment = len(token) == 1 and first.startswith("#")
-        return is_comment and self.layout.tabs is True and self.layout.columns != 1
+        is_comment = len(token) == 1 and first.startswith("# " if self.layout.columns == 1 else "#")
+        return is_comment and self.layout.tabs is True
 
     def _check(self, token: list[str]) -> None:
         place, layout = f"{self._name}: line {self.number}", self.layout
+        if not layout.first:
+            needed = None if self._refuse is None else self._refuse(len(token))
+            if needed is not None and layout.columns is None:
+                raise ValueError(f"{place} has {len(token)} columns, but {needed}{_about_comments(token[0])}")
+            refuse_names(token, place, self.number)
+            layout.first = token[0]
         if layout.columns is None:
-            layout.columns, layout.first = len(token), token[0]
-            if len(token) < self._least:
-                raise ValueError(
-                    f"{place} has {len(token)} columns, but {self._expected} {self._least}"
-                    f"{_about_comments(token[0])}"
-                )
-            self._expected = "the lines before have"
+            layout.columns = len(token)
         if len(token) != layout.columns:
             raise ValueError(
-                f"{place} has {len(token)} columns, but {self._expected} {layout.columns}; "
+                f"{place} has {len(token)} columns, but the lines before have {layout.columns}; "
                 f"give each token the same number, and put an empty line between sentences"
                 f"{_about_comments(token[0], layout.first)}"
             )

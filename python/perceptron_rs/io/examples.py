@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike, kind_of_values
-from perceptron_rs.common.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import ArgumentError, about
+from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
 __all__ = [
     "NOT_WHOLE",
@@ -23,7 +23,7 @@ __all__ = [
     "joined",
     "read_labels",
     "refuse_share",
-    "same_columns",
+    "same_labels",
     "whole_labels",
 ]
 
@@ -149,36 +149,20 @@ def whole_labels(y: NDArray[np.generic], where: str) -> NDArray[np.generic]:
     return y
 
 
-def same_columns(name: str, data: Examples, other_name: str, other: Examples) -> None:
-    """Raise ValueError unless the columns of two files are alike, by name, and so their labels, by kind."""
+def same_labels(name: str, data: Examples, other_name: str, other: Examples) -> None:
+    """Raise ValueError unless the labels of two files are of one kind."""
     expected, found = (
         "missing" if each.y is None else kind_of_values(each.y.dtype) for each in (data, other)
     )
     if found != expected:
         both = f"{name}: " if name == other_name else f"{name} and {other_name}: "
         raise ArgumentError(f"some labels are {expected}, and others are {found}", place=both)
-    names, others = ((d.names or (d.hashed[0] if d.hashed else None)) for d in (data, other))
-    if names != others:
-        raise ArgumentError(
-            "its columns are {others}, but those of {first} are {names}",
-            "name those to use with {columns} and {target}",
-            place=f"{other_name}: ",
-            others=_name_text(others),
-            first=name,
-            names=_name_text(names),
-        )
-
-
-def _name_text(names: tuple[str, ...] | None) -> str:
-    if names is None:
-        return "without names"
-    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
 
 
 def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     """Return the examples of several files as those of one; they have the same columns."""
     first = parts[0]
-    from perceptron_rs.common.targets.labels import joined_labels  # which imports scikit-learn
+    from perceptron_rs.targets.labels import joined_labels  # which imports scikit-learn
 
     y = None if first.y is None else joined_labels([part.labels for part in parts])
     if any(part.weights is not None for part in parts):

@@ -1,32 +1,30 @@
-"""Files of examples in any format: whole, part by part, or as a stream. All readers of them are here."""
+"""Files of examples in any format, read whole or part by part. All readers of them are here."""
 
 from __future__ import annotations
 
 import io
-import re
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from perceptron_rs.errors import ArgumentError, OptionsError, about
+from perceptron_rs.features.categories import Categories
 from perceptron_rs.io.examples import (
     Examples,
-    held_out,
-    is_held_out,
     joined,
     read_labels,
-    same_columns,
+    same_labels,
     whole_labels,
 )
-from perceptron_rs.io.formats import lines_of, of_tables, read_svmlight, read_tensors
+from perceptron_rs.io.formats import TableRows, lines_of, read_svmlight, read_tensors
 from perceptron_rs.io.reading import (
     HASHED,
-    TABLES,
+    RAW,
     TEXT_TABLES,
     TEXTS,
     USUAL_BITS,
@@ -34,22 +32,22 @@ from perceptron_rs.io.reading import (
     format_of,
     wrong_width,
 )
-from perceptron_rs.io.source import Batch, Source
-from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, labels_in, tidy_labels
+from perceptron_rs.io.source import borders
+from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, tidy_labels
 from perceptron_rs.io.text.compression import MAX_RATIO, unpacked
 from perceptron_rs.io.text.decoding import check_utf8, open_text
 from perceptron_rs.io.text.lines import (
     check_files,
-    is_pipe,
     is_read_once,
     name_of_file,
     names_of,
+    pieces,
+    readable,
     text_blocks,
 )
 
 if TYPE_CHECKING:
     from perceptron_rs.io.tables.delimited import Records
-    from perceptron_rs.io.tables.layout import Layout
 
 __all__ = ["Bad", "Check", "ExampleFiles"]
 
@@ -60,8 +58,8 @@ Check: TypeAlias = Callable[[Examples], None]
 Bad: TypeAlias = Callable[[ValueError, str, str], None]
 
 _NO_ROWS = np.zeros((0, 0))
-#: What does not change the examples that are read.
-_NOT_ABOUT_VALUES = ("threads", "max_ratio", "classes", "ngrams_of", "given")
+#: Examples that are answered at once; the bits of a score do not depend on it.
+_FEW = 8192
 
 
 class ExampleFiles:
@@ -73,23 +71,20 @@ class ExampleFiles:
         Their names; or what is open, such as a pipe.
     reading : Reading
         The options.
-    holdout : float or None, default=None
-        The share of the examples that a stream leaves out.
     """
 
-    def __init__(self, files: Sequence[Any], reading: Reading, holdout: float | None = None) -> None:
-        self.files, self.reading, self.holdout = tuple(files), reading, holdout
+    def __init__(self, files: Sequence[Any], reading: Reading) -> None:
+        self.files, self.reading = tuple(files), reading
         self.form, self.name = format_of(self.files, reading), names_of(self.files)
-        if self.form == "lines":
-            reading.text()  # raises an error before anything is read
-        if self.form in HASHED and reading.hash_bits is None:
+        is_hashed = self.form in HASHED or reading.text_columns
+        if is_hashed and reading.hash_bits is None:
             self.reading = replace(reading, hash_bits=USUAL_BITS)
-        #: Number of the examples that are learnt from; None, as long as no pass has come to their end.
-        self.rows: int | None = None
+        if self.reading.hash_bits is not None:
+            reading.text()  # raises an error before anything is read
+            if reading.with_labels and reading.classes is None and reading.text_columns != ():
+                self.reading = replace(self.reading, categories=Categories())
         #: What was read last, without its rows.
         self.last = Examples(_NO_ROWS)
-        self._asks_base = self._holds_zero = False
-        self._left_out: Examples | None = None
 
     @property
     def is_read_once(self) -> bool:
@@ -115,25 +110,16 @@ class ExampleFiles:
                     f"{reading.labels or self.name}: {len(data.y)} labels for the {n} examples of {self.name}"
                 )
         self.last = replace(data, rows=_NO_ROWS, y=None, weights=None)
-        return data
-
-    def learnt(self, fit: Any = None) -> Examples:
-        """Read all examples, and return those that are not held out; ``fit`` is a scaler, as for `source`."""
-        data = self.whole()
-        held = held_out(len(data), self.holdout)
-        if fit is not None:
-            fit.add(data.X if held is None else data.X[~held])
-            self.reading = replace(self.reading, scale=fit.scale())
-            data = replace(data, rows=self.reading.scale.applied(data.rows))
-        if held is not None:
-            self._left_out, data = data.chosen(held), data.chosen(~held)
-        self.rows = len(data)
+        self._judge_categories()
         return data
 
     def _read_several(self) -> Examples:
         reading = self.reading
         if self.form == "svmlight" and reading.with_labels and (reading.multilabel or not self.is_read_once):
             return self._listed(read_svmlight(self.files, reading))
+        if self.reading.multilabel and self.reading.list_labels is None and reading.with_labels:
+            self._find_labels()
+            reading = self.reading
         if self.form in TEXT_TABLES or reading.asks_labels(self.form):
             if self.is_read_once:
                 raise OptionsError(
@@ -152,7 +138,8 @@ class ExampleFiles:
                     continue  # one of several may be empty, as parts of a table that many processes write
                 parts.append(part)
                 names.append(name_of_file(file))
-                same_columns(names[0], parts[0], names[-1], parts[-1])
+                reading = _after_first(reading, names[0], parts[0])
+                same_labels(names[0], parts[0], names[-1], parts[-1])
             if not parts:
                 raise ValueError(f"{self.name}: contains no examples")
             texts = {name for part in parts for name in (part.hashed[1] if part.hashed else ())}
@@ -175,15 +162,14 @@ class ExampleFiles:
             if is_read_once([file]):
                 with io.BufferedReader(unpacked(file, reading.max_ratio or MAX_RATIO, name=name)) as opened:
                     found = opened.read()
-            return next(of_tables(name, reading, [whole_table(found)]))
+            table = whole_table(found)
+            return TableRows(name, reading, table.schema, lambda: table.slice(0, 1)).part(1, table)
         if form in TEXT_TABLES:
-            from perceptron_rs.io.tables.columns import room_for_arrow
             from perceptron_rs.io.tables.tables import CsvLines
 
             lines = CsvLines(name, form, reading)
             blocks = text_blocks(file, max_ratio=reading.max_ratio, records=lines.records)
-            with room_for_arrow(file if isinstance(file, str) else b""):
-                return lines.whole(text for _, text in blocks)
+            return lines.whole(text for _, text in blocks)
         if form == "svmlight" and reading.with_labels and (reading.multilabel or not is_read_once([file])):
             return self._listed(read_svmlight([file], reading))
         ratio = reading.max_ratio or MAX_RATIO
@@ -191,25 +177,37 @@ class ExampleFiles:
             whole = text.read()  # all of it is one block
         if not whole:
             return Examples(np.zeros((0, reading.n_features or 0)))
-        return lines_of(self.form, name, reading).part(1, whole)
+        return self._listed(lines_of(self.form, name, reading).part(1, whole))
 
     def _listed(self, data: Examples) -> Examples:
         """Return examples with a matrix for lists of labels, and note what its columns stand for."""
         if not self.reading.multilabel:
             return data
-        lists = data.labels.tolist()
+        if data.y is None or data.y.ndim == 2:
+            return data
+        lists = data.y.tolist()
         if self.reading.list_labels is None:
-            self.reading = replace(self.reading, list_labels=tidy_labels(all_labels(lists)))
+            self._keep_labels(lists)
         assert self.reading.list_labels is not None
-        return replace(data, y=as_matrix(lists, self.reading.list_labels, self.name))
+        known = self.reading.list_labels
+        written = tuple(map(str, known)) if self._are_written else known
+        return replace(data, y=as_matrix(lists, written, self.name))
 
-    def target(self, data: Examples) -> Any:
-        """Return the labels of examples as ``fit`` takes them."""
-        if not self.reading.multilabel:
-            return data.labels
-        from perceptron_rs.common.targets.label_sets import LabelSets
+    @property
+    def _are_written(self) -> bool:
+        """Whether labels of lists are read as they are written, whatever they are."""
+        return self.form in (*RAW, "vw")
 
-        return replace(LabelSets.of_indicator(data.labels), classes=np.array(self.reading.list_labels))
+    def _keep_labels(self, lists: Iterable[tuple[Any, ...]]) -> None:
+        """Know all labels of lists, in their order: numbers, if all of them are."""
+        labels = all_labels(lists)
+        if self._are_written:
+            from perceptron_rs.io.hashed.raw_text import kind_of_labels
+
+            labels = tuple(sorted(map(int, labels))) if kind_of_labels(labels) == "i" else labels
+        elif self.form == "svmlight" and not self.reading.as_written:
+            labels = tidy_labels(labels)
+        self.reading = replace(self.reading, list_labels=labels)
 
     def _find_labels(self) -> None:
         """Find the labels of lists, by a pass."""
@@ -219,17 +217,24 @@ class ExampleFiles:
                 "say the labels with {classes}, or name a file",
                 name=self.name,
             )
-        texts = (text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=False) for file in self.files)
-        labels = labels_in(texts, map(name_of_file, self.files))
-        found = labels if self.reading.as_written else tidy_labels(labels)
-        self.reading = replace(self.reading, list_labels=found)
+        self._keep_labels(self._written_labels())
+
+    def _written_labels(self) -> Iterator[tuple[Any, ...]]:
+        """Give the labels of each example as they are written, by a pass."""
+        for file in self.files:
+            with about(name_of_file(file)):
+                lines: Any = lines_of(self.form, name_of_file(file), self.reading)
+                is_checked = self.form != "svmlight"
+                for block in text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=is_checked):
+                    yield from lines.lists(*block)
 
     def _with_kinds(self, reading: Reading) -> Reading:
         """Return the options with what labels are and which columns to hash hold text: all cells say it."""
-        if self.form == "lines":
-            from perceptron_rs.io.raw_text import kind_of_files
+        if self._are_written:
+            from perceptron_rs.io.hashed.raw_text import kind_of_labels
 
-            return replace(reading, label_kind=kind_of_files(self.files, reading.max_ratio))
+            labels = (label for labels in self._written_labels() for label in labels)
+            return replace(reading, label_kind=kind_of_labels(labels))
         from perceptron_rs.io.tables.tables import CsvLines, kinds_of
 
         def records(file: object, lines: CsvLines) -> Iterator[bytes]:
@@ -252,15 +257,17 @@ class ExampleFiles:
         A model says how wide they are. If nothing says whether columns count from 0, all must be read to
         know. Where examples ``may_wait`` for later ones to be read, svmlight text is parsed on threads.
 
-        What ``check`` or a reader of text cannot take is told to ``bad``, line by line, or row by row, when
-        the examples before it have been given.
+        What ``check`` or a reader cannot take is told to ``bad``, line by line, or row by row, when the
+        examples before it have been given; without it, it raises an error then. ``check`` gets few examples
+        at a time.
         """
         unknown = self.form == "svmlight" and self.reading.zero_based == "auto"
         if unknown and self.is_read_once:
-            self._wait_for_all(needs_answers=bad is not None)
+            self._wait_for_all(needs_answers=check is not None and self.reading.with_labels)
         in_parts = self.form == "parquet" and not self.is_read_once
         if not (self.form in TEXTS or in_parts) or unknown or self.reading.labels is not None:
-            yield from self._taken(self.whole(), self.name, check, bad)
+            whole = self.whole()
+            yield from self._checked_rows(whole, self.name, check, bad) if check is not None else (whole,)
             return
         check_files(self.files)
         first = None
@@ -270,7 +277,8 @@ class ExampleFiles:
             for data in found:
                 if len(data):
                     first = first or (name, data)
-                    same_columns(*first, name, data)
+                    self.reading = _after_first(self.reading, *first)
+                    same_labels(*first, name, data)
                     self.last = replace(data, rows=_NO_ROWS, y=None, weights=None)
                     yield data
         if first is None:
@@ -294,14 +302,15 @@ class ExampleFiles:
 
     def _tables(self, file: Any, check: Check | None, bad: Bad | None) -> Iterator[Examples]:
         """Give the examples of a Parquet file, some at a time."""
-        from perceptron_rs.io.tables.columns import room_for_arrow
         from perceptron_rs.io.tables.tables import table_file
 
-        name, row = name_of_file(file), 1
-        with about(name), room_for_arrow():
-            for part in of_tables(name, self.reading, table_file(file)):
-                yield from self._taken(self._checked(part, name), name, check, bad, row)
-                row += len(part)
+        name, first = name_of_file(file), 1
+        with about(name):
+            tables = table_file(file)
+            rows = TableRows(name, self.reading, tables.schema, tables.first)
+            for table in tables.parts(rows.layout.used):
+                yield from self._checked_rows(table, name, check, bad, rows.part, first)
+                first += table.num_rows
 
     def _texts(
         self, file: object, may_wait: bool, check: Check | None, bad: Bad | None
@@ -310,85 +319,80 @@ class ExampleFiles:
         name, reading = name_of_file(file), self.reading
         lines = lines_of(self.form, name, reading)
         records: Records | None = getattr(lines, "records", None)
+        # The parser of svmlight text looks at every byte.
+        is_checked = self.form != "svmlight" and bad is None
+        blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
 
         def part(block: tuple[int, bytes]) -> Examples:
             with about(name):
+                if bad is not None:
+                    check_utf8(block[1], name, block[0] - 1)
                 data = self._checked(lines.part(*block), name)
                 if check is not None and len(data):
                     check(data)
                 return data
 
-        def without_bad(number: int, text: bytes) -> Iterator[Examples]:
-            """Give the examples of what can be read, and tell of each line that cannot."""
+        def halves(block: tuple[int, bytes]) -> list[tuple[int, bytes]]:
             nonlocal lines
-            try:
-                with about(name):
-                    check_utf8(text, name, number - 1)
-                data = part((number, text))
-            except ValueError as error:
-                ends = (
-                    [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
-                    if records is None
-                    else records.ends(text)
-                )
-                if len(ends) < 2:
-                    assert bad is not None
-                    bad(error, name, f"line {number}")
-                    return
-            else:
-                yield data
-                return
-            if number == 1:
+            if block[0] == 1:
                 lines = lines_of(self.form, name, reading)  # it has seen the header
-            half = len(ends) // 2
-            yield from without_bad(number, text[: ends[half - 1]])
-            yield from without_bad(number + half, text[ends[half - 1] :])
+            return pieces(*block, records=records)
 
-        # The parser of svmlight text looks at every byte.
-        is_checked = self.form != "svmlight" and bad is None
-        blocks = text_blocks(file, max_ratio=reading.max_ratio, is_checked=is_checked, records=records)
-        if bad is not None:
-            found: Iterator[Examples] = (data for block in blocks for data in without_bad(*block))
-        elif (
-            may_wait and self.form == "svmlight" and (reading.with_labels or reading.labelled is not None)
-        ):  # others learn from the first lines
-            from perceptron_rs.io.threads import in_order
-
-            found = in_order(part, blocks)
-        else:
-            found = map(part, blocks)
         with closing(blocks):
-            yield from found
+            if check is not None:
+                few = (piece for block in blocks for piece in pieces(*block, _FEW, records))
+                yield from chain.from_iterable(
+                    readable(block, part, halves, _told(bad, name, "line")) for block in few
+                )
+            elif (
+                may_wait and self.form == "svmlight" and (reading.with_labels or reading.labelled is not None)
+            ):  # others learn from the first lines
+                from perceptron_rs.io.text.threads import in_order
 
-    def _taken(
-        self, data: Examples, name: str, check: Check | None, bad: Bad | None, row: int = 1
+                yield from in_order(part, blocks)
+            else:
+                yield from map(part, blocks)
+
+    def _checked_rows(
+        self,
+        rows: Any,
+        name: str,
+        check: Check | None,
+        bad: Bad | None,
+        read: Callable[[int, Any], Examples] | None = None,
+        first: int = 1,
     ) -> Iterator[Examples]:
-        """Give the rows that ``check`` can take, and tell of each other one; the first is ``row``."""
-        try:
+        """Give the rows of examples, or of a table that is to be read, that can be taken."""
+
+        def part(piece: tuple[int, Any]) -> Examples:
             with about(name):
+                data = piece[1] if read is None else self._checked(read(*piece), name)
                 if check is not None and len(data):
                     check(data)
-        except ValueError as error:
-            if bad is None:
-                raise
-            if len(data) == 1:
-                bad(error, name, f"row {row}")
-                return
-        else:
-            yield data
+                return data
+
+        def cut(piece: tuple[int, Any], most: int | None = None) -> list[tuple[int, Any]]:
+            number, found = piece
+            n = len(found) if read is None else found.num_rows
+            ends = borders(n, most or max(1, (n + 1) // 2))
+            return [
+                (number + a, found.part(a, b) if read is None else found.slice(a, b - a)) for a, b in ends
+            ]
+
+        if check is None:
+            yield part((first, rows))
             return
-        half = len(data) // 2
-        yield from self._taken(data.part(0, half), name, check, bad, row)
-        yield from self._taken(data.part(half, len(data)), name, check, bad, row + half)
+        for piece in cut((first, rows), _FEW):
+            yield from readable(piece, part, cut, _told(bad, name, "row"))
 
     def _checked(self, data: Examples, name: str) -> Examples:
         """Return examples with tidy labels, scaled as the model's; ValueError if they are not as wanted."""
         reading = self.reading
         if len(data.shape) != 2:
             raise ValueError(f"{name}: contains no examples")
-        if reading.n_features is not None and data.shape[1] != reading.n_features:
+        if reading.n_features not in (None, data.shape[1]) and not reading.in_blocks:
             raise wrong_width(name, data.shape[1], reading)
-        if reading.scale is not None:
+        if reading.scale is not None and not reading.is_weighed:
             data = replace(data, rows=reading.scale.applied(data.rows))
         if data.y is None or (not reading.with_labels and reading.labels is None):
             if reading.with_labels and len(data):
@@ -403,155 +407,36 @@ class ExampleFiles:
             return data
         return replace(data, y=whole_labels(np.asarray(data.y), str(reading.labels or name)))
 
-    # ---- as a stream
-
-    @property
-    def zero_based(self) -> bool | None:
-        """Whether the columns count from 0, once all were read; None of other formats than svmlight."""
-        if self.form != "svmlight":
-            return None
-        if self._asks_base:
-            return self._holds_zero
-        known = self.reading.zero_based
-        return self.last.zero_based if isinstance(known, str) else known
-
-    def source(self, fit: object = None) -> Source:
-        """Return the examples for ``fit_stream``, but those that are held out.
-
-        ``fit`` is a scaler, with the methods ``add(X)`` and ``scale()``, that a first pass fits.
-        """
-        own = self.reading
-        strings = own.asks_strings(self.form)
-        needs_more = strings or fit is not None or self.holdout is not None
-        if self.is_read_once and (needs_more or own.asks_labels(self.form)):
-            raise OptionsError(
-                "{name} can be read only once, but {scale}, {holdout}, the strings of a hashed table and "
-                "whether all labels are integers take a pass of their own",
-                "name a file" if needs_more else "say the labels with {classes}, or name a file",
-                name=self.name,
+    def _judge_categories(self) -> None:
+        """Say which strings are hashed and seem to be no categories; refuse what must be texts."""
+        categories, self.reading = self.reading.categories, replace(self.reading, categories=None)
+        for name, value, kind in categories.odd() if categories is not None else ():
+            is_refused = kind.is_refused and self.reading.text_columns is None
+            error = ArgumentError(
+                f"{{column!r}} holds {kind.what}: {{value!r:.60}}",
+                kind.remedy + ("; or, if they are categories, set {text_columns=()}" if is_refused else ""),
+                place=f"{self.name}: ",
+                settings={"text_columns": [name], "drop": [name]},
+                column=name,
+                value=value,
             )
-        check_files(self.files)
-        if own.multilabel and own.list_labels is None:
-            self._find_labels()
-            own = self.reading
-        self._asks_base = self.form == "svmlight" and own.zero_based == "auto"
-        width = own.n_features  # of what is read, one more where columns are counted as if from 0
-        if self._asks_base:
-            self.reading = replace(own, zero_based=True, n_features=None)
-        if strings and self.form in TEXT_TABLES:
-            self.reading = self._with_kinds(self.reading)
-            strings = False
-        if strings or fit is not None:
-            self._first_pass(fit, width)
-        bits = self.reading.hash_bits
-        return Source(
-            batches=self._batches,
-            n_features=width or self.reading.n_features or (None if bits is None else 1 << bits),
-            labels=self.reading.list_labels,
-            is_shifted=None if self._asks_base else False,
-            files=() if any(map(is_pipe, self.files)) else tuple(map(Path, self.files)),
-            again=not self.is_read_once,
-            reading=self._how(),
-            name=self.name,
-        )
+            if is_refused:
+                raise error
+            warnings.warn(UserWarning(error), stacklevel=1)
 
-    def _how(self) -> str:
-        """Return how they are read: what is not as usual, so that errors show what has changed."""
-        how = vars(self.reading) | {"holdout": self.holdout}
-        usual = vars(Reading()) | {"holdout": None}
-        return ", ".join(
-            f"{name}={value!r}"
-            for name, value in how.items()
-            if name not in _NOT_ABOUT_VALUES and value != usual[name]
-        )
 
-    def opened(self) -> Source:
-        """Return the examples for ``fit_stream``, with the names of the columns of the first file."""
-        if self.form not in TABLES:
-            return self.source()
-        if self.reading.columns is not None and self.reading.drop:
-            raise ArgumentError(
-                "{columns} says which columns are features, so {drop} has no effect", "leave one out"
-            )
-        names = self._names()
-        if names is not None:  # those of other files may come in another order
-            self.reading = replace(self.reading, columns=names, drop=())
-        return replace(self.source(), feature_names=names)
+def _told(bad: Bad | None, name: str, unit: str) -> Callable[[ValueError, tuple[int, object]], None]:
+    """Return what tells ``bad`` of a line or a row of a file, or raises the error."""
 
-    def _names(self) -> tuple[str, ...] | None:
-        """Return the names of the columns of the first file that has any; its header is read, and no more."""
-        reading, layout = self.reading, None
-        check_files(self.files)
-        for file in self.files:
-            with about(name_of_file(file)):
-                layout = self._layout(file)
-            if layout is not None:
-                is_named = reading.header is not False and reading.hash_bits is None
-                return layout.names if is_named else None
-        raise ValueError(f"{self.name}: contains no examples")
+    def tell(error: ValueError, piece: tuple[int, object]) -> None:
+        if bad is None:
+            raise error
+        bad(error, name, f"{unit} {piece[0]}")
 
-    def _layout(self, file: Any) -> Layout | None:
-        """Return which columns of a table are what; None if no line of it is there."""
-        from perceptron_rs.io.tables.tables import CsvLines, table_file
+    return tell
 
-        if self.form == "parquet":
-            return table_file(file).layout(name_of_file(file), self.reading)
-        lines = CsvLines(name_of_file(file), self.form, self.reading)
-        with closing(text_blocks(file, max_ratio=self.reading.max_ratio, records=lines.records)) as blocks:
-            next((found for _, text in blocks if (found := lines.after_header(text)) is not None), None)
-        return lines.layout
 
-    def came_from(self, rows: int, *, holds_zero: bool) -> None:
-        """Take what a cache knows of all examples: perhaps only the beginning of the files was read."""
-        self.rows, self._holds_zero = rows, holds_zero
-
-    def left_out(self, n_features: int) -> Iterator[Examples]:
-        """Give the examples that were not learnt from, once; by now it is known how columns are counted."""
-        if self._left_out is not None:
-            data, self._left_out = self._left_out, None
-            return iter([data])
-        self._settle(n_features)
-        return self._streamed(held=True)
-
-    def _batches(self) -> Iterator[Batch]:
-        rows = 0
-        for data in self._streamed(held=False):
-            rows += len(data)
-            yield Batch(data.X, data.y, data.weights)
-        self.rows, self.reading = rows, replace(self.reading, ngrams_of=None)  # they have all been told once
-
-    def _streamed(self, *, held: bool) -> Iterator[Examples]:
-        number = 0
-        if self.reading.asks_labels(self.form):
-            self.reading = self._with_kinds(self.reading)
-        for data in self.parts(may_wait=True):
-            if self._asks_base and not self._holds_zero:
-                self._holds_zero = bool((data.rows.indices == 0).any())
-            first, number = number, number + len(data)
-            if self.holdout is None:
-                yield data
-                continue
-            chosen = is_held_out(first, number, self.holdout) == held
-            if chosen.any():
-                yield data.chosen(chosen)
-
-    def _settle(self, n_features: int) -> None:
-        """Read on with columns that are counted as by the model."""
-        if self._asks_base:
-            self.reading = replace(self.reading, zero_based=self._holds_zero)
-        self.reading, self._asks_base = replace(self.reading, n_features=n_features), False
-
-    def _first_pass(self, fit: Any, n_features: int | None) -> None:
-        """Find the strings of a table, the width of text and the numbers of a scaler."""
-        texts: dict[str, None] = {}
-        if self.form == "svmlight" and self.reading.n_features is None:
-            width = max((data.shape[1] for data in self._streamed(held=False)), default=1)
-            self._settle(n_features or width - (self._asks_base and not self._holds_zero))
-        for data in self._streamed(held=False):
-            texts |= dict.fromkeys(data.hashed[1] if data.hashed else ())
-            if fit is not None:
-                fit.add(data.X)
-        if self.reading.hash_bits is not None and not self.reading.texts:
-            self.reading = replace(self.reading, texts=tuple(texts))
-        if fit is not None:
-            self.reading = replace(self.reading, scale=fit.scale())
+def _after_first(reading: Reading, name: str, first: Examples) -> Reading:
+    """Return how files are read after the first of several."""
+    columns = first.names or (first.hashed[0] if first.hashed else None)
+    return reading if columns is None else replace(reading, first=(name, columns))

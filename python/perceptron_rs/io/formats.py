@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.io.reading import Reading, wrong_width
+from perceptron_rs.io.reading import RAW, Reading, wrong_width
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 
-__all__ = ["Lines", "lines_of", "of_tables", "read_svmlight", "read_tensors"]
+__all__ = ["Lines", "TableRows", "lines_of", "read_svmlight", "read_tensors"]
 
 
 class Lines(Protocol):
@@ -31,36 +31,45 @@ def lines_of(form: str, name: str, reading: Reading) -> Lines:
 
         return SvmlightText(name, reading)
     if form == "jsonl":
-        from perceptron_rs.io.json_lines import JsonLines
+        from perceptron_rs.io.hashed.json_lines import JsonLines
 
         return JsonLines(name, reading)
-    if form == "lines":
-        from perceptron_rs.io.raw_text import RawText
+    if form == "vw":
+        from perceptron_rs.io.hashed.vw_lines import VwLines
 
-        return RawText(name, reading)
+        return VwLines(name, reading)
+    if form in RAW:
+        from perceptron_rs.io.hashed.raw_text import FastText, RawText
+
+        return (RawText if form == "lines" else FastText)(name, reading)
     from perceptron_rs.io.tables.tables import CsvLines
 
     return CsvLines(name, form, reading)
 
 
-def of_tables(name: str, reading: Reading, tables: Any) -> Iterator[Examples]:
-    """Give the examples of a Parquet file: of some rows at a time, or of tables that have been read."""
-    from perceptron_rs.io.tables.layout import layout_of, located
+class TableRows:
+    """Makes examples of rows of a Parquet file; ``first`` returns one that tells how long lists are."""
 
-    is_read = isinstance(tables, list)
-    schema = tables[0].schema if is_read else tables.schema
-    first = (lambda: tables[0].slice(0, 1)) if is_read else tables.first
-    layout, rows, bits = layout_of(schema, name, reading, first=first), 0, reading.hash_bits
-    with located(name, lambda: rows):
-        parts: Iterable[Any] = tables if is_read else tables.parts(layout.used)
-        for part in parts:
-            X, y, weights, _ = layout.batch(part, hash_bits=bits, is_labelled=reading.with_labels)
-            if bits is None:
-                yield Examples(X, y, weights, layout.names)
-            else:
-                names = tuple(feature.name for feature in layout.features)
-                yield Examples(X, y, weights, hashed=(names, layout.texts(part.schema)))
-            rows += part.num_rows
+    def __init__(self, name: str, reading: Reading, schema: Any, first: Callable[[], Any]) -> None:
+        from perceptron_rs.io.tables.layout import layout_of
+
+        self._name, self._reading = name, reading
+        self.layout = layout_of(schema, name, reading, first=first)
+        self._hasher = None if reading.hash_bits is None else reading.hasher("parquet")
+
+    def part(self, first: int, table: Any) -> Examples:
+        """Return the examples in some rows, the first of which has this number."""
+        from perceptron_rs.io.tables.layout import located
+
+        layout, hasher = self.layout, self._hasher
+        with located(self._name, lambda: first - 1):
+            if hasher is None:
+                layout.refuse_strings(table)
+            X, y, weights, _ = layout.batch(table, hasher=hasher, is_labelled=self._reading.with_labels)
+        if hasher is None:
+            return Examples(X, y, weights, layout.names)
+        names = tuple(feature.name for feature in layout.features)
+        return Examples(X, y, weights, hashed=(names, layout.strings(table.schema)))
 
 
 def read_tensors(file: Any, reading: Reading) -> Examples:

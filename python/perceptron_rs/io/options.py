@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from perceptron_rs.choices import Analyzer, Norm, words
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import add_options, options, parameter
-from perceptron_rs.common.options.kinds import FORMATS, parsed
-from perceptron_rs.common.options.ranges import Choice, Other, Range
+from perceptron_rs.choices import Accents, Analyzer, Norm, words
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.groups import add_options, options, parameter
+from perceptron_rs.parameters.kinds import FORMATS, parsed
+from perceptron_rs.parameters.ranges import Choice, Other, Range
 
 __all__ = ["FileOptions", "add_examples", "add_max_ratio"]
 
@@ -33,6 +33,11 @@ def _norm(text: str) -> Norm:
     if text not in ("l1", "l2"):
         raise ArgumentTypeError(f"must be l1, l2 or none, got {text!r}")
     return "l1" if text == "l1" else "l2"
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas; "none": no column holds texts."""
+    return () if text == "none" else kinds.names(text)
 
 
 _AS_TRAINED = "as in the training"
@@ -98,12 +103,21 @@ class FileOptions:
         default="empty cells always do",
         of_model=_AS_TRAINED,
     )
+    #: None: nobody has said it, so what looks like texts is refused.
+    text_columns: tuple[str, ...] | None = parameter(
+        None,
+        parsed(_texts, "NAME,..."),
+        "columns of a table, or keys of JSON lines, that hold texts, whose n-grams are hashed beside "
+        "the other features; none: all strings are categories",
+        default="none, but what looks like texts is refused",
+        of_model=False,
+    )
     #: None: columns are taken as they are.
     hash_bits: int | None = parameter(
         None,
         parsed(kinds.BITS, "B"),
         "hash n-grams, or names and values, to 2^B columns, as scikit-learn does",
-        default="18 with --text and JSON lines",
+        default="18 with --text, --text-columns and JSON lines",
         of_model=False,
     )
     #: Of text; these are the options of ``HashingVectorizer``.
@@ -116,6 +130,13 @@ class FileOptions:
     )
     lowercase: bool = parameter(
         True, kinds.SWITCH, "turn text into lower case", default="yes", of_model=False
+    )
+    strip_accents: Accents = parameter(
+        None,
+        Choice(("ascii", "unicode")),
+        "leave out accents of text, and what is like them; ascii: also letters that are not of ASCII",
+        default="none",
+        of_model=False,
     )
     analyzer: Analyzer = parameter(
         "word",
@@ -151,7 +172,8 @@ class FileOptions:
     multilabel: bool = parameter(
         False,
         kinds.SWITCH,
-        "lines of svmlight text begin with a list of labels, such as 1,3, which may be missing",
+        "examples have lists of labels: 1,3 before svmlight text, the tab of raw text or the bar of vw, "
+        "several __label__, or a list in JSON; they may be empty",
         default="one label",
         of_model=_AS_TRAINED,
     )

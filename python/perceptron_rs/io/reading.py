@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.options.kinds import BITS, RATIO, is_delimiter
-from perceptron_rs.common.options.ranges import check_value
+from perceptron_rs.array_likes import ArrayLike, n_dimensions
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.io.options import FileOptions
-from perceptron_rs.io.text.compression import SUFFIXES as PACKED
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
+from perceptron_rs.io.text.paths import PACKED, SUFFIXES
+from perceptron_rs.parameters.kinds import BITS, RATIO, is_delimiter
+from perceptron_rs.parameters.ranges import check_value
+from perceptron_rs.scalars import check_among
 
 if TYPE_CHECKING:
+    from perceptron_rs.features.categories import Categories, TextNotes
     from perceptron_rs.features.text import HashedText
-    from perceptron_rs.io.tables.cells import LabelKind
+    from perceptron_rs.io.hashed.hasher import ExampleHasher
 
 __all__ = [
     "HASHED",
     "OF_TEXT",
+    "RAW",
     "TABLES",
     "TEXTS",
     "TEXT_TABLES",
     "USUAL_BITS",
     "Format",
+    "LabelKind",
     "Reading",
-    "check_names",
+    "check_name",
     "check_weight",
     "checked_options",
     "format_of",
@@ -37,34 +41,33 @@ __all__ = [
     "wrong_width",
 ]
 
+#: How labels become classes: integers, text, or, of a model that has them, booleans.
+LabelKind: TypeAlias = Literal["i", "U", "b"]
 #: Of the columns of a hashed text, as vw has them.
 USUAL_BITS = 18
-#: The suffixes of each format.
-SUFFIXES = {
-    ".svm": "svmlight",
-    ".libsvm": "svmlight",
-    ".svmlight": "svmlight",
-    ".txt": "svmlight",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".npz": "npz",
-    ".npy": "npy",
-    ".parquet": "parquet",
-    ".safetensors": "safetensors",
-}
 Format: TypeAlias = Literal[
-    "svmlight", "csv", "tsv", "lines", "jsonl", "npz", "npy", "parquet", "safetensors"
+    "svmlight",
+    "csv",
+    "tsv",
+    "lines",
+    "fasttext",
+    "vw",
+    "jsonl",
+    "npz",
+    "npy",
+    "parquet",
+    "safetensors",
 ]
 TEXT_TABLES = ("csv", "tsv")
 TABLES = (*TEXT_TABLES, "parquet")
 #: Those that are text, and so can be read line by line, and compressed.
-TEXTS = ("svmlight", "csv", "tsv", "lines", "jsonl")
+TEXTS = ("svmlight", "csv", "tsv", "lines", "fasttext", "vw", "jsonl")
+#: Those whose examples are texts alone.
+RAW = ("lines", "fasttext")
 #: Those of no columns: names and words are hashed.
-HASHED = ("lines", "jsonl")
+HASHED = (*RAW, "vw", "jsonl")
 #: Options that say how text is hashed.
-OF_TEXT = ("ngrams", "lowercase", "analyzer", "stop_words", "binary", "norm")
+OF_TEXT = ("ngrams", "lowercase", "strip_accents", "analyzer", "stop_words", "binary", "norm")
 #: The formats that an option is about.
 _FORMATS_OF = {
     "target": (*TABLES, "jsonl", "safetensors"),
@@ -75,9 +78,11 @@ _FORMATS_OF = {
     "header": TEXT_TABLES,
     "missing": TEXT_TABLES,
     "hash_bits": (*TABLES, *HASHED),
-    **dict.fromkeys((*OF_TEXT, "tf_idf", "keep_words"), ("lines",)),
+    **dict.fromkeys((*OF_TEXT, "tf_idf"), (*TABLES, *RAW, "jsonl")),
+    "keep_words": (*TABLES, *HASHED),
+    "text_columns": (*TABLES, "jsonl"),
     "zero_based": ("svmlight",),
-    "multilabel": ("svmlight",),
+    "multilabel": ("svmlight", *HASHED),
 }
 
 
@@ -98,9 +103,13 @@ class Reading(FileOptions):
     usual_tensor: tuple[str, ...] | None = None  # its name, if no option says it, as in the training
     usual_delimiter: str | None = None  # of tables in the usual format
     texts: tuple[str, ...] | None = None  # columns to hash that hold strings; None: as they look
-    tf_idf: bool = False  # whether counts of n-grams are weighed before they are normalized, by ``scale``
-    ngrams_of: Any = None  # a `Words` that is told which n-grams lead to each column
+    in_blocks: bool = False  # whether texts are counted apart, so that a scale can be learnt
+    ngrams_of: Any = None  # a `Words` that is told which n-grams and names lead to each column
+    categories: Categories | None = None  # are told of strings that are hashed as they are
+    notes: TextNotes | None = None  # are told of texts
     names: tuple[str, ...] | None = None  # of the model's columns
+    #: Of several tables the first, and the names of its columns: others have them, in any order.
+    first: tuple[str, tuple[str, ...]] | None = None
     #: The type of labels that are text in the file, as of the model's classes; None: by the file.
     label_kind: LabelKind | None = None
     base_of_model: bool = False  # whether the model says whether columns are counted from 0, and no option
@@ -122,9 +131,30 @@ class Reading(FileOptions):
         found.check()
         return found
 
+    @property
+    def is_weighed(self) -> bool:
+        """Whether who hashes texts applies the scale: to them, or to what is beside them."""
+        return self.in_blocks or bool(self.text_columns) or (self.scale is not None and self.scale.of_texts)
+
+    def hasher(self, form: str) -> ExampleHasher:
+        """Return what hashes examples of a format."""
+        from perceptron_rs.io.hashed.hasher import ExampleHasher
+
+        assert self.hash_bits is not None
+        return ExampleHasher(
+            n_columns=1 << self.hash_bits,
+            n_texts=1 if form in RAW else len(self.text_columns or ()),
+            text=self.text() if form in RAW or self.text_columns else None,
+            scale=self.scale if self.is_weighed else None,
+            in_blocks=self.in_blocks,
+            words=self.ngrams_of,
+            categories=self.categories,
+            notes=self.notes,
+        )
+
     def asks_labels(self, form: str) -> bool:
         """Whether all labels tell whether they are integers."""
-        is_text = form in (*TEXT_TABLES, "lines") and self.labels is None
+        is_text = form in (*TEXT_TABLES, *RAW, "vw") and self.labels is None and not self.multilabel
         return self.with_labels and is_text and self.label_kind is None
 
     def asks_strings(self, form: str) -> bool:
@@ -152,26 +182,47 @@ def reading_of(options: Mapping[str, Any], of_model: Mapping[str, Any] | None = 
 
 def checked_options(**options: Any) -> dict[str, Any]:
     """Return arguments of a reader as `FileOptions` has them; raise for one that it cannot have."""
-    for name in ("columns", "drop", "missing"):
+    for name in ("columns", "drop", "missing", "text_columns"):
         if (names := options.get(name)) is not None:
-            check_names(name, names)
-            options[name] = tuple(names)
+            options[name] = check_names(name, names)
+        elif name in ("drop", "missing"):
+            options[name] = ()
+    for name in ("target", "sample_weight"):
+        check_name(name, options.get(name))
+    for name in ("lowercase", "binary", "multilabel"):
+        check_among(name, options.get(name, False), True, False)
+    if "ngrams" in options:
+        from perceptron_rs.features.text import HashedText, checked_ngrams
+
+        options["ngrams"] = checked_ngrams(options["ngrams"])
+        HashedText(**{name: options[name] for name in OF_TEXT}).check()
     for name, values in (("hash_bits", BITS), ("max_ratio", RATIO)):
         if options.get(name) is not None:
             check_value(name, values, options[name])
-    if options.get("header") not in (None, True, False):
-        raise ValueError(f"header must be True, False or None, got {options['header']!r:.80}")
+    check_among("header", options.get("header"), True, False, None)
     if (delimiter := options.get("delimiter")) is not None:
         check_delimiter(delimiter)
     return options
 
 
-def check_names(name: str, values: object) -> None:
-    """Raise TypeError for a string where a list of strings belongs: its letters would be taken for names."""
+def check_name(name: str, value: object) -> None:
+    """Raise TypeError unless an argument is a name, or None."""
+    if not isinstance(value, str | None):
+        raise TypeError(f"{name} must be a string, a name that the file has, got {value!r:.80}")
+
+
+def check_names(name: str, values: object) -> tuple[str, ...]:
+    """Return strings as a tuple; TypeError for anything else, also for a string: its letters are no names."""
     if isinstance(values, str | bytes):
         raise TypeError(
             f"{name} must be a list of strings, got {values!r:.80}; write {name}=[{values!r:.80}]"
         )
+    is_list = isinstance(values, Iterable) and n_dimensions(values) != 0
+    found = tuple(values) if isinstance(values, Iterable) and is_list else (None,)
+    names = tuple(one for one in found if isinstance(one, str))
+    if len(names) < len(found):
+        raise TypeError(f"{name} must be a list of strings, names as the file has them, got {values!r:.80}")
+    return names
 
 
 def check_weight(target: str | None, weight: str | None) -> None:
@@ -206,10 +257,23 @@ def format_of(files: Sequence[object], reading: Reading) -> str:
     for option, forms in _FORMATS_OF.items():
         if option in reading.given and form not in forms:
             known = " and ".join([", ".join(forms[:-1]), forms[-1]] if len(forms) > 1 else forms)
-            remedy = "add {format='lines'}, or leave it out" if forms == ("lines",) else ""
+            remedy = ""
+            if form in RAW:
+                remedy = "name columns of texts with {text_columns}, and leave {format='lines'} out"
+            elif "lines" in forms:
+                remedy = "add {format='lines'}, or leave it out"
             raise OptionsError(
                 f"{{{option}}} is for {known}, and {{name}} is {form}", remedy, name=names_of(files)
             )
+    about_texts = next((name for name in (*OF_TEXT, "tf_idf") if name in reading.given), None)
+    if about_texts is not None and form not in RAW and not reading.text_columns:
+        raise OptionsError(
+            f"{{{about_texts}}} is about texts, and no column is said to hold some",
+            "name it with {text_columns}, or add {format='lines'} if each line is a label, a tab and a text",
+        )
+    is_hashed = form in HASHED or reading.text_columns or reading.hash_bits is not None
+    if "keep_words" in reading.given and not is_hashed:
+        raise OptionsError("{keep_words} has no effect without {hash_bits} or {text_columns}")
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
     # Of a model: options were looked at already.
     of_model = (("columns", reading.columns, TABLES), ("drop", reading.drop, _FORMATS_OF["drop"]))

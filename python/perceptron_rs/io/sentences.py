@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from perceptron_rs.common.options.kinds import RATIO
-from perceptron_rs.common.options.ranges import check_value
-from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout
+from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout, columns_read
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
+from perceptron_rs.parameters.kinds import RATIO
+from perceptron_rs.parameters.ranges import check_value
+from perceptron_rs.scalars import number
 
 __all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
 
-#: Given the columns of each token of a sentence, without its tag, the attributes of each.
+#: Given the columns of each token of a sentence that are read, the attributes of each.
 Attributes: TypeAlias = Callable[[list[list[str]]], list[Any]]
 
 _SENTENCES = 1024  # of a batch
-_EXPECTED = "it needs, with the tag,"
 T = TypeVar("T")
 _CHUNK = 1 << 20  # bytes whose lines are counted at once
 
@@ -32,7 +33,8 @@ def open_sentences(
     path: PathLike | Sequence[PathLike],
     *,
     attributes: Attributes,
-    tag_column: int = -1,
+    tag_column: int | None = None,
+    columns: Sequence[int] | None = None,
     max_ratio: float = MAX_RATIO,
 ) -> Source:
     r"""Read tagged sentences in parts, for ``SequencePerceptron.fit_stream``.
@@ -46,10 +48,14 @@ def open_sentences(
         ``perceptrons tag-train``: ``-DOCSTART-``; lines that begin with # and have no tab, where tabs
         separate columns; and the comments, words of several tokens and empty nodes of CoNLL-U.
     attributes : callable
-        Returns the attributes of the tokens of a sentence, given the columns of each but for the tag, such as
+        Returns the attributes of the tokens of a sentence, given the columns of each, such as
         `perceptron_rs.features.column_attributes`.
-    tag_column : int, default=-1
-        Which column is the tag, counted from 0, or from the last one by -1, -2, ...
+    tag_column : int, default=None
+        Which column is the tag, counted from 1 as by the command, or from the last one by -1, -2, ... None:
+        the last one; of CoNLL-U column 4, of universal parts of speech.
+    columns : sequence of int, default=None
+        Which columns ``attributes`` is given, in this order, counted from 1. None: all before the tag; of
+        CoNLL-U column 2, of words.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -61,8 +67,9 @@ def open_sentences(
     Raises
     ------
     ValueError
-        When it is read, if a line has another number of columns than the first, or an empty one, or is not
-        UTF-8. The message names the file and the line.
+        If a number of a column is 0, or ``columns`` names one twice. When it is read, if a line has another
+        number of columns than the first, or an empty one, names columns, or is not UTF-8. The message names
+        the file and the line.
     OSError
         If a file is missing, or when it cannot be read.
 
@@ -81,28 +88,64 @@ def open_sentences(
     ['D', 'N', 'V']
     """
     check_value("max_ratio", RATIO, max_ratio)
+    chosen = _Chosen(attributes, tag_column, _numbers(columns))
     files = tuple(map(Path, paths_of(path)))
     again = can_be_read_again(*files)
 
     def read() -> Iterator[Sentence]:
-        found = read_sentences(
-            list(map(str, files)), expected=_EXPECTED, least=_least(tag_column), max_ratio=max_ratio
-        )
-        return chain.from_iterable(found)
-
-    def example(sentence: Sentence) -> tuple[list[Any], list[str]]:
-        tags = [columns.pop(tag_column) for columns in sentence.tokens]
-        return attributes(sentence.tokens), tags
+        return chain.from_iterable(read_sentences(list(map(str, files)), chosen.refuse, max_ratio=max_ratio))
 
     return source_of(
         read,
-        example,
-        cut=partial(_cut_sentences, files, attributes, tag_column),
+        chosen.example,
+        cut=partial(_cut_sentences, files, chosen),
         files=files if again else (),
         again=again,
-        reading=f"sentences, tag_column={tag_column}",
+        reading=f"sentences, tag_column={tag_column}, columns={chosen.columns}",
         name=str(files[0]),
     )
+
+
+def _numbers(columns: Sequence[int] | None) -> tuple[int, ...]:
+    is_list = isinstance(columns, Iterable) and getattr(columns, "ndim", 1) > 0
+    found = () if columns is None else tuple(columns) if is_list else (0,)
+    if any((number(column, whole=True) or 0) < 1 for column in found):
+        raise ValueError(f"columns must be numbers of columns from 1, got {columns!r:.80}")
+    if columns is not None and (not found or len(set(found)) < len(found)):
+        raise ValueError(f"columns must name one column or more, each once, got {columns!r:.80}")
+    return found
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Which columns are what, and what attributes are made of them."""
+
+    attributes: Attributes
+    tag: int | None
+    columns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not callable(self.attributes):
+            raise TypeError(
+                f"attributes must be a function of sentences, such as column_attributes of "
+                f"perceptron_rs.features, got {self.attributes!r:.80}"
+            )
+        if self.tag is not None and not number(self.tag, whole=True):
+            raise ValueError(
+                f"tag_column must be the number of a column from 1, -1 for the last one, or None, got "
+                f"{self.tag!r:.80}"
+            )
+
+    def refuse(self, width: int) -> str | None:
+        """Return how many columns there must be at least, if these are too few."""
+        least = max(2, abs(self.tag or 0), *self.columns)
+        return f"it needs, with the tag, {least}" if width < least else None
+
+    def example(self, sentence: Sentence) -> tuple[list[Any], list[str]]:
+        """Return the attributes of the tokens, and their tags."""
+        tag, columns = columns_read(sentence.layout, self.tag, self.columns)
+        tokens = [[token[number - 1] for number in columns] for token in sentence.tokens]
+        return self.attributes(tokens), [token[tag - 1] for token in sentence.tokens]
 
 
 def source_of(
@@ -122,11 +165,10 @@ def source_of(
 
 def read_sentences(
     files: Sequence[object],
-    columns: int | None = None,
-    expected: str = "the lines before have",
+    refuse: Callable[[int], str | None] | None = None,
     *,
-    least: int = 1,
     keep_lines: bool = False,
+    one_column: bool = False,
     max_ratio: float | None = None,
 ) -> Iterator[list[Sentence]]:
     """Give sentences as soon as their last lines have come; ValueError with file and line if unsound.
@@ -135,14 +177,8 @@ def read_sentences(
     ----------
     files : sequence of str or binary file
         Read as if they were one.
-    columns : int, default=None
-        How many columns each line must have; None: as many as the first.
-    expected : str
-        Who wants so many columns, for the error.
-    least : int, default=1
-        How many the first must have at least.
-    keep_lines : bool, default=False
-        Whether to keep the lines themselves, and sentences without a token.
+    refuse, keep_lines, one_column
+        As of `ConllParser`; sentences without a token are given with ``keep_lines`` alone.
     max_ratio : float, default=250.0
         How many times its size a compressed file may unpack to.
 
@@ -151,28 +187,41 @@ def read_sentences(
     list of Sentence
         All that are complete.
     """
+    columns = None
     for file in files:
-        layout = TokenLayout(columns=columns)
-        parser = ConllParser(name_of_file(file), expected, least=least, keep_lines=keep_lines, layout=layout)
+        parser = ConllParser(
+            name_of_file(file),
+            refuse,
+            keep_lines=keep_lines,
+            one_column=one_column,
+            layout=TokenLayout(columns=columns),
+        )
         for _, text in text_blocks(file, max_ratio=max_ratio):
-            if done := _of_tokens(parser.read(text), keep_lines):
-                yield done
-        if done := _of_tokens(parser.end(), keep_lines):
+            yield from _complete(parser.read(text), keep_lines)
+        yield from _complete(parser.end(), keep_lines)
+        columns = columns or parser.layout.columns
+
+
+def _complete(sentences: Iterator[Sentence], keep_lines: bool) -> Iterator[list[Sentence]]:
+    """Give all sentences at once; an error takes its turn behind those before it."""
+    done: list[Sentence] = []
+    try:
+        for sentence in sentences:
+            if keep_lines or sentence.tokens:
+                done.append(sentence)
+    except ValueError:
+        if done:
             yield done
-        if columns is None and parser.layout.columns is not None:
-            columns, expected = parser.layout.columns, "the lines before have"
+        raise
+    if done:
+        yield done
 
 
-def _of_tokens(sentences: list[Sentence], keep_lines: bool) -> list[Sentence]:
-    return sentences if keep_lines else [sentence for sentence in sentences if sentence.tokens]
-
-
-def _cut_sentences(
-    files: Sequence[Path], attributes: Attributes, tag_column: int, n: int | None
-) -> list[Callable[[], Batch]]:
+def _cut_sentences(files: Sequence[Path], chosen: _Chosen, n: int | None) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of sentences, at the first empty lines behind ranges of bytes."""
     ranges = byte_ranges([str(file) for file in files], n)
-    columns = next((found for file in files if (found := _layout(file).columns)), None)
+    layouts = (_layout(file, chosen) for file in files)
+    columns = next((layout.columns for layout in layouts if layout.columns), None)
     return [
         partial(
             _read_sentence_ranges,
@@ -180,8 +229,7 @@ def _cut_sentences(
                 (file, _after_empty_line(file, begin), _after_empty_line(file, end))
                 for file, begin, end in part
             ],
-            attributes,
-            tag_column,
+            chosen,
             columns,
         )
         for part in ranges
@@ -201,36 +249,23 @@ def _after_empty_line(file: str, place: int) -> int:
         return lines.tell()
 
 
-def _read_sentence_ranges(
-    ranges: list[tuple[str, int, int]], attributes: Attributes, tag_column: int, columns: int | None
-) -> Batch:
+def _read_sentence_ranges(ranges: list[tuple[str, int, int]], chosen: _Chosen, columns: int | None) -> Batch:
     """Read the sentences between places in files."""
-    parts = (_between(Path(file), tag_column, columns, begin, end) for file, begin, end in ranges)
-    tokens = [sentence.tokens for part in parts for sentence in part]
-    y = [[columns.pop(tag_column) for columns in sentence] for sentence in tokens]
-    return Batch(list(map(attributes, tokens)), y)
+    parts = (_between(Path(file), chosen, columns, begin, end) for file, begin, end in ranges)
+    examples = [chosen.example(sentence) for part in parts for sentence in part]
+    return Batch([tokens for tokens, _ in examples], [tags for _, tags in examples])
 
 
-def _between(file: Path, tag_column: int, columns: int | None, begin: int, end: int) -> Iterator[Sentence]:
+def _between(file: Path, chosen: _Chosen, columns: int | None, begin: int, end: int) -> Iterator[Sentence]:
     """Give the sentences between two places of a file that is not compressed."""
-    parser = ConllParser(
-        str(file),
-        "the lines before have" if columns else _EXPECTED,
-        least=_least(tag_column),
-        layout=replace(_layout(file), columns=columns),
-        before=_lines_before(file, begin),
-    )
+    layout = replace(_layout(file, chosen), columns=columns)
+    parser = ConllParser(str(file), chosen.refuse, layout=layout, before=_lines_before(file, begin))
     with open_text(str(file)) as text:
         if begin > 0:
             text.seek(begin)
         for lines in whole_lines(text, _CHUNK, n_bytes=end - text.tell()):
-            yield from _of_tokens(parser.read(lines), keep_lines=False)
-    yield from _of_tokens(parser.end(), keep_lines=False)
-
-
-def _least(tag_column: int) -> int:
-    """Return how many columns there must be for a tag and a word."""
-    return max(2, tag_column + 1 if tag_column >= 0 else -tag_column)
+            yield from (sentence for sentence in parser.read(lines) if sentence.tokens)
+    yield from (sentence for sentence in parser.end() if sentence.tokens)
 
 
 def batched(items: Iterable[T], size: int = _SENTENCES) -> Iterator[list[T]]:
@@ -240,12 +275,12 @@ def batched(items: Iterable[T], size: int = _SENTENCES) -> Iterator[list[T]]:
         yield block
 
 
-def _layout(file: Path) -> TokenLayout:
+def _layout(file: Path, chosen: _Chosen) -> TokenLayout:
     """Return what the beginning of a file tells of its lines."""
-    parser = ConllParser(str(file))
+    parser = ConllParser(str(file), chosen.refuse)
     with open_text(str(file)) as text:
         for line in text:
-            parser.read(line)
+            deque(parser.read(line), maxlen=0)
             if parser.layout.columns is not None:
                 break
     return parser.layout

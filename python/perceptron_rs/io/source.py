@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from glob import has_magic
 from itertools import accumulate, pairwise
-from numbers import Integral
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, TypeAlias
@@ -17,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, has_shape, n_dimensions
-from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.csr import csr_slice
+from perceptron_rs.errors import naming
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.compression import unpacked
 from perceptron_rs.io.text.lines import name_of_file
-from perceptron_rs.io.text.paths import PathLike, paths_of
+from perceptron_rs.io.text.paths import PathLike, paths_of, refuse_no_name
+from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.scalars import number
 
 __all__ = [
     "Batch",
@@ -86,6 +87,9 @@ class Source:
         Files whose size and time of last change tell whether the examples are still the same.
     again : bool, default=True
         Whether it can be passed through more than once.
+    at_hand : bool, default=False
+        Whether ``between`` finds the examples in memory, so that nothing is gained by having them read while
+        others are learnt.
     reading : str, default=""
         How the files are read. A cache that was made by another ``reading`` is refused.
     name : str, default="the source"
@@ -118,6 +122,7 @@ class Source:
     is_shifted: bool | None = False
     files: tuple[Path, ...] = ()
     again: bool = True
+    at_hand: bool = False
     reading: str = ""
     name: str = "the source"
 
@@ -153,7 +158,7 @@ class Source:
         >>> [part().y.tolist() for part in parts]
         [[0, 1], [2, 3, 4]]
         """
-        if n is not None and (not isinstance(n, Integral) or isinstance(n, bool) or n < 1):
+        if n is not None and (number(n, whole=True) or 0) < 1:
             raise ValueError(f"n must be a whole number of at least 1 or None, got {n!r:.80}")
         if self.cut is None:
             raise ValueError(
@@ -206,7 +211,7 @@ def as_source(given: object) -> Source:
         return open_arrays(*given)
     if isinstance(given, Iterator):
         return Source(batches=lambda: given, again=False, name="an iterator")
-    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) and n_dimensions(given) != 0:
         return Source(batches=lambda: iter(given))
     raise TypeError(
         f"source must give batches (X, y), got {given!r:.80}; open a file with perceptron_rs.io, "
@@ -287,12 +292,13 @@ def open_arrays(
     given = X, y, sample_weight, lengths
     if isinstance(X, tuple) and len(X) == 4:
         *parts, n_features = X
-        data, indices, indptr = (_mapped(part, files) for part in parts)
+        data, indices, indptr = (_mapped(part, files, "X") for part in parts)
         X = _csr_as_it_is(data, indices, indptr, int(n_features))
     else:
-        from perceptron_rs.common.rows.examples import check_matrix  # imports scikit-learn
+        from perceptron_rs.rows.examples import check_matrix  # imports scikit-learn
 
-        X = check_matrix(_mapped(X, files))
+        with naming("X"):
+            X = check_matrix(_mapped(X, files, "X"))
     if is_sparse(X):
         X = X.tocsr()
     elif not has_shape(X) or n_dimensions(X) is None:  # tables of Arrow and polars have the one alone
@@ -300,13 +306,16 @@ def open_arrays(
     if y is None:
         raise ValueError("y must hold class labels, got None")
     if isinstance(y, list | tuple):
-        from perceptron_rs.common.targets.label_sets import is_indicator
-        from perceptron_rs.common.targets.labels import label_array  # imports scikit-learn
+        from perceptron_rs.targets.label_sets import is_indicator
+        from perceptron_rs.targets.labels import label_array  # imports scikit-learn
 
         y = np.asarray(y) if is_indicator(y) else label_array(None, y, None)
     elif is_sparse(y):
         y = y.tocsr()
-    y, sample_weight, lengths = (_column(part, files) for part in (y, sample_weight, lengths))
+    y = _column(y, files, "y")
+    sample_weight, lengths = (
+        _column(part, files, name) for name, part in (("sample_weight", sample_weight), ("lengths", lengths))
+    )
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, examples and features, got shape {X.shape}")
     if X.shape[1] == 0:
@@ -317,13 +326,21 @@ def open_arrays(
                 f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"but {name} has {part.shape[0] if part.shape else 'no'} entries"
             )
+    lengths = None if lengths is None else np.asarray(lengths)
+    if lengths is not None and (lengths.ndim != 1 or (lengths.size and lengths.dtype.kind not in "iu")):
+        raise ValueError(
+            f"lengths must be a vector of whole numbers, got shape {lengths.shape} and dtype {lengths.dtype}"
+        )
+    if lengths is not None and lengths.size and lengths.min() < 0:
+        raise ValueError(f"lengths must be at least 0, got {lengths.min()}")
     if lengths is not None and lengths.size and lengths.min() == 0:
         lengths = lengths[lengths > 0]  # of no tokens there is nothing to learn
     ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
     if ends is not None and ends[-1] != X.shape[0]:
         raise ValueError(f"lengths must add up to the number of rows of X, {X.shape[0]}, got {ends[-1]}")
 
-    maps = [part for part in (*parts_of(X), y, sample_weight, lengths) if isinstance(part, np.memmap)]
+    held = (*parts_of(X), y, sample_weight, lengths)
+    maps = [part for part in held if isinstance(part, np.memmap)]
 
     def check() -> None:
         for array in maps:
@@ -361,6 +378,7 @@ def open_arrays(
         n_features=X.shape[1],
         feature_names=None if (names := _get_feature_names(X)) is None else tuple(names),
         files=tuple(files),
+        at_hand=all(part is None or type(part) is np.ndarray for part in held),
         name=str(files[0]) if files else "the arrays",
     )
 
@@ -390,10 +408,11 @@ def refuse_cut(name: str, size: int, n_bytes: int) -> None:
         )
 
 
-def _column(part: object, files: list[Path]) -> MatrixLike:
+def _column(part: object, files: list[Path], name: str) -> MatrixLike:
     """Return what is given for each example; what can be cut already, as it is."""
-    part = _mapped(part, files)
-    return part if part is None or has_shape(part) else np.asarray(part)
+    part = _mapped(part, files, name)
+    with naming(name):
+        return part if part is None or has_shape(part) else np.asarray(part)
 
 
 def _read_array_rows(given: tuple[object, ...], first: int, last: int) -> Batch:
@@ -451,10 +470,11 @@ def _is_packed(file: str) -> bool:
         return opened.packing is not None
 
 
-def _mapped(part: object, files: list[Path]) -> Any:
+def _mapped(part: object, files: list[Path], name: str) -> Any:
     """Return the array of a .npy file, mapped; anything else as it is."""
     if not isinstance(part, (str, os.PathLike)):
         return part
+    refuse_no_name(os.fspath(part), name)
     path = Path(part)
     refuse_pipe(path, "arrays are mapped into memory, and read")
     files.append(path)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.rows.storage import type_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch, joined
+from perceptron_rs.io.reading import check_name
 from perceptron_rs.io.source import (
     PathLike,
     Source,
@@ -28,6 +28,8 @@ from perceptron_rs.io.source import (
     refuse_pipe,
 )
 from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.io.text.paths import refuse_no_name
+from perceptron_rs.rows.storage import type_of
 
 __all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]
 
@@ -82,11 +84,15 @@ def load_safetensors(path: PathLike, tensor: str | None = None) -> NDArray[np.ge
     ...     Perceptron().fit(mapped, y).coef_
     array([[3. , 3.5]])
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the path of a file, got {path!r:.80}")
+    refuse_no_name(os.fspath(path))
     return mapped_tensor(path, tensor, "tensor")
 
 
 def mapped_tensor(path: PathLike, tensor: str | None, option: str) -> NDArray[np.generic]:
     """Return a tensor that an argument names, mapped; errors name the argument."""
+    check_name(option, tensor)
     refuse_pipe(path, "tensors are mapped into memory, and read")
     name = name_of_file(os.fspath(path))
     entries, start = _header(path, name)
@@ -180,7 +186,7 @@ def open_safetensors(
             )
     borders = list(pairwise([0, *accumulate(len(X) for X in tensors)]))
     if target is not None:
-        every = [load_safetensors(file, target) for file in files]
+        every = [mapped_tensor(file, target, "target") for file in files]
         others: tuple[Path, ...] = ()
     else:
         whole = open_arrays(np.zeros((borders[-1][1], 1), dtype=np.uint8), labels)

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.fixed_parameters import OF_KERNEL
-from perceptron_rs.common.kernel_spec import check_square
-from perceptron_rs.common.mistake_log import plane_of_entries
-from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.parameters import shared_settings, validated
-from perceptron_rs.common.prediction.predictor import LearntAttribute
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.common.targets.planes import joint_update
-from perceptron_rs.common.targets.weights import CallWeights
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.training.early_stopping import selected
-from perceptron_rs.common.training.feeders import InMemory
-from perceptron_rs.common.training.train import Feeder, train
 from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
@@ -31,20 +17,32 @@ from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.kernel.predictor import KernelLearnerPredictor
 from perceptron_rs.kernel.values import kernel_spec
 from perceptron_rs.kernel.vectors import empty_log
-from perceptron_rs.models.saving import Saved
-from perceptron_rs.settings import Budget, Kernel, KernelSpec
+from perceptron_rs.models.saving import save
+from perceptron_rs.parameters.checks import shared_settings, validated
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import LearntAttribute
+from perceptron_rs.prediction.scoring import Scoring
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import matrix_of
+from perceptron_rs.schema.kernel_spec import check_square
+from perceptron_rs.schema.mistake_log import plane_of_entries
+from perceptron_rs.settings import Budget, Kernel
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.state import rows_in, without_rows
-
-if TYPE_CHECKING:
-    pass
+from perceptron_rs.state.arrays import rows_in, without_rows
+from perceptron_rs.state.fixed_parameters import OF_KERNEL
+from perceptron_rs.targets.planes import joint_update, n_planes
+from perceptron_rs.targets.weights import CallWeights
+from perceptron_rs.training.early_stopping import selected
+from perceptron_rs.training.feeders import InMemory
+from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.train import Feeder, Trainable, train
 
 __all__ = ["KernelLearner"]
 
 Number = TypeVar("Number", bound=np.generic)
 
 
-class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPredictor, Saved):
+class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPredictor):
     """A perceptron in the space of a kernel: its vectors are sums over mistaken examples.
 
     A subclass has its parameters (a dataclass) and its settings (``_settings``). ``_nothing`` returns what it
@@ -57,8 +55,6 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
 
     n_seen_: NDArray[np.int64]
     support_: NDArray[np.int64]
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
 
     @abstractmethod
     def _nothing(self, planes: int) -> State:
@@ -146,6 +142,9 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
         return self
 
+    predict_then_learn = predict_then_learn
+    save = save
+
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         feeder.data.assert_finite(self)
         return super()._weigh(feeder, sample)
@@ -156,7 +155,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
         if not feeder.goes_on:
             rows = feeder.weighed.rows
             visited = data if rows is None else selected(engine, data, rows)
-            planes = self._n_planes(feeder.classes)
+            planes = n_planes(self, feeder.classes)
             self._spec = kernel_spec(self, engine, visited.rows)
             empty = empty_log(planes, None if self.kernel == "precomputed" else self.n_features_in_)
             self._publish(empty | self._nothing(planes) | {"seen": np.zeros(planes, dtype=np.int64)})
@@ -202,7 +201,7 @@ class KernelLearner(KernelLearnerParameters, OnlineClassifier, KernelLearnerPred
 
     def _assert_ready(self) -> None:
         super()._assert_ready()
-        self._check_parameters()
+        self._check_prediction()
 
     def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
         super()._check_parameters(for_partial_fit=for_partial_fit)

@@ -7,22 +7,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.fixed_parameters import OF_KERNEL
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.targets.planes import is_joint, n_planes
-from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import LearntModel, RunState, State, rows_of
-from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.errors import OptionsError
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.budget_state import BudgetCarrier, empty_sets, unique_members, updated_sets
 from perceptron_rs.kernel.parameters import BudgetedKernelPerceptronParameters
 from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
 from perceptron_rs.kernel.schema import BUDGETED
 from perceptron_rs.kernel.vectors import log_of
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Budget
-from perceptron_rs.state import rows_in
+from perceptron_rs.state.arrays import rows_in
+from perceptron_rs.state.fixed_parameters import OF_KERNEL
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
+from perceptron_rs.targets.planes import is_joint, n_planes
+from perceptron_rs.training.train import Feeder
 
 __all__ = ["BudgetedKernelPerceptron"]
 
@@ -92,7 +92,7 @@ class BudgetedKernelPerceptron(
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
         learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
-        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -151,6 +151,10 @@ class BudgetedKernelPerceptron(
         Sum of the steps on each of them: the coefficients of the model.
     mistakes_per_support_ : ndarray of shape (1, n_support) or (n_classes, n_support), int64
         Number of mistakes on each of them that are kept.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
@@ -219,8 +223,6 @@ class BudgetedKernelPerceptron(
     _continues_in_streams: ClassVar[bool] = False
     _schema: ClassVar[Schema] = BUDGETED
     _fixed: ClassVar[tuple[str, ...]] = (*KernelLearner._fixed, "budget", "budget_policy")
-
-    _policy_seed: int | None  # of the first call of a run
 
     @property
     def _members(self) -> State:
@@ -294,12 +296,3 @@ class BudgetedKernelPerceptron(
                 "kernel values and set kernel='precomputed'"
             )
         super()._check_parameters(for_partial_fit=for_partial_fit)
-        if isinstance(self.budget, bool):
-            raise ValueError(f"budget must be a whole number of at least 1, got {self.budget!r}")
-        indefinite = self.kernel == "sigmoid" or (self.kernel == "poly" and float(self.coef0) < 0)
-        if self.budget_policy == "projectron" and indefinite:
-            raise ArgumentError(
-                "{budget_policy} needs a kernel that is positive definite, got {kernel} with {coef0}",
-                "set another policy or kernel, or a larger {coef0}",
-                values={"budget_policy": "projectron", "kernel": self.kernel, "coef0": self.coef0},
-            )

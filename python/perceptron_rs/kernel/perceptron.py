@@ -7,13 +7,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.mistake_log import survival_counts
-from perceptron_rs.common.prediction.predictor import LearntAttribute
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import matrix_of
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, LearntModel, RunState, State
 from perceptron_rs.kernel.base import KernelLearner
 from perceptron_rs.kernel.parameters import KernelPerceptronParameters
@@ -21,7 +14,14 @@ from perceptron_rs.kernel.predictor import PREDICTIONS, KernelPerceptronPredicto
 from perceptron_rs.kernel.schema import KERNEL
 from perceptron_rs.kernel.values import rows_of_callable
 from perceptron_rs.kernel.vectors import extended_log
+from perceptron_rs.prediction.predictor import LearntAttribute
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import matrix_of
+from perceptron_rs.schema.mistake_log import survival_counts
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Kernel
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.training.train import Feeder
 
 __all__ = ["KernelPerceptron"]
 
@@ -62,9 +62,9 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         Constant term r of "poly" and "sigmoid", finite. Ignored by other kernels.
     prediction : {"vote", "average", "last", "random"}, default="vote"
         How to predict. "vote": all vectors vote, each with its survival count; in a joint decision, each
-        votes for the class with its largest activation. "average": with the average of the vectors over the
-        examples. "last": with the last vector. "random": with one vector for each class, drawn when the
-        estimator is fitted, with a probability proportional to its survival count.
+        votes for the class with its largest activation, or for none if several have it. "average": with the
+        average of the vectors over the examples. "last": with the last vector. "random": with one vector for
+        each class, drawn when the estimator is fitted, with a probability proportional to its survival count.
     normalize : bool, default=False
         Whether to divide each activation by the norm of its vector in the feature space of the kernel, so
         that classes are compared by distances. Only changes a one-vs-rest ``prediction`` other than
@@ -96,7 +96,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
         learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
-        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -110,9 +110,9 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous call, with its vectors, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
-        model of two classes predicts the negative one. With "positive", it counts as positive in training
-        and in prediction.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, no vote, and
+        a model of two classes predicts the negative one. With "positive", it counts as positive in training,
+        votes and predictions.
     margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
         counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
@@ -167,6 +167,10 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
         Number of vectors: 1 plus the number of updates.
     survival_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
         Survival count of each vector, the initial vector first.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
@@ -267,7 +271,7 @@ class KernelPerceptron(KernelPerceptronParameters, KernelLearner, KernelPerceptr
             ask = rows_of_callable(self.kernel, matrix_of(feeder.data.stored, self.n_features_in_))
         return Kernel(
             **self._common_settings(feeder, Kernel),
-            cache_bytes=min(int(float(self.cache_size) * _MEGABYTE), 2**62),
+            cache_bytes=int(min(float(self.cache_size) * _MEGABYTE, 2.0**62)),
             ask=ask,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,23 +11,25 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import BudgetPolicy, Prediction
-from perceptron_rs.common.kernel_spec import spec_of
-from perceptron_rs.common.mistake_log import survival_counts
-from perceptron_rs.common.prediction.predictor import MistakeClassifier
-from perceptron_rs.common.prediction.vote_shares import VoteShares
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import matrix_of, select_columns
-from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import is_joint
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.kernel.schema import BUDGETED, KERNEL, check_log, check_members
 from perceptron_rs.kernel.values import callable_values
 from perceptron_rs.kernel.vectors import OF_VECTORS, log_of, state_of
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import Classifier, scores_of
+from perceptron_rs.prediction.vote_shares import VoteShares
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import matrix_of, select_columns
+from perceptron_rs.schema.kernel_spec import spec_of
+from perceptron_rs.schema.mistake_log import survival_counts
+from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import rows_in
+from perceptron_rs.state.arrays import rows_in
+from perceptron_rs.state.fitted_attributes import Shown
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.targets.planes import is_joint
 
 __all__ = [
     "PREDICTIONS",
@@ -42,13 +45,25 @@ _ANSWERS = {"vote": "vote", "average": "average", "last": "last", "random": "dra
 PREDICTIONS = tuple(_ANSWERS)
 
 
-class KernelLearnerPredictor(MistakeClassifier):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class KernelLearnt(RunLearnt):
+    """What kernel learners have beside the log of mistakes."""
+
+    spec: KernelSpec | None = None  # with its gamma settled
+    seed: int | None = None  # of the last call that learnt
+    policy_seed: int | None = None  # of the first call of a run
+
+
+class KernelLearnerPredictor(Classifier):
     """Sums of kernel values with mistaken examples."""
 
     kernel: Any
     n_seen_: NDArray[np.int64]
-    _spec: KernelSpec  # with its gamma settled
-    _seed: int  # of the last call that learnt
+    _learns_many: ClassVar[bool] = True
+    _learnt: KernelLearnt = KernelLearnt()
+    _spec = Shown[KernelSpec]("spec")
+    _seed = Shown[int]("seed")
+    _policy_seed = Shown[int | None]("policy_seed", optional=True)
 
     @abstractmethod
     def _answer(self) -> str:
@@ -76,8 +91,10 @@ class KernelLearnerPredictor(MistakeClassifier):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of a vote, the votes for minus the votes against, divided by their number, in [-1, 1]; in a
-            joint decision, the votes for each class, divided by their number. Otherwise the activation of
+            Of a vote, the votes for minus the votes against, divided by the number of votes, in [-1, 1]; in a
+            joint decision, the votes for each class, divided by that number. With an activation of 0, a
+            vector votes neither for nor against, or, with ``tie="positive"``, for; in a joint decision, it
+            votes for none of several classes with its largest activation. Otherwise the activation of
             the weight vector that predicts, which `KernelPerceptron` can normalize. For two classes, it
             is that of ``classes_[1]`` (in a joint decision, minus that of ``classes_[0]``); otherwise,
             there is one column for each class. The bits do not depend on the storage of X, the batch or
@@ -90,7 +107,7 @@ class KernelLearnerPredictor(MistakeClassifier):
         ValueError
             If X has a wrong shape, contains NaN or infinity, or makes an activation overflow.
         """
-        return self._scores(self._judged(X))
+        return scores_of(self, X)
 
     def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         data.assert_finite(self)
@@ -128,7 +145,13 @@ class KernelLearnerPredictor(MistakeClassifier):
         for rows in blocks:
             try:
                 scores = engine.kernel_scores(
-                    rows, stored_rows, state, kernel=self._spec, answers=[answer], threads=n_threads(self)
+                    rows,
+                    stored_rows,
+                    state,
+                    kernel=self._spec,
+                    answers=[answer],
+                    tie=self.tie,
+                    threads=n_threads(self),
                 )
             except OverflowError as error:
                 raise overflow(error) from None
@@ -192,6 +215,7 @@ class BudgetedKernelPerceptronPredictor(KernelLearnerPredictor):
 
     budget: int
     budget_policy: BudgetPolicy
+    coef0: float
     _schema: ClassVar[Schema] = BUDGETED
 
     def _sizes(self, history: History) -> dict[str, int]:
@@ -205,6 +229,17 @@ class BudgetedKernelPerceptronPredictor(KernelLearnerPredictor):
 
     def _set_state(self, state: State) -> None:
         super()._set_state(state | log_of(state, len(state["seen"])))
+
+    def _check_prediction(self) -> None:
+        super()._check_prediction()
+        if self.budget_policy == "projectron" and (
+            self.kernel == "sigmoid" or (self.kernel == "poly" and float(self.coef0) < 0)
+        ):
+            raise ArgumentError(
+                "{budget_policy} needs a kernel that is positive definite, got {kernel} with {coef0}",
+                "set another policy or kernel, or a larger {coef0}",
+                values={"budget_policy": "projectron", "kernel": self.kernel, "coef0": self.coef0},
+            )
 
     def _answer(self) -> str:
         return "last"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from perceptron_rs.common.kernel_spec import KERNEL_ARRAY
-from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
-from perceptron_rs.common.targets.planes import is_joint
 from perceptron_rs.engines import State
+from perceptron_rs.schema.kernel_spec import KERNEL_ARRAY
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 from perceptron_rs.settings import check_kept
+from perceptron_rs.targets.planes import is_joint
 
 if TYPE_CHECKING:
     from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
-from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.kernel.perceptron import KernelPerceptron
+from perceptron_rs.models.summary import label_text, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner

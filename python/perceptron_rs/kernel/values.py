@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.kernel_spec import settled_kernel
-from perceptron_rs.common.rows.sparse import is_sparse
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.schema.kernel_spec import settled_kernel
 from perceptron_rs.settings import AskForRow, KernelSpec
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.schema import Schema
 from perceptron_rs.linear.parameters import AveragedPerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.schema import AVERAGED
+from perceptron_rs.schema.schema import Schema
 
 __all__ = ["AveragedPerceptron"]
 
@@ -21,7 +21,8 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     Training makes the same updates as `Perceptron`. If w_0 are the initial weights, and w_t those after the
     t-th example, the model predicts with ``(w_0 + w_1 + ... + w_T) / (T + 1)``. Weights that survive many
     examples count more, so late mistakes on noisy examples do little harm. T counts the examples since the
-    last cold start, over epochs, calls of ``partial_fit`` and warm starts.
+    last cold start, over epochs, calls of ``partial_fit`` and warm starts. Old examples count as much as new
+    ones, also where they change with time; see :ref:`drift`.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         ``fit`` is given another one.
     max_iter : int, default=1000
         Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
-    tol : float or None, default=1e-3
+    tol : float or None, default=0.001
         Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
         the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
         an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
@@ -45,7 +46,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     step : {"constant", "pa1", "pa2"}, default="constant"
         Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
         PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
-        :doc:`/course/aggressive` says what the loss is, what counts as a mistake, and which parameters these
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
         steps exclude.
     C : float, default=1.0
         Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
@@ -61,7 +62,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
         learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
-        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -98,10 +99,10 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     n_partitions : int or array-like of int, default=1
         Number of contiguous parts of the examples that ``fit`` learns from side by side, in [1, 2**31 - 1],
-        or the number of examples in each. In each epoch, every partition is visited once from the same
-        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
-        it, the partitions are visited in parallel. Not available with ``partial_fit``,
-        ``added_feature`` and ``max_mistakes_per_example``.
+        and no more than there are examples; or the number of examples in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``, ``added_feature`` and ``max_mistakes_per_example``.
     mixing : {"uniform", "mistakes"}, default="uniform"
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
@@ -131,6 +132,10 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
         Weights after the last update, which are those of `Perceptron`. Training continues from them.
     last_intercept_ : ndarray of the shape of ``intercept_``, float64
         Intercepts after the last update.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.

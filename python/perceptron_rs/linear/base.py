@@ -6,56 +6,42 @@ to: those that a caller holds never change, and while nobody does, a pass learns
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import ModuleType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.last_call import OF_PASS
-from perceptron_rs.common.online import OnlineClassifier
-from perceptron_rs.common.owner import CallAttribute
-from perceptron_rs.common.parameters import are_accepted, shared_settings, validated
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.targets.planes import check_classes, joint_update, positive_labels
-from perceptron_rs.common.targets.weights import start_value
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.training.feeders import InMemory
-from perceptron_rs.common.training.train import Feeder, train
-from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.predictor import LinearPredictor
-from perceptron_rs.models.exporting import Exported, ExportedNetwork
-from perceptron_rs.models.saving import Saved
+from perceptron_rs.models.exporting import Exported
+from perceptron_rs.models.saving import save
+from perceptron_rs.parameters.checks import shared_settings
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.estimator import begin_anew
+from perceptron_rs.prediction.scoring import Scoring
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import CallbackSupportMixin, fit_context
-from perceptron_rs.state import frozen
-from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.state.turns import exclusive
+from perceptron_rs.targets.planes import check_classes, joint_update, n_planes, positive_labels
+from perceptron_rs.targets.weights import start_value
+from perceptron_rs.training.feeders import InMemory
+from perceptron_rs.training.train import Feeder, Trainable, train
 
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
-
-__all__ = ["LinearLearner"]
+__all__ = ["LinearLearner", "start_from"]
 
 
-class LinearLearner(
-    LinearParameters, CallbackSupportMixin, OnlineClassifier, LinearPredictor, StreamFit, Exported, Saved
-):
-    """A linear classifier that one pass of an engine over examples makes better.
-
-    A subclass gives its parameters (a dataclass) and its schema. Its ancestors are the parameters, how it
-    learns (`OnlineClassifier`, `StreamFit`), how it predicts (`LinearPredictor`), and what a fitted one does.
-    """
+class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, LinearPredictor, Exported):
+    """A linear classifier. A subclass gives its parameters (a dataclass) and its schema."""
 
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that what has been learnt depends on
 
     n_seen_: NDArray[np.int64]
-
-    if not TYPE_CHECKING:
-        locals().update({name: CallAttribute(name) for name in OF_PASS})
 
     @property
     def coef_(self) -> MatrixLike:
@@ -64,7 +50,7 @@ class LinearLearner(
 
     @coef_.setter
     def coef_(self, coef: object) -> None:
-        self._start_from(coef=coef)
+        start_from(self, coef=coef)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -73,30 +59,14 @@ class LinearLearner(
 
     @intercept_.setter
     def intercept_(self, intercept: object) -> None:
-        self._start_from(intercept=intercept)
+        start_from(self, intercept=intercept)
 
-    @exclusive
-    def _start_from(self, **given: Any) -> None:
-        """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
-        known, engine = vars(self).get("_model"), get_engine(self.engine)
-        if known is not None:
-            given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
-        else:  # what is not given yet is 0
-            planes = (
-                len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
-            )
-        coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
-        intercept = given.get("intercept", np.zeros(planes))
-        started = self._cold(
-            engine,
-            planes,
-            coef.shape[1],
-            {
-                "coef": start_value(coef, "coef_", (planes, coef.shape[1])),
-                "intercept": start_value(intercept, "intercept_", (planes,)),
-            },
-        )
-        self._begin_anew(started)
+    def _weights_shown(self) -> list[tuple[str, str]]:
+        """Return each class with its largest weights, for a notebook."""
+        from perceptron_rs.linear.summary import shown
+        from perceptron_rs.models.summary import rows_shown
+
+        return rows_shown(shown(self, 5)["weights"])
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -151,71 +121,7 @@ class LinearLearner(
         train(self, InMemory("fit", X, y, sample_weight, start=start))
         return self
 
-    def partial_fit(
-        self,
-        X: MatrixLike,
-        y: ArrayLike,
-        classes: ArrayLike = None,
-        *,
-        sample_weight: ArrayLike = None,
-        check_input: bool = True,
-    ) -> Self:
-        """Make one pass over X and y in the given order, continuing from what was learnt before.
-
-        Consecutive batches give the same model as one pass over all of them. The time for a few sparse
-        examples grows with their entries, and not with the number of features. Arrays that the caller has
-        read and still holds, such as ``coef_``, are never modified. Attributes that describe a fit
-        (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
-        alone.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The examples.
-        y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Class labels; or, as for ``fit``, a matrix of many labels.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur in y. Required in the first call, unless y is a matrix: then
-            they are the names of its columns, which must be sorted. Labels of the data say their type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples, at least 0. An update is multiplied by the weight of its example.
-        check_input : bool, default=True
-            If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
-            C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
-            parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
-            `Perceptron` and `AveragedPerceptron` then learn from an example within a few microseconds. No
-            class and no example may have weight 0, and ``callback``, ``audit`` and ``verbose`` must be off.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If an argument has an invalid shape, length or value, if y contains a class that is not in
-            ``classes_``, or if training overflows. The estimator then stays as it was before the call.
-        TypeError
-            If an argument does not contain numbers (or, for labels, numbers or strings).
-        """
-        if not check_input and self._learn_unchecked(X, y, sample_weight):
-            return self
-        if check_input or "classes_" not in vars(self):
-            self._partial_fit(X, y, classes, sample_weight)
-            return self
-        if not are_accepted(self):
-            self._check_parameters(for_partial_fit=True)
-        train(self, InMemory("partial_fit", X, y, sample_weight, checked=False))
-        return self
-
-    @validated
-    def _partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike) -> None:
-        train(self, InMemory("partial_fit", X, y, sample_weight, classes=classes))
-
-    def _learn_unchecked(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:  # noqa: ARG002
-        """Learn in one call of the engine; False: that cannot be, and nothing has been learnt."""
-        return False
+    save = save
 
     def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": self._schema.learner, "tie": self.tie}
@@ -230,7 +136,7 @@ class LinearLearner(
 
     def _start(self, feeder: Feeder) -> LinearModel:
         """Return the model to go on from: the present one, one of the start weights, or zeros."""
-        engine, shape = feeder.engine, (self._n_planes(feeder.classes), self.n_features_in_)
+        engine, shape = feeder.engine, (n_planes(self, feeder.classes), self.n_features_in_)
         known = None
         if feeder.goes_on:
             check_classes(feeder.classes)
@@ -258,15 +164,16 @@ class LinearLearner(
         model = engine.Model(self._schema.algorithm, planes, columns)
         if not numbers:
             return model
-        return engine.Model.from_state(self._schema.algorithm, frozen(model.state() | numbers))
+        return engine.Model.from_state(self._schema.algorithm, model.state() | numbers)
 
-    def _settings(self, feeder: Feeder) -> Linear:
+    def _settings(self, feeder: Feeder, **own: object) -> Linear:
+        """Return the settings of a run; ``own`` are those that no other linear learner has."""
         return self._settings_of(
             feeder.weighed.planes,
             feeder.order,
             settle=feeder.method == "fit",
             track_activations=feeder.tracks,
-            **self._own_settings(feeder.n_examples),
+            **own,
         )
 
     def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
@@ -277,18 +184,9 @@ class LinearLearner(
             class_weight=planes,
             seed=seed,
             joint=joint_update(self),
-            penalty=self._penalty(),
             threads=n_threads(self, len(planes)),
             **shared_settings(self, Linear) | options,
         )
-
-    def _penalty(self) -> tuple[float, float] | None:
-        """Return the strengths of the l1 and the l2 penalty of an example; None without a penalty."""
-        return None
-
-    def _own_settings(self, n_examples: int) -> dict[str, object]:  # noqa: ARG002
-        """Return the settings of a fit that no other linear learner has."""
-        return {}
 
     def _made(self, feeder: Feeder, state: RunState) -> LearntModel:
         """Return the model that a state of a run makes."""
@@ -300,12 +198,29 @@ class LinearLearner(
     def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
         return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
 
-    def _network(self) -> ExportedNetwork:
-        from perceptron_rs.linear.exports import network
+    def _exports(self) -> ModuleType:
+        from perceptron_rs.linear import exports
 
-        return network(self)
+        return exports
 
-    def _as_sklearn(self) -> ClassifierMixin:
-        from perceptron_rs.linear.exports import to_sklearn
 
-        return to_sklearn(self)
+@exclusive
+def start_from(learner: LinearLearner, **given: Any) -> None:
+    """Start anew from what is shown and these weights instead, as a fit with ``coef_init`` does."""
+    known, engine = learner._learnt.model, get_engine(learner.engine)
+    if known is not None:
+        given, planes = {"coef": known.coef, "intercept": known.intercept} | given, known.shape[0]
+    else:  # what is not given yet is 0
+        planes = len(np.atleast_2d(dense(given["coef"]))) if "coef" in given else np.size(given["intercept"])
+    coef = np.atleast_2d(dense(given.get("coef", np.zeros((planes, 0)))))
+    intercept = given.get("intercept", np.zeros(planes))
+    started = learner._cold(
+        engine,
+        planes,
+        coef.shape[1],
+        {
+            "coef": start_value(coef, "coef_", (planes, coef.shape[1])),
+            "intercept": start_value(intercept, "intercept_", (planes,)),
+        },
+    )
+    begin_anew(learner, started)

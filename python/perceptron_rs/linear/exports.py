@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Perceptron, SGDClassifier
 
-from perceptron_rs.common.parameters import is_aggressive
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.schema import schema_of
-from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
+from perceptron_rs.parameters.checks import is_aggressive
+from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.schema.schema import schema_of
+from perceptron_rs.targets.planes import is_multilabel
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

@@ -8,9 +8,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.columns import COLUMNS, Places, is_by_column, spread, unpacked
 from perceptron_rs.engines import Engine, Model, State, get_engine
-from perceptron_rs.state import frozen
+from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, spread, unpacked
 
 __all__ = ["PackedModel"]
 
@@ -30,7 +29,7 @@ class PackedModel:
     learner : str
         As the engines call it.
     state : dict of str to ndarray
-        See `perceptron_rs.common.columns`.
+        See `perceptron_rs.schema.columns`.
     """
 
     last_pass = None
@@ -39,16 +38,16 @@ class PackedModel:
         self.engine, self.learner = engine, learner
         self._places = Places(state[COLUMNS].copy())
         state = {
-            name: self._places.weights(array) if is_by_column(name, array) else array.copy()
+            name: self._places.weights(array) if is_by_column(name, array) else array
             for name, array in state.items()
             if name != COLUMNS
         }
-        self._few = get_engine("rust").Model.from_state(learner, frozen(state))
+        self._few = get_engine("rust").Model.from_state(learner, state)
 
     @cached_property
     def whole(self) -> Model:
         """A model of the engine with all columns."""
-        return self.engine.Model.from_state(self.learner, frozen(unpacked(self.packed())))
+        return self.engine.Model.from_state(self.learner, unpacked(self.packed()))
 
     def of_engine(self, engine: Engine) -> Model:
         """Return a model of an engine with all columns."""

@@ -5,28 +5,32 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy import ndarray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import next_record
-from perceptron_rs.common.fixed_parameters import check_fixed_parameters
-from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.options.groups import group_of
-from perceptron_rs.common.parameters import are_accepted
-from perceptron_rs.common.prediction.predictor import is_of
-from perceptron_rs.common.sparse_weights import SparseWeights, as_sparse
-from perceptron_rs.common.targets.planes import is_multilabel
-from perceptron_rs.common.targets.weights import sample_weights
-from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.common.turns import Turn, exchange, exclusive, turns
 from perceptron_rs.engines import RunState, get_engine
 from perceptron_rs.errors import overflow
-from perceptron_rs.linear.base import LinearLearner
+from perceptron_rs.estimator_attributes import check_is_fitted
+from perceptron_rs.linear.base import LinearLearner, start_from
+from perceptron_rs.parameters.checks import are_accepted, validated
+from perceptron_rs.parameters.groups import group_of
+from perceptron_rs.prediction.predictor import is_of
+from perceptron_rs.rows.examples import has_known_columns
+from perceptron_rs.rows.sparse_weights import as_sparse
+from perceptron_rs.state.fixed_parameters import check_fixed_parameters
+from perceptron_rs.state.turns import Turn, change, changed, turns
+from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.targets.planes import n_planes
+from perceptron_rs.targets.weights import sample_weights
+from perceptron_rs.training.feeders import InMemory
+from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.train import Feeder, rate_of, train
 
-__all__ = ["PassLearner"]
+__all__ = ["PassLearner", "partial_fit"]
 
 #: Parameters that no pass reads: to compare them, too, would take time.
 _OF_EPOCHS = frozenset(
@@ -41,108 +45,245 @@ _csr: set[type] = set()
 _IS_ATOMIC = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-class PassLearner(SparseWeights, LinearLearner):
+Learner = TypeVar("Learner", bound=LinearLearner)
+
+
+def partial_fit(
+    self: Learner,
+    X: MatrixLike,
+    y: ArrayLike,
+    classes: ArrayLike = None,
+    *,
+    sample_weight: ArrayLike = None,
+    check_input: bool = True,
+) -> Learner:
+    """Make one pass over X and y in the given order, continuing from what was learnt before.
+
+    Consecutive batches give the same model as one pass over all of them. The time for a few sparse
+    examples grows with their entries, and not with the number of features. Arrays that the caller has
+    read and still holds, such as ``coef_``, are never modified. Attributes that describe a fit
+    (``n_iter_``, ``mistakes_per_epoch_``, ``n_mistakes_``, ``converged_``, ...) refer to this call
+    alone.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
+        Class labels; or, as for ``fit``, a matrix of many labels.
+    classes : array-like of shape (n_classes,), default=None
+        All classes that will ever occur in y. Required in the first call, unless y is a matrix: then
+        they are the names of its columns, which must be sorted. Labels of the data say their type.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the examples, at least 0. An update is multiplied by the weight of its example.
+    check_input : bool, default=True
+        If False and the estimator is fitted, skip scikit-learn's validation. X must then be a
+        C-contiguous array or a CSR matrix of one of the storage types, y an array of labels, and the
+        parameters must be valid. The engine still checks shapes and types, and that numbers are finite.
+        No class and no example may have weight 0; ``callback``, ``audit`` and ``verbose`` must be off.
+
+    Returns
+    -------
+    self : object
+        The fitted estimator.
+
+    Raises
+    ------
+    ValueError
+        If an argument has an invalid shape, length or value, if y contains a class that is not in
+        ``classes_``, or if training overflows. The estimator then stays as it was before the call.
+    TypeError
+        If an argument does not contain numbers (or, for labels, numbers or strings).
+    """
+    if isinstance(self, PassLearner) and self._learn_in_place(
+        X, y, classes, sample_weight, checks=check_input
+    ):
+        return self
+    if check_input or self._learnt.classes is None:
+        _checked_pass(self, X, y, classes, sample_weight)
+        return self
+    if not are_accepted(self):
+        self._check_parameters(for_partial_fit=True)
+    train(self, InMemory("partial_fit", X, y, sample_weight, checked=False))
+    return self
+
+
+@validated
+def _checked_pass(
+    learner: LinearLearner, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike
+) -> None:
+    train(learner, InMemory("partial_fit", X, y, sample_weight, classes=classes))
+
+
+class PassLearner(LinearLearner, StreamFit):
     """A linear learner that a pass over a few examples makes better where its numbers stand."""
 
     _values: ClassVar[itemgetter[Any]]
     _model: Any  # a model of an engine, which learns, or a packed one, which has no ``learn``
+
+    partial_fit = partial_fit
+    predict_then_learn = predict_then_learn
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         parameters = [
             parameter.name for parameter in fields(group_of(cls)) if parameter.name not in _OF_EPOCHS
         ]
-        cls._values = itemgetter("classes_", *parameters)
+        cls._values = itemgetter(*parameters)
 
     @property
     def coef_(self) -> MatrixLike:
         """Weights that predict."""
         coef = self._model.coef
-        # A pass makes weights dense and hides what vars still has: getattr says what holds. vars is quicker.
-        is_shown_sparse = "_as_sparse" in vars(self) and getattr(self, "_as_sparse", False)
-        return as_sparse(coef) if is_shown_sparse else coef
+        # A pass makes weights dense.
+        learnt = self._learnt
+        return as_sparse(coef) if learnt.as_sparse and learnt.model.last_pass is None else coef
 
     @coef_.setter
     def coef_(self, coef: object) -> None:
-        self._start_from(coef=coef)
+        start_from(self, coef=coef)
 
-    @exclusive
-    def _show(self, *, sparse: bool) -> None:
-        before = vars(self).copy()
-        changed = own_attributes(before)
-        changed.pop("_as_sparse", None)
-        exchange(self, before, changed | ({"_as_sparse": True} if sparse else {}))
+    def sparsify(self) -> Self:
+        """Convert ``coef_`` to a CSR matrix, which is smaller if most of the weights are 0.
+
+        All methods keep working and give the same bits. Each call makes a dense copy of the weights, so
+        predicting few examples takes longer. ``fit`` and ``partial_fit`` make the weights dense again.
+        ``save`` writes the same file in both cases.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+
+        See Also
+        --------
+        densify : The inverse.
+
+        Notes
+        -----
+        As in scikit-learn, ``coef_`` becomes a ``scipy.sparse.csr_matrix``, or a ``csr_array`` if
+        scikit-learn's setting ``sparse_interface`` is "sparray". ``intercept_`` is not converted.
+
+        Examples
+        --------
+        >>> from perceptron_rs import Perceptron
+        >>> X, y = [[1, 0, 3], [0, 0, -2], [0, 2, 1]], ["ham", "spam", "ham"]
+        >>> model = Perceptron(penalty="l1", alpha=0.1, shuffle=False).fit(X, y)
+        >>> model.sparsify().coef_.nnz
+        2
+        >>> model.densify().coef_
+        array([[-0.4,  0. , -2.4]])
+        """
+        check_is_fitted(self)
+        change(self, as_sparse=True)
+        return self
+
+    def densify(self) -> Self:
+        """Convert ``coef_`` back to a dense array. If it is dense already, nothing happens.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+
+        See Also
+        --------
+        sparsify : The inverse, with an example of both.
+        """
+        check_is_fitted(self)
+        change(self, as_sparse=None)
+        return self
 
     def _publish(self, state: RunState) -> None:
-        self.__dict__.pop("_as_sparse", None)
-        super()._publish(state)
+        change(self, model=self._owned(get_engine(self.engine), state), as_sparse=None)
 
     def _rule_now(self) -> Any:
         """Return the settings of a pass; None if it has to go through `train`."""
-        known = vars(self)
+        learnt = self._learnt
         try:
-            values = self._values(known)
-            if (kept := self._kept_rule(values)) is not None:
-                return kept
+            values = self._values(vars(self))
+            values_then, mapping, rule, classes_then = vars(self).get("_rule", (None, None, None, None))
+            # Another mapping may be equal, and is refused.
+            if (
+                classes_then is learnt.classes
+                and values_then == values
+                and type(self.class_weight) is mapping
+            ):
+                return rule
             if self.callback is not None or self.verbose or self.class_weight == "balanced":
                 return None
-            if not are_accepted(self):
+            if learnt.classes is None or not are_accepted(self):
                 return None  # the long way says which parameter is wrong
         except (KeyError, ValueError):  # unfitted; arrays
             return None
         check_fixed_parameters(self)
         engine = get_engine(self.engine)
-        weights = self._class_weights_for(self.classes_, None)
+        weights = self._class_weights(learnt.classes, None)
         if not weights.all():
             return None
         settings = self._settings_of(weights, None, settle=False)
         # Of many labels no vector y says one.
-        rule = engine.Rule(settings, self.classes_[:0] if is_multilabel(self) else self.classes_)
+        rule = engine.Rule(settings, learnt.classes[:0] if learnt.label_matrix else learnt.classes)
         values = tuple(dict(value) if type(value) is dict else value for value in values)
-        self._rule = values, type(self.class_weight), rule
+        self._rule = values, type(self.class_weight), rule, learnt.classes
         return rule
 
-    def _kept_rule(self, values: tuple[object, ...]) -> Any:
-        """Return the settings of the last pass, if it had these values."""
-        values_then, mapping, rule = vars(self).get("_rule", (None, None, None))
-        try:
-            # Another mapping may be equal, and is refused.
-            return rule if values_then == values and type(self.class_weight) is mapping else None
-        except ValueError:  # arrays of classes, where it was fitted again
-            return None
-
-    def _learn_unchecked(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike) -> bool:
+    def _learn_in_place(
+        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike, *, checks: bool
+    ) -> bool:
+        if checks and not _is_plain_call(self, X, y, classes, sample_weight):
+            return False
         known = self.__dict__
         try:
             # Written out, as `_rule_now` is: a call takes as long as the comparison.
-            model, kind, kept = known["_model"], type(X), known.get("_rule")
-            if kept is None or kept[0] != self._values(known) or type(known["class_weight"]) is not kept[1]:
+            learnt, kind, kept = known["_learnt"], type(X), known.get("_rule")
+            if (
+                kept is None
+                or kept[3] is not learnt.classes
+                or kept[0] != self._values(known)
+                or type(known["class_weight"]) is not kept[1]
+            ):
                 rule = self._rule_now()
             else:
                 rule = kept[2]
-            if rule is None or known["audit"]:
+            if rule is None or known["audit"] or learnt.recipe is not None or learnt.calibration is not None:
                 return False
             if kind is ndarray:
                 rows: Any = X
             elif kind in _csr or X.format == "csr":
-                _csr.add(kind)
+                if kind.__module__.startswith("scipy."):  # it would be kept alive
+                    _csr.add(kind)
                 rows = (X.indptr, X.indices, X.data, X.shape[1])
             else:
                 return False
-            # No thread runs between these looks and the call: what has been published meanwhile is seen.
-            is_current = _IS_ATOMIC and not turns and known["_model"] is model
-            if is_current and model.learn(rule, rows, y, sample_weight):
+            # The model looks whether it is still the one that is known, and nobody has a turn.
+            if _IS_ATOMIC and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
                 return True
             with Turn(self):
                 rule = self._rule_now()
-                learnt: bool = self._model.learn(rule, rows, y, sample_weight, turn=True)
-                return learnt
+                if rule is None:
+                    return False
+                if not self._model.learn(rule, rows, y, sample_weight, known):
+                    raise changed(self)
+                return True
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             return False  # and nothing has changed: the long way converts, or says what is wrong
 
     def _learn_at_once(self, feeder: Feeder) -> bool:
+        if self._learnt.calibration is not None:
+            return False  # what it learns now has none
         data, labels = feeder.data, feeder.labels
-        planes = self._n_planes(feeder.classes)
+        planes = n_planes(self, feeder.classes)
         if not feeder.goes_on:
             if self.audit:
                 return False
@@ -159,20 +300,39 @@ class PassLearner(SparseWeights, LinearLearner):
         if self.audit and record is None:
             return False
         try:
-            self._model.learn(
+            is_learnt = self._model.learn(
                 rule,
                 data.rows,
                 labels,
                 weights,
+                vars(self),
                 encoded=True,
                 track_activations=feeder.tracks,
                 note=record,
-                turn=True,
             )
         except OverflowError as error:
             data.assert_finite(self)
-            raise overflow(error, self._rate) from None
+            raise overflow(error, rate_of(self)) from None
+        if not is_learnt:
+            raise changed(self)
         if feeder.tracks:
             activations = self._model.last_pass.activations
             feeder.activations = np.zeros((0, planes)) if activations is None else activations
         return True
+
+
+def _is_plain_call(
+    learner: PassLearner, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike
+) -> bool:
+    """Whether the checks of a pass would find nothing, but for what the engine finds itself.
+
+    Labels that are objects may be of other kinds than the classes, and equal to them.
+    """
+    return (
+        classes is None
+        and sample_weight is None
+        and type(y) is ndarray
+        and y.dtype.kind != "O"
+        and has_known_columns(learner, X)
+        and are_accepted(learner)
+    )

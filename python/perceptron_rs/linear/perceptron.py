@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from perceptron_rs.common.schema import Schema
+import numpy as np
+from numpy.typing import NDArray
+
 from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.schema import PERCEPTRON
-from perceptron_rs.state import settled_arrays
+from perceptron_rs.schema.schema import Schema
+from perceptron_rs.settings import Linear
+from perceptron_rs.state.arrays import settled_arrays
 
 __all__ = ["Perceptron"]
 
@@ -42,7 +46,7 @@ class Perceptron(PerceptronParameters, PassLearner):
         ``fit`` is given another one.
     max_iter : int, default=1000
         Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
-    tol : float or None, default=1e-3
+    tol : float or None, default=0.001
         Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
         the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
         an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
@@ -57,7 +61,7 @@ class Perceptron(PerceptronParameters, PassLearner):
     step : {"constant", "pa1", "pa2"}, default="constant"
         Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
         PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
-        :doc:`/course/aggressive` says what the loss is, what counts as a mistake, and which parameters these
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
         steps exclude.
     C : float, default=1.0
         Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
@@ -73,7 +77,7 @@ class Perceptron(PerceptronParameters, PassLearner):
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
         learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
-        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -110,10 +114,10 @@ class Perceptron(PerceptronParameters, PassLearner):
         Whether to count the mistakes on each example, as ``mistakes_per_example_``.
     n_partitions : int or array-like of int, default=1
         Number of contiguous parts of the examples that ``fit`` learns from side by side, in [1, 2**31 - 1],
-        or the number of examples in each. In each epoch, every partition is visited once from the same
-        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
-        it, the partitions are visited in parallel. Not available with ``partial_fit``,
-        ``added_feature`` and ``max_mistakes_per_example``.
+        and no more than there are examples; or the number of examples in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``, ``added_feature`` and ``max_mistakes_per_example``.
     mixing : {"uniform", "mistakes"}, default="uniform"
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
@@ -139,6 +143,10 @@ class Perceptron(PerceptronParameters, PassLearner):
         After ``partial_fit`` under a penalty, they are computed when they are first read.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
@@ -218,19 +226,21 @@ class Perceptron(PerceptronParameters, PassLearner):
 
     _schema: ClassVar[Schema] = PERCEPTRON
 
-    def _penalty(self) -> tuple[float, float] | None:
-        if self.penalty is None or self.alpha == 0:
-            return None
-        alpha, ratio = (
-            float(self.alpha),
-            {"l2": 0.0, "l1": 1.0, "elasticnet": float(self.l1_ratio)}[self.penalty],
-        )
-        return alpha * ratio, alpha * (1.0 - ratio)
+    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
+        return super()._settings_of(planes, seed, penalty=_strengths(self), **options)
 
     def _arrays(self, state: LearntModel) -> State:
         """Return a state as arrays; penalties are pending only if they are those of the estimator."""
-        arrays, now = super()._arrays(state), self._penalty()
+        arrays, now = super()._arrays(state), _strengths(self)
         pending = arrays.get("strengths")
         if pending is not None and (now is None or pending.tolist() != [self.eta0, *now]):
             return settled_arrays(state)
         return arrays
+
+
+def _strengths(learner: Perceptron) -> tuple[float, float] | None:
+    """Return the strengths of the l1 and the l2 penalty of an example; None without a penalty."""
+    if learner.penalty is None or learner.alpha == 0:
+        return None
+    of_l1 = {"l2": 0.0, "l1": 1.0, "elasticnet": float(learner.l1_ratio)}[learner.penalty]
+    return float(learner.alpha) * of_l1, float(learner.alpha) * (1.0 - of_l1)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.schema import History, Schema
 from perceptron_rs.engines import State
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import PocketPerceptronParameters
 from perceptron_rs.linear.schema import POCKET
+from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import Linear
+from perceptron_rs.training.train import Feeder
 
 __all__ = ["PocketPerceptron"]
 
@@ -21,16 +22,6 @@ _SWAP = np.dtype(
     [("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64), ("average", np.bool_)]
 )
 _SWAPS = ("swap_plane", "swap_epoch", "swap_t", "swap_errors", "swap_average")  #: in the order of these
-
-
-class _Absent:
-    """A method of the base class that this class does not have."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(f"{owner.__name__} has no {self.why}")
 
 
 class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
@@ -78,7 +69,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         ``fit`` is given another one.
     max_iter : int, default=1000
         Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
-    tol : float or None, default=1e-3
+    tol : float or None, default=0.001
         Stopping criterion, in [0, inf). Training stops for a class when the errors of its pocket have not
         fallen by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. Without weights, errors are
         whole numbers, so any ``tol`` in (0, 1] asks for a better pocket. It also stops after an epoch
@@ -104,7 +95,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         keep the pocket of the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples,
         drawn by ``random_state``; errors are not counted on it. Training stops for a class when its
         validation accuracy has not improved on the best one by at least ``tol`` for ``n_iter_no_change``
-        consecutive epochs. See :doc:`/course/epochs`.
+        consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=100
@@ -164,6 +155,10 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         What was put into the pocket in the last ``fit``: the index of the class (0 for two classes), the
         epoch, the number of examples visited since the last cold start, the errors, and whether it was an
         average. Sorted by class, then by time.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
@@ -241,10 +236,6 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     _swap_plane: NDArray[np.int64]
     _swap_epoch: NDArray[np.int64]
 
-    partial_fit = _Absent("partial_fit: errors are counted on all examples; use fit, perhaps with warm_start")
-    fit_stream = _Absent("fit_stream: errors are counted on all examples; use fit on arrays that are mapped")
-    predict_then_learn = _Absent("predict_then_learn: errors are counted on all examples; use Perceptron")
-
     @property
     def last_coef_(self) -> NDArray[np.float64]:
         """Weights after the last update."""
@@ -287,10 +278,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
         if (arrays["swap_errors"][last] != errors[plane[last]]).any():
             raise ValueError("the tensors swap_errors and pocket_errors disagree about the errors")
 
-    def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
-        of_fit = {"check": "run", "average": False} | options  # a pass counts no errors
-        return super()._settings_of(planes, seed, **of_fit)
-
-    def _own_settings(self, n_examples: int) -> dict[str, object]:
-        few = "update" if n_examples <= _FEW else "ratchet"
-        return {"check": few if self.check == "auto" else str(self.check), "average": bool(self.average)}
+    def _settings(self, feeder: Feeder, **own: object) -> Linear:
+        few = "update" if feeder.n_examples <= _FEW else "ratchet"
+        check = few if self.check == "auto" else str(self.check)
+        return super()._settings(feeder, check=check, average=bool(self.average), **own)

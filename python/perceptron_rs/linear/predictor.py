@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction, words
-from perceptron_rs.common.columns import COLUMNS, unpacked
-from perceptron_rs.common.prediction.predictor import MistakeClassifier, is_of
-from perceptron_rs.common.prediction.vote_shares import VoteShares
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.targets.planes import assert_finite_weights
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, LinearModel, Rows, State, get_engine
+from perceptron_rs.engines import Engine, LinearModel, Model, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed_model import PackedModel
 from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import Classifier, is_of, scores_of
+from perceptron_rs.prediction.vote_shares import VoteShares
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.schema.columns import COLUMNS, packed, packed_model, unpacked
+from perceptron_rs.schema.schema import History, Schema
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.targets.planes import assert_finite_weights
 
 if TYPE_CHECKING:
     from perceptron_rs.linear.vectors import Hyperplanes, Vectors, VotedModel
@@ -38,10 +39,12 @@ __all__ = [
 PREDICTIONS = words(LinearPrediction)
 
 
-class LinearPredictor(MistakeClassifier):
+class LinearPredictor(Classifier):
     """Planes, one for each class, or one for two."""
 
     _takes_packed: ClassVar[bool] = True
+    _learns_many: ClassVar[bool] = True
+    _learnt: RunLearnt = RunLearnt()
 
     _model: LinearModel
 
@@ -78,7 +81,7 @@ class LinearPredictor(MistakeClassifier):
         ValueError
             If X has a wrong shape or contains NaN or infinity, or if the weights were set to such values.
         """
-        return self._scores(self._judged(X))
+        return scores_of(self, X)
 
     def _assert_finite_weights(self) -> None:
         assert_finite_weights(coef_=dense(self.coef_), intercept_=self.intercept_)
@@ -106,7 +109,7 @@ class LinearPredictor(MistakeClassifier):
 
     def _packed(self) -> State:
         model = self._model
-        return model.packed() if isinstance(model, PackedModel) else super()._packed()
+        return model.packed() if isinstance(model, PackedModel) else packed_model(cast("Model", model))
 
     def _model_of(self, engine: Engine) -> LinearModel:
         model = self._model
@@ -117,7 +120,8 @@ class LinearPredictor(MistakeClassifier):
     def _model_from(self, engine: Engine, state: State) -> LinearModel:
         if COLUMNS in state:
             return PackedModel(engine, self._schema.algorithm, state)
-        return self._engine_model(engine, state)
+        model: LinearModel = engine.Model.from_state(self._schema.algorithm, unpacked(state))
+        return model
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         # An average is computed when it is first read: here, where an error can name the file.
@@ -169,9 +173,10 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With ``prediction="vote"``, the votes for minus the votes against, divided by the number of
-            votes, in [-1, 1]; a vector with :math:`w \cdot x + b = 0` votes for. Otherwise, the activation.
-            For two classes, the score is that of ``classes_[1]``; otherwise, there is one column for each
-            class. The bits do not depend on the storage of X, the batch or ``n_jobs``.
+            votes, in [-1, 1]; with :math:`w \cdot x + b = 0`, a vector votes neither for nor against, or,
+            with ``tie="positive"``, for. Otherwise, the activation. For two classes, the score is that of
+            ``classes_[1]``; otherwise, there is one column for each class. The bits do not depend on the
+            storage of X, the batch or ``n_jobs``.
 
         Raises
         ------
@@ -196,6 +201,9 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
         super()._check_arrays(arrays, history)
         check_vectors(arrays)
 
+    def _packed(self) -> State:
+        return packed(self._state())
+
     def _model_of(self, engine: Engine) -> VotedModel:
         model = self._model
         return model if model.engine is engine else self._model_from(engine, model.state())
@@ -206,7 +214,7 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
         return VotedModel.from_state(engine, unpacked(state))
 
     def _scores_under(self, model: VotedModel, rows: Rows, threads: int) -> NDArray[np.float64]:
-        return model.scores(rows, self.prediction, threads)
+        return model.scores(rows, self.prediction, self.tie, threads)
 
     def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         if self.prediction not in PREDICTIONS:

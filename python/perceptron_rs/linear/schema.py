@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from perceptron_rs.common.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, Schema, StoredExamples
 
 __all__ = ["AVERAGED", "PERCEPTRON", "POCKET", "VOTED"]
 

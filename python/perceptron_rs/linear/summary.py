@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import numpy as np
 
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.summary import FeatureWeight, label_text, largest, largest_lines, plain
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.linear.voted import VotedPerceptron
-from perceptron_rs.models.description import base_of, input_of
+from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
+from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.state.learnt import learnt_of
 
 if TYPE_CHECKING:
     from perceptron_rs.linear.base import LinearLearner
@@ -39,7 +39,7 @@ class LinearSummary(TypedDict):
 
 def shown(model: LinearLearner, top: int) -> LinearSummary:
     """Return the weights of each class that are largest, or how many vectors vote."""
-    names, base, how = feature_names(model), base_of(model), input_of(model)
+    names, base, how = feature_names(model), learnt_of(model).column_base, learnt_of(model).recipe
     words = None if how is None else how.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)

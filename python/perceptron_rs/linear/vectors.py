@@ -19,13 +19,13 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.columns import COLUMNS, within
-from perceptron_rs.common.mistake_log import plane_of_entries, survival_counts
-from perceptron_rs.common.prediction.sampling import draw_vectors
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, RunState, State, get_engine, rows_of
-from perceptron_rs.state import rows_in, without_rows, zeros
+from perceptron_rs.prediction.sampling import draw_vectors
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import concatenate_rows, select_rows
+from perceptron_rs.schema.columns import COLUMNS, within
+from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
+from perceptron_rs.state.arrays import frozen, own_copies, rows_in, without_rows, zeros
 
 __all__ = [
     "LAST",
@@ -172,7 +172,7 @@ class VotedModel:
     ) -> None:
         self.engine, self.last, self.seed = engine, last, seed
         #: What is joined, and what is not: the runs before and the last one, None: nothing.
-        self._parts: tuple[Vectors, Pending | None] = vectors, made
+        self._parts: tuple[Vectors, Pending | None] = frozen(vectors), made
         self._weights: dict[str, Hyperplanes] = {}
 
     @classmethod
@@ -182,10 +182,10 @@ class VotedModel:
 
     @classmethod
     def from_state(cls, engine: Engine, state: State) -> Self:
-        """Take over the arrays of a state."""
+        """Return the model of copies of the arrays of a state."""
         vectors = {name.removeprefix(PREFIX): w for name, w in state.items() if name.startswith(PREFIX)}
         seed = int(vectors.pop("seed")[0])
-        return cls(engine, last_model(engine, state), vectors, seed)
+        return cls(engine, last_model(engine, state), own_copies(vectors), seed)
 
     def after(self, state: RunState, made: MistakeLog, most: int | None, seed: int) -> Self:
         """Return the model after a run that has ended in this state, with the last ``most`` vectors."""
@@ -209,7 +209,7 @@ class VotedModel:
             rest, made, _ = rest
             runs.append(made)
         vectors = extended_vectors(known, *reversed(runs))
-        self._parts = vectors, None
+        self._parts = frozen(vectors), None
         return vectors
 
     def state(self) -> State:
@@ -256,10 +256,10 @@ class VotedModel:
         """Return the model, which never changes."""
         return self
 
-    def scores(self, rows: Rows, prediction: str, threads: int) -> NDArray[np.float64]:
+    def scores(self, rows: Rows, prediction: str, tie: str, threads: int) -> NDArray[np.float64]:
         """Return what every row gets under a kind of prediction, (n, K)."""
         if prediction == "vote":
-            return ballots(self.vectors, self["seen"], self.engine, rows, threads)
+            return ballots(self.vectors, self["seen"], self.engine, rows, tie, threads)
         return self.engine.scores(rows, *self.weights(prediction), threads=threads)
 
     def weights(self, prediction: str) -> Hyperplanes:
@@ -268,7 +268,9 @@ class VotedModel:
             return self.coef, self.intercept
         found = self._weights.get(prediction)
         if found is None:
-            found = self._weights[prediction] = self._replayed(prediction)
+            coef, intercept = self._replayed(prediction)
+            coef.flags.writeable = intercept.flags.writeable = False
+            found = self._weights[prediction] = coef, intercept
         return found
 
     def _replayed(self, prediction: str) -> Hyperplanes:
@@ -292,12 +294,12 @@ def last_model(engine: Engine, state: RunState) -> Model:
 
 
 def ballots(
-    vectors: Vectors, seen: NDArray[np.int64], engine: Engine, rows: Rows, threads: int
+    vectors: Vectors, seen: NDArray[np.int64], engine: Engine, rows: Rows, tie: str, threads: int
 ) -> NDArray[np.float64]:
     """Return the votes (n, K) of all vectors on every row, divided by the number of votes."""
     counts = survival_counts(vectors, seen)
     state = vectors | {"log_count": np.concatenate(counts)}
-    votes = engine.votes(rows, log_rows(vectors, engine), state, threads=threads)
+    votes = engine.votes(rows, log_rows(vectors, engine), state, tie=tie, threads=threads)
     number = np.array([count.sum() for count in counts])
     shares: NDArray[np.float64] = votes / np.maximum(number, 1)  # no votes are shared as 0
     return shares

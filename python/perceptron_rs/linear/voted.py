@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.mistake_log import survival_counts
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
+from perceptron_rs.linear.passes import partial_fit
 from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
 from perceptron_rs.linear.schema import VOTED
 from perceptron_rs.linear.stream import VectorCarrier, stream_state, unique_rows
@@ -26,14 +22,21 @@ from perceptron_rs.linear.vectors import (
     each_vector,
     last_model,
 )
+from perceptron_rs.scalars import number
+from perceptron_rs.schema.mistake_log import survival_counts
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sklearn_base import check_is_fitted
-from perceptron_rs.state import arrays_of, settled_arrays
+from perceptron_rs.state.arrays import arrays_of, settled_arrays
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
+from perceptron_rs.training.predict_then_learn import predict_then_learn
+from perceptron_rs.training.train import Feeder
 
 __all__ = ["VotedPerceptron"]
 
 
-class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronPredictor):
+class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, VotedPerceptronPredictor):
     r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.
 
     Training makes the same updates as `Perceptron`. Each mistake makes a new weight vector. The survival
@@ -65,7 +68,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         ``fit`` is given another one.
     max_iter : int, default=1000
         Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
-    tol : float or None, default=1e-3
+    tol : float or None, default=0.001
         Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
         the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
         an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
@@ -88,7 +91,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
         learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
-        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=5
@@ -102,9 +105,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous call, with its weights, counters and number of epochs.
     tie : {"mistake", "positive"}, default="mistake"
-        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
-        model of two classes predicts the negative one. With "positive", it counts as positive in training
-        and in prediction.
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, no vote, and
+        a model of two classes predicts the negative one. With "positive", it counts as positive in training,
+        votes and predictions.
     margin_threshold : float, default=0.0
         An example that is classified correctly, but with an activation of no more than this in size, still
         counts as a mistake, in [0, inf).
@@ -147,6 +150,10 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     support_ : list of 1 or n_classes ndarrays of shape (n_vectors_[k],), int64
         For each vector, the row of the mistake that made it, in the X of that call of ``fit`` or
         ``partial_fit``; -1 for an initial vector that no mistake made.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted. Of a matrix y of many labels, the numbers of its columns, or what
         ``partial_fit`` is told that they are; n_classes is then their number everywhere, also if it is 2.
@@ -221,6 +228,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
 
     _model: VotedModel
+
+    partial_fit = partial_fit
+    predict_then_learn = predict_then_learn
 
     @property
     def n_vectors_(self) -> NDArray[np.int64]:
@@ -324,7 +334,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, VotedPerceptronP
     def _most(self) -> int | None:
         """Return ``max_vectors``, checked."""
         most = self.max_vectors
-        if most is not None and not (isinstance(most, Integral) and most >= 1):
+        if most is not None and (number(most, whole=True) or 0) < 1:
             raise ValueError(f"max_vectors must be a whole number above 0 or None, got {most!r}")
         return None if most is None else int(most)
 

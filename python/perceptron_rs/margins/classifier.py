@@ -5,24 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from types import ModuleType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.audit.record import begin_record, recorded
-from perceptron_rs.common.fixed_parameters import fixed_parameters
-from perceptron_rs.common.owner import Fitted
-from perceptron_rs.common.parameters import check_values
-from perceptron_rs.common.prediction.scoring import Scoring
-from perceptron_rs.common.rows.examples import examples
-from perceptron_rs.common.rows.selection import matrix_of, select_rows
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.targets.labels import encode_new, label_array
-from perceptron_rs.common.threads import check_n_jobs, n_threads
-from perceptron_rs.common.turns import learning
+from perceptron_rs.audit.record import recorded
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
@@ -36,12 +27,19 @@ from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
 from perceptron_rs.margins.problem import Problem, search_options
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
-from perceptron_rs.models.exporting import Exported, ExportedNetwork
-from perceptron_rs.models.saving import Saved
-from perceptron_rs.sklearn_base import BaseEstimator, fit_context
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+from perceptron_rs.models.exporting import Exported
+from perceptron_rs.models.saving import save
+from perceptron_rs.parameters.checks import check_values
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.estimator import Estimator
+from perceptron_rs.prediction.scoring import Scoring
+from perceptron_rs.rows.examples import examples
+from perceptron_rs.rows.selection import matrix_of, select_rows
+from perceptron_rs.schema.schema import Schema
+from perceptron_rs.sklearn_base import fit_context
+from perceptron_rs.state.fixed_parameters import fixed_parameters
+from perceptron_rs.state.turns import change, learning
+from perceptron_rs.targets.labels import encode_new, label_array
 
 __all__ = ["MaxMarginClassifier"]
 
@@ -51,11 +49,9 @@ _BITS = 1200  # behind the binary point: more than the smallest float has
 class MaxMarginClassifier(
     MaxMarginClassifierParameters,
     Exported,
-    Saved,
     Scoring,
-    Fitted,
     MaxMarginClassifierPredictor,
-    BaseEstimator,
+    Estimator,
 ):
     r"""Hyperplane with the largest margin between classes: the hard-margin support vector machine.
 
@@ -73,7 +69,7 @@ class MaxMarginClassifier(
     bias : {"free", "augmented", "none"}, default="free"
         How to treat the intercept. "free": it is not part of the norm of the weights. "augmented": it is
         part of the norm. "none": it is 0.
-    tol : float, default=1e-8
+    tol : float, default=1e-08
         Relative width of ``margin_interval_`` at which the search stops, in (0, inf). The result of a
         ``solver`` may be narrower.
     max_steps : int, default=1000000
@@ -115,6 +111,10 @@ class MaxMarginClassifier(
         ``kernel="linear"``.
     intercept_ : ndarray of shape (1,) or (n_classes,), float64
         Intercepts.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     support_ : ndarray of shape (n_support,), int64
@@ -185,16 +185,9 @@ class MaxMarginClassifier(
     """
 
     _schema: ClassVar[Schema] = MAX_MARGIN
-    _fixed: ClassVar[tuple[str, ...]] = ("kernel",)
 
-    classes_: NDArray[np.generic]
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    support_: NDArray[np.int64]
-    dual_coef_: NDArray[np.float64]
-    margin_: NDArray[np.float64]
-    margin_interval_: NDArray[np.float64]
-    results_: list[MarginResult]
+    save = save
+    _fixed: ClassVar[tuple[str, ...]] = ("kernel",)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -238,7 +231,7 @@ class MaxMarginClassifier(
         refuse_rounded(X)
         data = examples(self, engine, X, reset=True)
         classes, index = encode_new(label_array(self, y, data.rows.shape[0]))
-        begin_record(self)
+        change(self, record=())
         planes = range(len(classes)) if len(classes) > 2 else (1,)
         with recorded(self, "fit", data.stored, index, None):
             problems = [
@@ -263,8 +256,7 @@ class MaxMarginClassifier(
         self.intercept_ = np.array([fit[2] for fit in fits])
         ends = np.array([fit[3:] for fit in fits])
         self.margin_, self.margin_interval_ = ends[:, 0].copy(), ends
-        for name in ("coef_", "_spec", "_stored_support"):
-            vars(self).pop(name, None)
+        change(self, coef=None, spec=None, stored_support=None)
         weights = np.stack([fit[1] for fit in fits])
         if space is None:
             self.coef_ = weights
@@ -275,6 +267,11 @@ class MaxMarginClassifier(
             self.dual_coef_ = np.ascontiguousarray(weights[:, self.support_])
             is_stored = self.kernel != "precomputed"
             self._stored_support = select_rows(data.stored, self.support_) if is_stored else {}
+        self._own()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._own()
 
     def _check_parameters(self) -> None:
         check_values(self)
@@ -305,10 +302,6 @@ class MaxMarginClassifier(
             )
         warnings.warn(f"{text}; the best hyperplane found is kept", ConvergenceWarning, stacklevel=5)
 
-    def _assert_ready(self) -> None:
-        super()._assert_ready()
-        check_n_jobs(self.n_jobs)  # scikit-learn leaves 0 to joblib
-
     def _keep_support(self, positives: list[NDArray[np.bool_]]) -> None:
         known = [result if result.status == "separable" else None for result in self.results_]
         parts = [result.support for result in known if result is not None]
@@ -327,7 +320,7 @@ class MaxMarginClassifier(
     @property
     def support_vectors_(self) -> MatrixLike:
         """The rows of X with a coefficient in ``dual_coef_``."""
-        if not vars(self).get("_stored_support"):
+        if not getattr(self, "_stored_support", None):
             raise AttributeError("support_vectors_ is only available with the kernels 'poly' and 'rbf'")
         return matrix_of(self._stored_support, self.n_features_in_)
 
@@ -350,17 +343,12 @@ class MaxMarginClassifier(
     def _restored(self, arrays: State, document: dict[str, object]) -> None:
         super()._restored(arrays, document)
         self.results_ = results_of(arrays, document.get("results"), self._spec)
-        self.margin_ = self.margin_interval_[:, 0].copy()
+        self.margin_ = self.margin_interval_[:, 0]
 
-    def _network(self) -> ExportedNetwork:
-        from perceptron_rs.margins.exports import network
+    def _exports(self) -> ModuleType:
+        from perceptron_rs.margins import exports
 
-        return network(self)
-
-    def _as_sklearn(self) -> ClassifierMixin:
-        from perceptron_rs.margins.exports import to_sklearn
-
-        return to_sklearn(self)
+        return exports
 
 
 def _scaled(problem: Problem, result: MarginResult) -> tuple[NDArray[np.float64], float, float]:

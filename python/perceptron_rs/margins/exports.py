@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
+from perceptron_rs.prediction.hyperplanes import hyperplanes
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin

@@ -13,14 +13,14 @@ from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
-from perceptron_rs.common.options.ranges import Choice, check_value
-from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.kernel import check_kernel, gram
 from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.margins.parameters import MAX_STEPS
 from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.parameters.ranges import Choice, check_value
+from perceptron_rs.rows.real_numbers import numbers_in
 
 __all__ = ["JointMargin", "joint_margin"]
 
@@ -178,7 +178,7 @@ def _in_space(
 
 def _sparse_floats(X: MatrixLike, *, has_bias: bool) -> MatrixLike:
     """Return the examples as a sparse matrix of float64, perhaps with a column of ones."""
-    rows = csr_matrix(X if issparse(X) else np.asarray(without_index(X)), dtype=np.float64)
+    rows = csr_matrix(X if issparse(X) else numbers_in(X), dtype=np.float64)
     return hstack([rows, np.ones((rows.shape[0], 1))], format="csr") if has_bias else rows
 
 

@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import MatrixLike, shape_of
+from perceptron_rs.array_likes import MatrixLike, has_length, shape_of
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel
-from perceptron_rs.common.kernel_spec import check_square, settled_kernel
-from perceptron_rs.common.options.groups import check_arguments
-from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, up, up_root
@@ -30,8 +27,12 @@ from perceptron_rs.margins.exact.systems import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, read_problem, result_of
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.parameters.groups import check_arguments
+from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.selection import matrix_of
+from perceptron_rs.schema.kernel_spec import check_square, settled_kernel
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = [
     "Space",
@@ -208,7 +209,12 @@ def kernel_matrix(
     """
     check_kernel(kernel, gamma, degree, coef0)
     with standard():
-        problem = read_problem(X, np.zeros((shape_of(X) or (len(X),))[0]), engine=engine, n_jobs=n_jobs)
+        refuse_lazy(X, "X")
+        shape = shape_of(X)
+        if shape == () or (shape is None and not has_length(X)):
+            raise TypeError(f"X must hold rows, got {X!r:.80}; make a matrix or a list of it")
+        labels = np.zeros(len(X) if shape is None else shape[0])
+        problem = read_problem(X, labels, engine=engine, n_jobs=n_jobs)
         return gram(problem, kernel, gamma, degree, coef0).K
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
@@ -200,7 +202,7 @@ def is_separable(
     >>> answer, result.support
     (False, array([0, 1, 2]))
     """
-    if explain not in (True, False):
+    if not isinstance(explain, bool | np.bool_):
         raise ValueError(f"explain must be True or False, got {explain!r:.80}")
     options = search_options(bias, max_steps=max_steps, solver=solver)
     check_kernel(kernel, gamma, degree, coef0)

@@ -10,13 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.sparse_weights import dense
-from perceptron_rs.common.targets.labels import encode
+from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginInterval
+from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.rows.examples import as_columns
+from perceptron_rs.rows.sparse_weights import dense
+from perceptron_rs.rows.storage import is_masked
+from perceptron_rs.targets.labels import encode
 
 __all__ = ["margin", "plane", "planes"]
 
@@ -129,7 +132,7 @@ def _of_model(model: Any, X: MatrixLike, y: ArrayLike) -> tuple[Any, NDArray[np.
             f"model must predict with one hyperplane, but {name} has {coef.shape[0]}; pass the coef and "
             "intercept of one, and y == label"
         )
-    return X, encode(np.asarray(y), model.classes_), coef, intercept
+    return as_columns(model, X), encode(np.asarray(y), model.classes_), coef, intercept
 
 
 def planes(
@@ -171,10 +174,13 @@ def plane(
 
 
 def _real_array(name: str, value: object) -> NDArray[np.float64]:
-    array = dense(value)
+    if is_masked(value):
+        raise ValueError(f"{name} is a masked array with masked values; fill them")
+    refuse_rounded(value, name)
+    with naming(name):
+        array = dense(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got the dtype {array.dtype}; convert it to float64")
-    refuse_rounded(value, name)
     numbers = np.require(array, np.float64, ["C", "A", "E"])
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite, got {numbers[~np.isfinite(numbers)][0]}; clean it first")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +14,12 @@ from perceptron_rs.choices import Bias, EngineName
 from perceptron_rs.csr import row_numbers
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novikoff, up_root
-from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.problem import Problem, read_problem, search_options
 from perceptron_rs.margins.result import MistakeBounds
-from perceptron_rs.state import Floats
+from perceptron_rs.scalars import checked_number
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["mistake_bounds"]
 
@@ -185,14 +184,13 @@ class _Terms(NamedTuple):
 
 def _terms(threshold: Any, added: Any, eta0: Any) -> _Terms:
     given = {"margin_threshold": threshold, "added_feature": added, "eta0": eta0}
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"{name} must be a real number, got {value!r:.80}")
-        refuse_rounded(value, name)
+    numbers = {name: float(checked_number(name, value)) for name, value in given.items()}
+    for name, value in numbers.items():
         least = "above 0" if name == "eta0" else "at least 0"
         if not math.isfinite(value) or value < 0 or (name == "eta0" and value == 0):
             raise ValueError(f"{name} must be finite and {least}, got {value}; give that of the learner")
-    return _Terms(Fraction(float(threshold)) / Fraction(float(eta0)), float(added), Fraction(float(eta0)))
+    threshold, added, eta0 = numbers.values()
+    return _Terms(Fraction(threshold) / Fraction(eta0), added, Fraction(eta0))
 
 
 def _direction(

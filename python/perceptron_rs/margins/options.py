@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import add_options
-from perceptron_rs.common.options.kinds import Command, add
 from perceptron_rs.io.options import add_examples
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.groups import add_options
+from perceptron_rs.parameters.kinds import Command, add
 
 __all__ = ["COMMANDS"]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from perceptron_rs.choices import Bias, Gamma, MarginKernel, Solver, words
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import RunParameters, parameter
-from perceptron_rs.common.options.ranges import Choice, Range
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.groups import RunParameters, parameter
+from perceptron_rs.parameters.ranges import Choice, Range
 
 __all__ = ["MAX_STEPS", "MaxMarginClassifierParameters"]
 
@@ -15,7 +15,41 @@ MAX_STEPS = 1_000_000
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MaxMarginClassifierParameters(RunParameters):
-    """Of `MaxMarginClassifier`."""
+    r"""Of `MaxMarginClassifier`.
+
+    Parameters
+    ----------
+    engine : {"rust", "reference"}
+        Implementation to use. Both give the same bits.
+    audit : bool
+        Whether to keep digests of the examples, in model files too. `reproduce` can then name the first block
+        of examples that differs.
+    bias : {"free", "augmented", "none"}
+        How to treat the intercept. "free": it is not part of the norm of the weights. "augmented": it is
+        part of the norm. "none": it is 0.
+    tol : float
+        Relative width of ``margin_interval_`` at which the search stops, in (0, inf). The result of a
+        ``solver`` may be narrower.
+    max_steps : int
+        Maximum number of steps of the solver for each class, in [0, 2**62].
+    solver : {"auto", "wolfe", "descent"}
+        As for `max_margin`.
+    kernel : {"linear", "poly", "rbf", "precomputed"}
+        Space of the hyperplane. "poly": :math:`(\gamma\, x \cdot z + \mathrm{coef0})^\mathrm{degree}`; "rbf":
+        :math:`\exp(-\gamma \|x - z\|^2)`; "precomputed": X holds the kernel values of all pairs, in ``fit``,
+        and those with all training examples, in ``predict``. All but "linear" take time and memory for all
+        pairs of examples.
+    gamma : {"scale", "auto"} or float
+        Coefficient of "poly" and "rbf", above 0. "scale" is ``1 / (n_features * X.var())``, "auto" is
+        ``1 / n_features``.
+    degree : int
+        Degree d of the "poly" kernel, from 1 to 100. Ignored by other kernels.
+    coef0 : float
+        Constant of "poly", in [0, inf).
+    inseparable : {"raise", "warn"}
+        What to do if no separating hyperplane was found. "raise": raise an `InseparableError`, which holds
+        the proof that there is none, if there is one. "warn": warn and keep the best hyperplane found.
+    """
 
     bias: Bias = parameter(
         "free",

@@ -3,44 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import MarginKernel
-from perceptron_rs.common.kernel_spec import spec_of
-from perceptron_rs.common.prediction.predictor import Classifier
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.rows.selection import select_columns, slice_rows
-from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import assert_finite_weights
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.turns import consistent
+from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import Engine, Rows, State, rows_of
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import Classifier, scores_of
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import select_columns, slice_rows
+from perceptron_rs.schema.kernel_spec import spec_of
+from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import StoredRows
+from perceptron_rs.state.arrays import own_copies
+from perceptron_rs.state.fitted_attributes import Shown
+from perceptron_rs.state.learnt import Learnt
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.targets.planes import assert_finite_weights
 
 __all__ = ["MaxMarginClassifierPredictor"]
 
+#: What answers are made of.
+_ARRAYS = ("coef", "intercept", "support", "dual_coef", "margin", "margin_interval")
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MarginLearnt(Learnt):
+    """Planes, and what certifies their margins."""
+
+    coef: NDArray[np.float64] | None = None
+    intercept: NDArray[np.float64] | None = None
+    support: NDArray[np.int64] | None = None
+    dual_coef: NDArray[np.float64] | None = None
+    results: list[Any] | None = None
+    margin: NDArray[np.float64] | None = None
+    margin_interval: NDArray[np.float64] | None = None
+    #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
+    spec: KernelSpec | None = None
+    stored_support: StoredRows | None = None
+    converged: bool | None = None
+
+    def but(self, **changes: object) -> Self:
+        """Return it with other values of some fields."""
+        if not changes.keys().isdisjoint(("coef", "intercept", "dual_coef")):
+            changes.setdefault("calibration", None)  # which was of the scores of others
+        return super().but(**changes)
 
 
 class MaxMarginClassifierPredictor(Classifier):
     """Planes, in the space of the features or of a kernel."""
 
     kernel: MarginKernel
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
-    support_: NDArray[np.int64]
-    dual_coef_: NDArray[np.float64]
     _schema: ClassVar[Schema] = MAX_MARGIN
-    #: The kernel, with its gamma settled, and the support vectors as they are stored; none if it is linear.
-    _spec: KernelSpec | None = None
-    _stored_support: StoredRows
+    _learnt: MarginLearnt = MarginLearnt()
+    coef_ = Shown[NDArray[np.float64]]("coef")
+    intercept_ = Shown[NDArray[np.float64]]("intercept")
+    support_ = Shown[NDArray[np.int64]]("support")
+    dual_coef_ = Shown[NDArray[np.float64]]("dual_coef")
+    results_ = Shown[list[Any]]("results")
+    margin_ = Shown[NDArray[np.float64]]("margin")
+    margin_interval_ = Shown[NDArray[np.float64]]("margin_interval")
+    converged_ = Shown[bool]("converged")
+    _spec = Shown[KernelSpec | None]("spec", optional=True)
+    _stored_support = Shown[StoredRows]("stored_support")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._own()
+
+    def _own(self) -> None:
+        """Have copies of the arrays that answers read, which nobody writes to."""
+        learnt = self._learnt
+        arrays = {name: value for name in _ARRAYS if (value := getattr(learnt, name)) is not None}
+        stored = None if learnt.stored_support is None else own_copies(learnt.stored_support)
+        own = {"stored_support": stored, "calibration": learnt.calibration}
+        vars(self)["_learnt"] = learnt.but(**own_copies(arrays), **own)
 
     def _state(self) -> State:
         return {}  # no model of an engine holds what has been learnt
@@ -51,7 +96,8 @@ class MaxMarginClassifierPredictor(Classifier):
     def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         if self.kernel != "linear":
             self._spec = spec_of(self, arrays)
-            self._stored_support = vars(self).get("_stored_support", {})
+            self._stored_support = getattr(self, "_stored_support", {})
+        self._own()
 
     @property
     @consistent
@@ -87,7 +133,7 @@ class MaxMarginClassifierPredictor(Classifier):
         ValueError
             If X has a wrong shape or contains NaN or infinity.
         """
-        return self._scores(self._judged(X))
+        return scores_of(self, X)
 
     def _judge(self, engine: Engine, data: ValidatedRows) -> NDArray[np.float64]:
         weights = self.coef_ if self._spec is None else self.dual_coef_

@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.options.groups import check_arguments
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.targets.labels import encode_new, label_array
-from perceptron_rs.common.threads import check_n_jobs, thread_count
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.parameters import MAX_STEPS, MaxMarginClassifierParameters
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.parameters.groups import check_arguments
+from perceptron_rs.parameters.threads import thread_count
+from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.settings import KernelSpec, Solution
 from perceptron_rs.sklearn_base import BaseEstimator
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
+from perceptron_rs.state.learnt import Learnt
+from perceptron_rs.targets.distinct import distinct
+from perceptron_rs.targets.labels import encode_new, label_array
 
 __all__ = [
     "Problem",
@@ -34,6 +36,8 @@ __all__ = [
 
 class _Caller(BaseEstimator):
     """Stands for the estimator that scikit-learn's validation wants to see."""
+
+    _learnt = Learnt()
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,11 @@ def read_problem(
     refuse_rounded(X)
     data = examples(caller, core, X, reset=True)
     given = label_array(caller, y, data.rows.shape[0])
-    if may_be_many and len(np.unique(given)) > 2:
+    if may_be_many and len(distinct(given)[0]) > 2:
         found, labels = encode_new(given)
         classes = tuple(found.tolist())
     else:
         labels, classes = two_classes(given)
-    check_n_jobs(n_jobs)
     return Problem(core, data, labels, classes, thread_count(n_jobs))
 
 

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.notebook import table
 from perceptron_rs.estimator_attributes import attributes
+from perceptron_rs.notebook import table
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.state.arrays import own_copies
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
 
+_ARRAYS = ("coef", "support", "dual_weights")
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
 _SAID = {
     "separable": "a hyperplane was found",
@@ -100,6 +102,13 @@ class MarginResult:
     solver: str
     work: dict[str, int]
     kernel: KernelSpec | None = None
+
+    def __post_init__(self) -> None:
+        vars(self).update(own_copies({name: getattr(self, name) for name in _ARRAYS}))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     @property
     def gap(self) -> float:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.choices import Bias, words
-from perceptron_rs.common.kernel_spec import KERNEL_ARRAY, spec_of
-from perceptron_rs.common.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
-from perceptron_rs.common.targets.planes import n_planes
 from perceptron_rs.engines import State
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.margins.result import STATUSES, MarginResult
+from perceptron_rs.schema.kernel_spec import KERNEL_ARRAY, spec_of
+from perceptron_rs.schema.schema import COUNTS, Array, Part, Schema, StoredExamples, is_count
 from perceptron_rs.settings import KernelSpec
+from perceptron_rs.targets.planes import n_planes
 
 if TYPE_CHECKING:
     from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor

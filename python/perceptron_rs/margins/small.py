@@ -10,13 +10,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.rows.selection import matrix_of
 from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix
 from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
 from perceptron_rs.margins.kernel import Space, whole_weights
 from perceptron_rs.margins.problem import Problem
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.rows.selection import matrix_of
 
 __all__ = ["decided"]
 

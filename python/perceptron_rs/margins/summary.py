@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from perceptron_rs.common.summary import FeatureWeight, label_text, largest, largest_lines, plain
 from perceptron_rs.estimator_attributes import feature_names
+from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.margins.classifier import MaxMarginClassifier

@@ -14,10 +14,12 @@ from itertools import pairwise, repeat
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.errors import naming
 from perceptron_rs.margins.exact.matrix import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded
 from perceptron_rs.margins.exact.systems import has_positive_solution, solve
 from perceptron_rs.margins.result import STATUSES, MarginResult
+from perceptron_rs.rows.real_numbers import refuse_lazy
 
 __all__ = ["VerificationError", "hull_weights", "verify"]
 
@@ -119,6 +121,8 @@ def hull_weights(result: MarginResult, X: MatrixLike, y: ArrayLike) -> list[Frac
     >>> hull_weights(max_margin(X, y), X, y)
     [Fraction(2, 3), Fraction(1, 1), Fraction(1, 3)]
     """
+    if not isinstance(result, MarginResult):
+        raise TypeError(f"result must be a MarginResult, got {result!r:.80}; pass one of max_margin")
     if result.status != "non_separable":
         raise ValueError(f"result must have the status 'non_separable', got {result.status!r}")
     problem = _Problem(result, X, y)
@@ -137,13 +141,17 @@ class _Problem:
             raise TypeError(f"result must be a MarginResult, got {result!r:.80}")
         self.result = result
         refuse_rounded(X)
-        self.matrix = ExactMatrix(X)
-        labels = np.asarray(y).reshape(-1).tolist()
+        with naming("X"):
+            self.matrix = ExactMatrix(X)
+        with naming("y"):
+            refuse_lazy(y, "y")
+            labels = np.asarray(y).reshape(-1).tolist()
+            classes = sorted(set(labels))
         if len(labels) != self.matrix.shape[0]:
             raise ValueError(
                 f"X and y must have equal lengths, got {self.matrix.shape[0]} rows and {len(labels)} labels"
             )
-        self.classes = tuple(sorted(set(labels)))
+        self.classes = tuple(classes)
         if not 1 <= len(self.classes) <= 2:
             raise ValueError(f"y must hold one class or two, got {len(self.classes)}")
         positive = self.classes[-1]

@@ -10,22 +10,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.schema import SchemaMixin, StoredExamples, schema_of
-from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
-from perceptron_rs.models.description import BASE, INPUT, input_of
 from perceptron_rs.models.values import json_scalar, json_text
+from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.schema.schema import StoredExamples, schema_of
 from perceptron_rs.sklearn_base import check_is_fitted
+from perceptron_rs.state.fitted_attributes import flat
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["Arrays", "Learnt", "arrays", "difference", "digest", "learnt_arrays"]
+__all__ = ["Arrays", "LearntArrays", "arrays", "difference", "digest", "learnt_arrays"]
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
-def digest(model: SchemaMixin) -> str:
+def digest(model: Predictor) -> str:
     """Return the SHA-256 of all that the predictions of a model depend on.
 
     Digested are names, types, shapes and bits of all that was learnt: weights, intercepts, averages, the
@@ -76,7 +78,7 @@ def digest(model: SchemaMixin) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearntArrays:
     """What the predictions of a model depend on.
 
     Parameters
@@ -94,46 +96,55 @@ class Learnt:
     def digest(self) -> str:
         """SHA-256 of all of it; ValueError if there is a function that has no name."""
         settings = {name: _qualified_name(name, value) for name, value in self.settings.items()}
-        return content_digest(settings, {name: _stored(array) for name, array in self.numbers.items()})
+        return content_digest(settings, self.numbers, _stored)
 
 
-def learnt_arrays(model: SchemaMixin) -> Learnt:
+def learnt_arrays(model: Predictor) -> LearntArrays:
     """Return what the predictions of a fitted estimator depend on."""
-    if not isinstance(model, SchemaMixin):
+    if not isinstance(model, Predictor):
         raise TypeError(
             f"model must be an estimator of this package, got {type(model).__name__}; of a pipeline, pass "
             f"its last step"
         )
     check_is_fitted(model)
     numbers = _compared(model, predicts=True) | model._prediction_arrays()
-    how = input_of(model)
-    if how is not None and how.scale is not None:
-        numbers |= how.scale.tensors()
+    how = learnt_of(model).recipe
+    if how is not None:
+        numbers |= how.numbers()
+    numbers |= calibration_tensors(model)
     settings = model._prediction_parameters() | _of_data(model)
-    return Learnt(
+    if (calibration := calibration_to_json(model)) is not None:
+        settings["calibration_"] = calibration
+    return LearntArrays(
         {name: np.asarray(array) for name, array in numbers.items()},
         {name: value if callable(value) else _json(value) for name, value in settings.items()},
     )
 
 
-def _compared(model: SchemaMixin, *, predicts: bool) -> Arrays:
+def _compared(model: Predictor, *, predicts: bool) -> Arrays:
     """Return the arrays of the schema that predict, or the others, as two trainings have them equal."""
     found: Arrays = {}
-    schema = schema_of(model)
-    every = schema.values(model, model._settled_state())
-    for part in schema.parts_of(model):
-        if isinstance(part, StoredExamples):
-            if predicts and part.of(every):
-                found[part.title] = part.digests(every, model.n_features_in_)
-        elif part.compared and part.predicts == predicts:
-            found |= {part.title: every[name] for name in part.of(every)}  # noqa: B035  one name, or none
+    parts = [
+        part
+        for part in schema_of(model).parts_of(model)
+        if (predicts if isinstance(part, StoredExamples) else part.compared and part.predicts == predicts)
+    ]
+    # To settle penalties and copy all weights takes longer than to digest few.
+    state = {} if all(part.attribute for part in parts) else model._settled_state()
+    for part in parts:
+        own = part.values(model, state)
+        if not isinstance(part, StoredExamples):
+            found |= {part.title: array for array in own.values()}  # noqa: B035  one array, or none
+        elif own:
+            found[part.title] = part.digests(state | own, model.n_features_in_)
     return found
 
 
-def _of_data(model: SchemaMixin) -> dict[str, object]:
+def _of_data(model: Predictor) -> dict[str, object]:
     """Return how data becomes columns, and indices become labels."""
-    known = vars(model)
-    found = {name: known[name] for name in ("n_features_in_", "template_", BASE) if name in known}
+    known = flat(model)
+    names = ("n_features_in_", "template_", "_column_base")
+    found: dict[str, object] = {name: known[name] for name in names if name in known}
     if "classes_" in known:
         try:
             found["classes_"] = classes_to_json(model.classes_)
@@ -151,19 +162,19 @@ def _of_data(model: SchemaMixin) -> dict[str, object]:
             "n_columns": int(encoder.n_columns_),
             "vocabulary": {name: int(column) for name, column in encoder.vocabulary_.items()},
         }
-    if INPUT in known:  # the share that was held out changes no prediction
-        how = known[INPUT].to_json()
+    if "recipe_" in known:  # the share that was held out changes no prediction
+        how = known["recipe_"].to_json()
         left = (
-            ("holdout",) if how["text"] else ("holdout", "text")
+            ("holdout", "calibration") if how["text"] else ("holdout", "calibration", "text")
         )  # of data that is no text, nothing is said
-        found[INPUT] = {name: value for name, value in how.items() if name not in left}
+        found["_input"] = {name: value for name, value in how.items() if name not in left}
     return found
 
 
 def _stored(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Return numbers in the type that they are digested in; -0.0, which sparse weights have not, as 0.0."""
     if array.dtype.kind == "f":
-        return array.astype(np.float64) + 0.0
+        return array.astype(np.float64, copy=False) + 0.0
     return array.astype(np.int64) if array.dtype.kind in "bi" else array
 
 
@@ -187,12 +198,12 @@ def _qualified_name(name: str, value: object) -> object:
     return f"{module}:{path}"
 
 
-def arrays(model: SchemaMixin) -> Arrays:
+def arrays(model: Predictor) -> Arrays:
     """Return what predictions depend on, all else in the schema, and the other attributes of a fit."""
     found = learnt_arrays(model)
     known = {name: _setting_object(value) for name, value in found.settings.items()}
     known |= _compared(model, predicts=False) | found.numbers
-    others = {name: value for name, value in own_attributes(vars(model)).items() if name.endswith("_")}
+    others = {name: value for name, value in flat(model).items() if name.endswith("_")}
     return {name: _shown_array(value) for name, value in others.items() if name not in known} | known
 
 

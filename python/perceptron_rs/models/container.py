@@ -10,7 +10,7 @@ That text is a JSON object with
 - the description of the model (`perceptron_rs.models.writer`).
 
 Where most columns of the weights have nothing, the tensor ``columns`` numbers those that have, and last says
-how many there are: the tensors of weights have these columns alone (`perceptron_rs.common.columns`).
+how many there are: the tensors of weights have these columns alone (`perceptron_rs.schema.columns`).
 
 Everything that the header says is compared with the size of the file before the library sees it: nothing
 is allocated because a header asks for it.
@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -29,10 +30,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
-from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.models.files import open_regular
+from perceptron_rs.models.files import Source, open_regular
 from perceptron_rs.models.values import Tensors, json_text, json_value
+from perceptron_rs.pieces import pieces
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 
@@ -43,6 +44,7 @@ _PREFIX = 8
 # The library panics or ends the process where it finds no memory. What it takes is measured: so many bytes
 # for each byte of a header, and copies of the tensors; one more before it took them by their addresses.
 _OF_HEADER = 8
+_SLACK = 4 << 20  # for what every library needs besides, and for what lies between two pieces
 _COPIES = 2 if hasattr(library, "TensorSpec") else 3
 _LARGEST_HEADER = 100_000_000  # the library's own limit
 #: Little-endian on every machine.
@@ -55,8 +57,17 @@ _TYPES = {
     "I16": "<i2",
     "U16": "<u2",
     "I32": "<i4",
+    "F16": "<f2",
 }
 _CUT = "the file is truncated or corrupted; copy it again, or save the model again"
+
+
+def probe_memory(n_bytes: int, purpose: str) -> None:
+    """Raise MemoryError unless so many bytes can be had; they are given back at once, untouched."""
+    try:
+        np.empty(n_bytes + _SLACK, dtype=np.uint8)
+    except (MemoryError, ValueError):  # ValueError: more than an address holds
+        raise MemoryError(f"{purpose} needs {n_bytes} bytes of memory, which are not available") from None
 
 
 def pack(document: dict[str, object], tensors: Tensors) -> bytes:
@@ -82,7 +93,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, object]:
         return _checked_header(file, size)[0]
 
 
-def unpack(path: str | os.PathLike[str]) -> tuple[dict[str, object], Tensors]:
+def unpack(path: Source) -> tuple[dict[str, object], Tensors]:
     """Return the document and the tensors of a model file; ValueError if it is not sound."""
     file, size = open_regular(path)
     with file:
@@ -202,12 +213,23 @@ def _are_sizes(values: object) -> bool:
     )
 
 
-def content_digest(document: dict[str, object], tensors: Tensors) -> str:
-    """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors."""
+def content_digest(
+    document: dict[str, object],
+    tensors: Tensors,
+    stored: Callable[[NDArray[np.generic]], NDArray[np.generic]] = np.asarray,
+) -> str:
+    """Return the SHA-256 of a document and of the names, types, shapes and bits of tensors, as ``stored``."""
     total = hashlib.sha256()
-    parts = {name: [array.dtype.name, list(array.shape)] for name, array in tensors.items()}
+    parts = {
+        name: [stored(np.atleast_1d(array)[:0]).dtype.name, list(array.shape)]
+        for name, array in tensors.items()
+    }
     total.update(json_text([document, parts]).encode())
     for name in sorted(tensors):
-        array = tensors[name]
-        total.update(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data)
+        array = np.atleast_1d(tensors[name])
+        for rows in pieces(len(array), array.size // max(len(array), 1)):
+            part = np.ascontiguousarray(array[rows]).reshape(-1)
+            for piece in pieces(part.size):
+                numbers = stored(part[piece])
+                total.update(numbers.astype(numbers.dtype.newbyteorder("<"), copy=False).view(np.uint8).data)
     return total.hexdigest()

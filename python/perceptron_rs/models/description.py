@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from perceptron_rs.models.values import Tensors
 
-if TYPE_CHECKING:
-    from perceptron_rs.models.input import Input
-
 __all__ = [
-    "BASE",
+    "CALIBRATION",
     "CALLS",
     "DIGESTS",
-    "INPUT",
     "LABELS",
+    "NARROW",
     "NEEDED",
     "OPTIONAL",
+    "ROUNDED",
     "START",
-    "base_of",
-    "input_of",
-    "keep_base",
+    "widened",
     "without_record",
 ]
 
@@ -35,15 +31,15 @@ NEEDED = frozenset(
         "history",
     }
 )
+#: What makes probabilities of scores.
+CALIBRATION = "calibration"
+#: To which type weights were rounded for the file, and which tensors have a narrower one: of these.
+ROUNDED, NARROW = "rounded", ("int8", "float16", "float32")
 #: Of many labels, as what matrix they were given.
 LABELS = "labels"
-#: The attribute of an estimator that holds how the command line made its columns: the part "input".
-INPUT = "_input"
-#: That for the number of the first column in the svmlight file that it learnt from.
-BASE = "_column_base"
 #: The record of the training, and the beginning of the names of its tensors: weights that it started from.
 CALLS, DIGESTS, START = "calls", "digests", "start_of_record_"
-OPTIONAL = frozenset({"feature_names", "column_base", "input", LABELS, CALLS, DIGESTS})
+OPTIONAL = frozenset({"feature_names", "column_base", "input", CALIBRATION, LABELS, CALLS, DIGESTS, ROUNDED})
 
 
 def without_record(tensors: Tensors) -> Tensors:
@@ -51,19 +47,15 @@ def without_record(tensors: Tensors) -> Tensors:
     return {name: tensor for name, tensor in tensors.items() if not name.startswith(START)}
 
 
-def keep_base(model: object, zero_based: bool | None) -> None:
-    """Keep with a model whether the svmlight file that it learnt from counts columns from 0."""
-    if zero_based is not None:
-        setattr(model, BASE, 0 if zero_based else 1)
-
-
-def base_of(model: object) -> int | None:
-    """Return the number of the first column in the file that a model learnt from; None: it had no numbers."""
-    base: int | None = vars(model).get(BASE)
-    return base
-
-
-def input_of(model: object) -> Input | None:
-    """Return how a model's columns were made of the data that it learnt from; None: it was given a matrix."""
-    how: Input | None = vars(model).get(INPUT)
-    return how
+def widened(document: dict[str, object], tensors: Tensors) -> Tensors:
+    """Return tensors in the types of learning; ValueError unless the file says which have others."""
+    if ROUNDED not in document:
+        return tensors
+    said = document[ROUNDED]
+    names = said.get("tensors") if isinstance(said, dict) and set(said) == {"dtype", "tensors"} else None
+    if not isinstance(names, list) or said["dtype"] not in NARROW[1:]:  # type: ignore[index]
+        raise ValueError("its rounded must hold a dtype and the names of tensors")
+    known = [name for name in names if isinstance(name, str) and name in tensors]
+    if len(known) < len(names) or any(tensors[name].dtype.name not in NARROW for name in known):
+        raise ValueError(f"the rounded tensors must be there, and be of {', '.join(NARROW)}")
+    return tensors | {name: tensors[name].astype(np.float64) for name in known}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.turns import consistent
+from perceptron_rs.errors import ArgumentError, warn_caller
 from perceptron_rs.estimator_attributes import check_is_fitted
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+from perceptron_rs.prediction.probabilities import Calibration
+from perceptron_rs.recipe.scale import Scale
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.state.turns import consistent
 
 __all__ = ["Exported", "ExportedNetwork", "network_of", "take_over"]
 
@@ -31,13 +33,33 @@ class ExportedNetwork:
     positive_at_zero: bool = False
     #: Whether the last outputs are those of a logistic function or a softmax.
     has_probabilities: bool = False
+    #: What makes other probabilities of the scores.
+    calibration: Calibration | None = None
+    #: What is done to the columns first.
+    scale: Scale | None = None
 
 
 def network_of(estimator: Exported) -> ExportedNetwork:
     """Return what a fitted estimator computes; ValueError if that is no network."""
     check_is_fitted(estimator)
-    network: ExportedNetwork = estimator._network()
-    return network
+    network: ExportedNetwork = estimator._exports().network(estimator)
+    return replace(network, scale=_scale_of(estimator), calibration=learnt_of(estimator).calibration)
+
+
+def _scale_of(estimator: object) -> Scale | None:
+    """Return how a model that was trained on files scales columns; ValueError if it makes them, too."""
+    how = learnt_of(estimator).recipe
+    if how is None:
+        return None
+    if how.makes_columns:
+        raise ArgumentError(
+            "this {kind} was trained on texts or names, of which it makes columns, and other models have no "
+            "such step",
+            "predict with load_predictor, or with the command perceptrons predict",
+            kind=type(estimator).__name__,
+        )
+    assert how.scale is None or isinstance(how.scale, Scale)  # others are of texts
+    return how.scale
 
 
 def take_over(estimator: Any, other: Any, but: tuple[str, ...] = ()) -> Any:
@@ -56,12 +78,8 @@ class Exported:
     """The methods ``to_sklearn`` and ``to_onnx``."""
 
     @abstractmethod
-    def _network(self) -> ExportedNetwork:
-        """Return what the classifier computes; ValueError if that is no network."""
-
-    @abstractmethod
-    def _as_sklearn(self) -> ClassifierMixin:
-        """Return a fitted estimator of scikit-learn that predicts the same; ValueError if there is none."""
+    def _exports(self) -> ModuleType:
+        """Return the module of the family that says what it computes (``network``), and ``to_sklearn``."""
 
     @consistent
     def to_sklearn(self) -> Any:
@@ -76,17 +94,39 @@ class Exported:
         -------
         estimator : `sklearn.linear_model.Perceptron` or another estimator
             `sklearn.linear_model.SGDClassifier` for `AveragedPerceptron`, `sklearn.svm.LinearSVC` for
-            `MaxMarginClassifier`, `sklearn.neural_network.MLPClassifier` for `MultilayerPerceptron`.
+            `MaxMarginClassifier`, `sklearn.neural_network.MLPClassifier` for `MultilayerPerceptron`. Of a
+            model that the command trained with ``--scale``, a `sklearn.pipeline.Pipeline` of the scaler and
+            one of these.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If no estimator of scikit-learn predicts the same.
+            If no estimator of scikit-learn predicts the same; above all if the command trained the model on
+            texts, or on names that it hashed.
+
+        Warns
+        -----
+        UserWarning
+            If the estimator is calibrated: its probabilities are not those of the result.
         """
         check_is_fitted(self)
-        return self._as_sklearn()
+        scale, found = _scale_of(self), self._exports().to_sklearn(self)
+        if learnt_of(self).calibration is not None:
+            warn_caller(
+                "the calibration stays behind, since estimators of scikit-learn hold none; calibrate with "
+                "sklearn.calibration.CalibratedClassifierCV(FrozenEstimator(estimator)), or use to_onnx",
+                UserWarning,
+            )
+        if scale is None:
+            return found
+        from sklearn.pipeline import make_pipeline
+
+        scaler = scale.scaler()
+        if hasattr(found, "feature_names_in_"):  # the scaler leaves no names
+            scaler.feature_names_in_ = vars(found).pop("feature_names_in_")
+        return make_pipeline(scaler, found)
 
     @consistent
     def to_onnx(self, *, exact: bool = False) -> Any:
@@ -94,7 +134,8 @@ class Exported:
 
         The model is a small graph that computes in float64. Its input ``X`` is a dense float64 matrix. Its
         outputs are ``label``, ``scores`` (as ``decision_function`` returns them) and, if the estimator has
-        them, ``probabilities``. Needs the package onnx: ``pip install onnx``.
+        them, ``probabilities`` (up to rounding: each runtime has its own exponential). Needs the package
+        onnx: ``pip install onnx``.
 
         Parameters
         ----------
@@ -115,7 +156,7 @@ class Exported:
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If no graph is offered for what the estimator computes.
+            If no graph is offered for what the estimator computes, or for how the command made columns.
         ImportError
             If the package onnx is not installed.
         """

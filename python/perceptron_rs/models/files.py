@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from perceptron_rs.pieces import pieces
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["check_target", "open_regular", "path_of", "write_whole"]
+__all__ = ["Source", "check_target", "name_of", "open_regular", "path_of", "write_whole"]
 
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
@@ -31,6 +33,8 @@ def _name_of(path: str | os.PathLike[str]) -> str:
     return name
 
 
+#: What is read: a file by its path, one that is open in binary mode, or what one holds.
+Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO"
 #: What is written: bytes, or a function that gives them piece by piece, from the start each time.
 Written: TypeAlias = bytes | Callable[[], Iterable[bytes | memoryview]]
 
@@ -55,8 +59,10 @@ def write_whole(path: str | os.PathLike[str], data: Written, *, lasting: bool = 
                 if before is not None and hasattr(os, "fchmod"):
                     with suppress(PermissionError):
                         os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
-                for piece in data() if callable(data) else (data,):
-                    file.write(piece)
+                for part in data() if callable(data) else (data,):
+                    octets = memoryview(part).cast("B")
+                    for piece in pieces(len(octets)):
+                        file.write(octets[piece])
                 if lasting:
                     file.flush()
                     os.fsync(file.fileno())
@@ -120,8 +126,28 @@ def _sync_folder(folder: Path) -> None:
             raise OSError(error.errno or errno.EIO, reason, os.fspath(folder)) from error
 
 
-def open_regular(path: str | os.PathLike[str]) -> tuple[BinaryIO, int]:
-    """Open a regular file to be read, and return it with its size."""
+def name_of(source: Source) -> str:
+    """Return what errors call a file: its path, or what it is."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return f"{len(source)} bytes"
+    if isinstance(source, str | os.PathLike):
+        return repr(os.fspath(source))
+    found = getattr(source, "name", None)
+    return repr(found) if isinstance(found, str) else "an open file"
+
+
+def open_regular(path: Source) -> tuple[BinaryIO, int]:
+    """Open a regular file to be read, and return it with its size; so bytes, and the rest of an open file."""
+    if not isinstance(path, str | os.PathLike):
+        data = path.read() if hasattr(path, "read") else path
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(
+                f"path must be a str, a path object, bytes or a file that is open in binary mode, got "
+                f"{type(path).__name__}"
+            )
+        import io
+
+        return io.BytesIO(data), memoryview(data).nbytes
     name = _name_of(path)
     _refuse_other(os.stat(name), path)  # noqa: PTH116  before it is opened: opening a pipe waits for a writer
     file = open(name, "rb")  # noqa: PTH123, SIM115  pathlib takes long to import

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.models.exporting import Exported, ExportedNetwork, network_of
+from perceptron_rs.prediction.probabilities import Calibration
 
 __all__ = ["register", "to_onnx"]
 
@@ -56,8 +57,13 @@ def to_onnx(network: ExportedNetwork, *, exact: bool) -> Any:
         describe("label", onnx.numpy_helper.from_array(labels).data_type, ["n"]),
         describe("scores", double, ["n"] if width == 1 or len(labels) == 2 else ["n", width]),
     ]
-    if network.has_probabilities:
-        builder.node("Identity", _probabilities(builder, scores, width), out="probabilities")
+    if network.calibration is not None or network.has_probabilities:
+        if network.calibration is not None:
+            of = scores if width > 2 else shown
+            probabilities = _calibrated(builder, of, network.calibration, len(labels))
+        else:
+            probabilities = _probabilities(builder, scores, width)
+        builder.node("Identity", probabilities, out="probabilities")
         outputs.append(describe("probabilities", double, ["n", len(labels)]))
     graph = onnx.helper.make_graph(
         builder.nodes, "perceptron_rs", [describe("X", double, ["n", columns])], outputs, builder.constants
@@ -131,6 +137,8 @@ def _last_outputs(builder: Builder, x: str, network: ExportedNetwork, exact: boo
             f"exact=True is not available with activation={network.activation!r}, which each runtime "
             f"computes in its own way; set exact=False"
         )
+    for operator, numbers in () if network.scale is None else network.scale.steps:
+        x = builder.node(operator, x, builder.constant(np.array(numbers)))
     for number, (coef, intercept) in enumerate(network.layers):
         if number > 0:
             x = builder.node(_ACTIVATIONS[network.activation], x)
@@ -204,6 +212,22 @@ def _probabilities(builder: Builder, scores: str, width: int) -> str:
     positive = builder.node("Sigmoid", scores)
     negative = builder.node("Sub", builder.constant(np.ones(1)), positive)
     return builder.node("Concat", negative, positive, axis=1)
+
+
+def _calibrated(builder: Builder, scores: str, calibration: Calibration, classes: int) -> str:
+    """Return probabilities (n, C) of scores (n, K), or of those of two classes (n,)."""
+    if classes == 2:
+        scores = builder.node("Unsqueeze", scores, _integer_constant(builder, 1))
+    scaled = builder.node("Mul", scores, builder.constant(calibration.slope))
+    scaled = builder.node("Add", scaled, builder.constant(calibration.intercept))
+    if calibration.method == "temperature" or classes == 2:
+        return _probabilities(builder, scaled, 1 if classes == 2 else classes)
+    each = builder.node("Sigmoid", scaled)
+    total = builder.node("ReduceSum", each, _integer_constant(builder, 1), keepdims=1)
+    equal = builder.constant(np.full((1, classes), 1.0 / classes))
+    zero = builder.constant(np.zeros((1, 1)))
+    is_some = builder.node("Greater", total, zero)
+    return builder.node("Where", is_some, builder.node("Div", each, total), equal)
 
 
 def _integer_constant(builder: Builder, *values: int) -> str:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.audit import NOT_SAVED
-from perceptron_rs.common.threads import check_n_jobs
-from perceptron_rs.common.turns import is_random_state
 from perceptron_rs.models.values import json_scalar
+from perceptron_rs.parameters.kinds import AMOUNT
+from perceptron_rs.scalars import number
+from perceptron_rs.state.turns import is_random_state
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.owner import Fitted
+    from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.sklearn_base import BaseEstimator
 
 __all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
@@ -53,7 +54,7 @@ def values_to_json(parameters: dict[str, object]) -> dict[str, object]:
 def _parameter_to_json(value: object) -> Any:
     """Return a value as JSON; a list or an array comes back as a tuple."""
     if isinstance(value, list | tuple | np.ndarray):
-        return [json_scalar(part) for part in value]
+        return [_parameter_to_json(part) for part in value]
     return json_scalar(value)
 
 
@@ -63,10 +64,7 @@ def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
 
 
 def parameters_of(group: type, description: object, learner: str) -> dict[str, object]:
-    """Return all parameters of a group, with its defaults; ValueError for a value that none of them may have.
-
-    What scikit-learn's validation alone can say is not looked at.
-    """
+    """Return all parameters of a group, with its defaults; ValueError for a wrong value."""
     names = [parameter.name for parameter in fields(group)]
     found = parameters_from_json(description, names, learner)
     for parameter in fields(group):
@@ -95,10 +93,14 @@ def parameters_from_json(description: object, names: Iterable[str], learner: str
         if name == "class_weight" and isinstance(value, list):
             found[name] = _weights_from_json(value)
         elif isinstance(value, list):
-            found[name] = tuple(value)
+            found[name] = _tuples(value)
         elif isinstance(value, dict):
             raise ValueError(f"its parameter {name} must not be a JSON {type(value).__name__}")
     return found
+
+
+def _tuples(value: object) -> object:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _weights_from_json(pairs: list[object]) -> dict[Any, float]:
@@ -106,15 +108,17 @@ def _weights_from_json(pairs: list[object]) -> dict[Any, float]:
     for pair in pairs:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str | int | float)):
             raise ValueError("its parameter class_weight must hold pairs of a label and a weight")
-        label, weight = pair
-        if not isinstance(weight, int | float) or weight < 0 or label in found:
+        label, weight = pair[0], number(pair[1])
+        if weight is None or not AMOUNT.accepts(weight) or label in found:
             raise ValueError("its parameter class_weight must hold one number of at least 0 for each label")
         found[label] = weight
     return found
 
 
-def checked(estimator: Fitted) -> None:
+def checked(estimator: Estimator) -> None:
     """Raise ValueError if a parameter is not one that ``fit`` accepts."""
-    estimator._validate_params()
-    check_n_jobs(estimator.n_jobs)  # scikit-learn leaves 0 to joblib, and joblib to the first call
-    estimator._check_parameters()
+    try:
+        estimator._validate_params()
+        estimator._check_parameters()
+    except TypeError as error:
+        raise ValueError(str(error)) from None

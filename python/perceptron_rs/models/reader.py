@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,20 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.common.schema import is_count, schema_of
-from perceptron_rs.common.targets.planes import keep_label_matrix, learns_many
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
-from perceptron_rs.models.description import INPUT, LABELS, NEEDED, OPTIONAL, keep_base, without_record
+from perceptron_rs.models.contents import restore
+from perceptron_rs.models.description import (
+    CALIBRATION,
+    LABELS,
+    NEEDED,
+    OPTIONAL,
+    widened,
+    without_record,
+)
+from perceptron_rs.models.files import Source, name_of
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
 from perceptron_rs.models.values import Tensors
+from perceptron_rs.parameters.exclusions import check_exclusions
+from perceptron_rs.schema.schema import is_count, schema_of
+from perceptron_rs.state.turns import change
+from perceptron_rs.targets.planes import keep_label_matrix, learns_many
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.options.groups import Parameters
-    from perceptron_rs.common.owner import Fitted
-    from perceptron_rs.common.prediction.predictor import Predictor
+    from perceptron_rs.parameters.groups import Parameters
+    from perceptron_rs.prediction.estimator import Estimator
+    from perceptron_rs.prediction.predictor import Predictor
 
 __all__ = ["Known", "read_estimator", "read_predictor"]
 
@@ -38,7 +48,7 @@ class Known(Protocol):
         """The name of the class of the estimator."""
 
     @property
-    def kind(self) -> type[Fitted]:
+    def kind(self) -> type[Estimator]:
         """The class of the estimator."""
 
     @property
@@ -51,8 +61,8 @@ class Known(Protocol):
 
 
 def read_estimator(
-    path: str | os.PathLike[str], learners: Mapping[str, Known]
-) -> tuple[Fitted, dict[str, object], Tensors]:
+    path: Source, learners: Mapping[str, Known]
+) -> tuple[Estimator, dict[str, object], Tensors]:
     """Return the estimator in a file, its description and its tensors; ``learners`` are those by name."""
     from perceptron_rs.models.training_record import publish_record  # what only predicts has no use for it
 
@@ -63,14 +73,14 @@ def read_estimator(
         names = parameter_names(kind)
         estimator = kind(**parameters_from_json(document["parameters"], names, learner.class_name))
         checked(estimator)
-        left = dict(tensors)
+        left = dict(widened(document, tensors))
         publish_record(estimator, left, document)
         _restore(estimator, document, left)
         return estimator, document, tensors
 
 
 def read_predictor(
-    path: str | os.PathLike[str], learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
+    path: Source, learners: Mapping[str, Known], *, engine: str, n_jobs: int | None
 ) -> Predictor:
     """Return what predicts of the estimator in a file."""
     with _loading(path):
@@ -78,22 +88,23 @@ def read_predictor(
         learner = _learner_of(document, learners)
         predictor = learner.predictor()
         vars(predictor).update(parameters_of(learner.parameters, document["parameters"], learner.class_name))
+        check_exclusions(predictor, learner.parameters)
         vars(predictor).update(engine=engine, n_jobs=n_jobs)
         predictor._check_prediction()
-        _restore(predictor, document, without_record(tensors))
+        _restore(predictor, document, without_record(widened(document, tensors)))
         return predictor
 
 
 @contextmanager
-def _loading(path: str | os.PathLike[str]) -> Iterator[None]:
+def _loading(path: Source) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield
     except ValueError as error:
-        raise located(error, f"cannot load {os.fspath(path)!r}: ") from None
+        raise located(error, f"cannot load {name_of(path)}: ") from None
     except MemoryError as error:
         reason = str(error) or "there is not enough memory"
-        raise MemoryError(f"cannot load {os.fspath(path)!r}: {reason}") from None
+        raise MemoryError(f"cannot load {name_of(path)}: {reason}") from None
 
 
 def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> Known:
@@ -132,22 +143,29 @@ def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) ->
         keep_label_matrix(model, labels)
     how = None
     if "input" in document:
-        from perceptron_rs.models.input import Input
+        from perceptron_rs.recipe.document import recipe_from_json
 
         history = document["history"]
         columns: Any = history.get("n_features") if isinstance(history, dict) else None
         if not is_count(columns):
             raise ValueError("the history must hold n_features")
-        how = Input.from_json(document["input"], columns, tensors)
-    model._restore(tensors, document)
+        how = recipe_from_json(document["input"], columns, tensors)
+    calibration = None
+    if CALIBRATION in document:
+        from perceptron_rs.models.calibration import calibration_from_json
+
+        calibration = calibration_from_json(document[CALIBRATION], model, tensors)
+    restore(model, tensors, document)
+    if calibration is not None:
+        change(model, calibration=calibration)
     if "feature_names" in document:
         model.feature_names_in_ = _feature_names(document["feature_names"], model.n_features_in_)
     if "column_base" in document:
         if document["column_base"] not in (0, 1) or type(document["column_base"]) is not int:
             raise ValueError(f"its column_base must be 0 or 1, got {document['column_base']!r:.80}")
-        keep_base(model, zero_based=document["column_base"] == 0)
+        model._column_base = document["column_base"]
     if how is not None:
-        setattr(model, INPUT, how)
+        model.recipe_ = how
 
 
 def _check_arithmetic(version: object) -> None:

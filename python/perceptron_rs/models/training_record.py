@@ -12,18 +12,19 @@ import numpy as np
 from perceptron_rs.audit import RECORD
 from perceptron_rs.audit.digests import BLOCK, Digests
 from perceptron_rs.audit.record import Call, Method, calls_of, record_of
-from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
-from perceptron_rs.common.schema import is_count
 from perceptron_rs.errors import about
 from perceptron_rs.estimator_attributes import Parametrised, parameter_names
 from perceptron_rs.models.container import read_document
-from perceptron_rs.models.description import CALLS, DIGESTS, START
+from perceptron_rs.models.description import CALLS, DIGESTS, ROUNDED, START
 from perceptron_rs.models.parameters import parameters_from_json, values_to_json
 from perceptron_rs.models.values import Tensors
+from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked
+from perceptron_rs.schema.schema import is_count
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.owner import Fitted
-    from perceptron_rs.common.schema import SchemaMixin
+    from perceptron_rs.prediction.estimator import Estimator
+    from perceptron_rs.prediction.predictor import Predictor
 
 __all__ = ["collect_record", "publish_record", "read_record"]
 
@@ -34,7 +35,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _KEY = re.compile("[0-9a-f]{16}")
 
 
-def collect_record(estimator: SchemaMixin) -> tuple[Tensors, dict[str, object]]:
+def collect_record(estimator: Predictor) -> tuple[Tensors, dict[str, object]]:
     """Return the tensors and the part of the description; nothing if there is no record."""
     calls = record_of(estimator)
     if calls is None:
@@ -55,13 +56,13 @@ def read_record(path: Path, model: object) -> dict[str, object]:
     """Return what the file of a model says of its versions and of the training, as JSON holds it."""
     with about(path):
         document = read_document(path)
-    names = ("format_version", "written_by", "arithmetic_version", CALLS, DIGESTS)
+    names = ("format_version", "written_by", "arithmetic_version", CALLS, DIGESTS, ROUNDED)
     calls = calls_of(model)
     starts = bool(calls and calls[0].start)
     return {name: document.get(name) for name in names} | {"starts_from_weights": starts}
 
 
-def publish_record(estimator: Fitted, tensors: Tensors, document: dict[str, object]) -> None:
+def publish_record(estimator: Estimator, tensors: Tensors, document: dict[str, object]) -> None:
     """Put what ``collect_record`` returned on an estimator, and take its tensors; ValueError if unsound."""
     start = {name.removeprefix(START): tensors.pop(name) for name in list(tensors) if name.startswith(START)}
     if CALLS not in document:

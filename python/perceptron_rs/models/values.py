@@ -9,6 +9,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.scalars import number
+
 __all__ = ["Tensors", "json_scalar", "json_text", "json_value"]
 
 #: What a model file holds besides its description, by name.
@@ -25,8 +27,9 @@ def json_scalar(value: object) -> bool | int | float | str | None:
         return value
     if isinstance(value, int) and _SMALLEST <= value <= _LARGEST:
         return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
+    found = number(value)
+    if found is not None and math.isfinite(found):
+        return float(found)
     if isinstance(value, str):
         return str.__str__(value)
     raise TypeError("JSON has no such value")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.options.ranges import LARGEST
+from perceptron_rs.parameters.ranges import LARGEST
+from perceptron_rs.scalars import number
 
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
@@ -19,8 +19,8 @@ __all__ = ["n_outputs", "sizes_of"]
 def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     """Return the number of neurons of each hidden layer."""
     given = model.hidden_layer_sizes
-    sizes = [given] if isinstance(given, Integral) else list(given)
-    if not all(isinstance(size, Integral) and 1 <= int(size) <= LARGEST for size in sizes):
+    sizes = [given] if number(given, whole=True) is not None else list(given)
+    if not all(1 <= (number(size, whole=True) or 0) <= LARGEST for size in sizes):
         raise ValueError(f"hidden_layer_sizes must be whole numbers of at least 1, got {given!r:.80}")
     return tuple(int(size) for size in sizes)
 

@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import ModuleType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.parameters import shared_settings, validated
-from perceptron_rs.common.prediction.scoring import Scoring
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.targets.weights import CallWeights, start_value
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.training.feeders import InMemory
-from perceptron_rs.common.training.sklearn_callbacks import FitTask
-from perceptron_rs.common.training.train import Feeder, Trainable, train
-from perceptron_rs.common.turns import exclusive
 from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.models.exporting import Exported, ExportedNetwork
-from perceptron_rs.models.saving import Saved
+from perceptron_rs.models.exporting import Exported
+from perceptron_rs.models.saving import save
 from perceptron_rs.multilayer.network import n_outputs, sizes_of
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
 from perceptron_rs.multilayer.predictor import MultilayerPerceptronPredictor
 from perceptron_rs.multilayer.schema import MULTILAYER
+from perceptron_rs.parameters.checks import shared_settings, validated
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.estimator import begin_anew
+from perceptron_rs.prediction.scoring import Scoring
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Network
 from perceptron_rs.sklearn_base import fit_context
-
-if TYPE_CHECKING:
-    from sklearn.base import ClassifierMixin
+from perceptron_rs.state.turns import change, exclusive
+from perceptron_rs.targets.weights import CallWeights, start_value
+from perceptron_rs.training.feeders import InMemory
+from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.train import Feeder, Trainable, train
 
 __all__ = ["MultilayerPerceptron"]
 
 
 class MultilayerPerceptron(
-    MultilayerPerceptronParameters, Exported, Saved, Scoring, Trainable, MultilayerPerceptronPredictor
+    MultilayerPerceptronParameters,
+    Exported,
+    Scoring,
+    Trainable,
+    MultilayerPerceptronPredictor,
 ):
     """Multilayer perceptron, trained by plain stochastic gradient descent on the logistic loss.
 
@@ -69,7 +72,7 @@ class MultilayerPerceptron(
         Seed of the initial weights and of the shuffling. An int in [0, 2**32 - 1] is used in every call.
         Otherwise, each ``fit`` and the first ``partial_fit`` draw their seed from the given generator, or
         from NumPy's global one if None.
-    tol : float or None, default=1e-4
+    tol : float or None, default=0.0001
         Stopping criterion, in [0, inf). Training stops when the mean loss has not improved on the best loss
         by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. If None, only ``max_iter`` ends
         training.
@@ -79,7 +82,7 @@ class MultilayerPerceptron(
         Whether to stop by the accuracy on a validation set instead of the training loss, and to keep the
         weights of the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
         ``random_state``. Training stops when its validation accuracy has not improved on the best one by at
-        least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/course/epochs`.
+        least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
     validation_fraction : float, default=0.1
         Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
     n_iter_no_change : int, default=10
@@ -113,6 +116,10 @@ class MultilayerPerceptron(
     intercepts_ : tuple of ndarray of shape (n_neurons,), float64
         Intercepts of each layer, starting from the first after the input. Setting them starts training anew
         from them.
+    calibration_ : object
+        What ``calibrate`` has found, with ``method``, ``slope`` and ``intercept``. Only available after it.
+    recipe_ : object
+        How texts, dictionaries or unscaled numbers become columns. Only of a file that holds such a recipe.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     n_iter_ : int
@@ -184,13 +191,8 @@ class MultilayerPerceptron(
     _until_clean: ClassVar[bool] = False
 
     _fixed: ClassVar[tuple[str, ...]] = ("hidden_layer_sizes", "activation")
-    classes_: NDArray[np.generic]
-    n_iter_: int
-    n_mistakes_: int
-    mistakes_per_epoch_: NDArray[np.int64]
-    converged_: bool
-    loss_: float
-    loss_curve_: list[float]
+    _rate: ClassVar[str] = "learning_rate_init"
+    _is_softmax: ClassVar[bool] = True
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, *, sample_weight: ArrayLike = None) -> Self:
@@ -282,6 +284,8 @@ class MultilayerPerceptron(
     def intercepts_(self, intercepts: object) -> None:
         self._start_from(intercepts=intercepts)
 
+    save = save
+
     @exclusive
     def _start_from(self, **given: Any) -> None:
         """Start anew from what is shown and these layers instead."""
@@ -297,20 +301,20 @@ class MultilayerPerceptron(
                 numbers = given.get(name, known)[layer]
                 value = start_value(numbers, f"{name}_[{layer}]", known[layer].shape)
                 state[f"{name[:-1]}_{layer}"] = value.T
-        self._begin_anew(state)
+        begin_anew(self, state)
 
     def _prediction_parameters(self) -> dict[str, object]:
         return {"learner": "multilayer", "activation": self.activation}
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         self._name_layers()
-        self.loss_ = self.loss_curve_[-1]
+        change(self, loss=self.loss_curve_[-1])
 
     def _name_layers(self) -> None:
         """Set what classes and parameters say of the layers."""
-        self.n_outputs_ = n_outputs(self.classes_)
-        self.out_activation_ = "logistic" if self.n_outputs_ == 1 else "softmax"
-        self.n_layers_ = len(sizes_of(self)) + 2
+        n = n_outputs(self.classes_)
+        activation = "logistic" if n == 1 else "softmax"
+        change(self, n_outputs=n, out_activation=activation, n_layers=len(sizes_of(self)) + 2)
 
     def _start(self, feeder: Feeder) -> LearntModel:
         """Return the layers to go on from, or layers of random weights."""
@@ -333,20 +337,10 @@ class MultilayerPerceptron(
             }
         )
 
-    @property
-    def _rate(self) -> str:
-        return "learning_rate_init"
-
-    def _is_one_decision(self) -> bool:
-        return len(self.classes_) > 2
-
-    def _n_planes(self, classes: NDArray[np.generic]) -> int:
-        return n_outputs(classes)
-
     def _weigh(self, feeder: Feeder, sample: NDArray[np.float64] | None) -> CallWeights:
         """Return the weight of each example times that of its class."""
         if sample is None and self.class_weight is None:
-            return CallWeights(None, np.ones((self._n_planes(feeder.classes), 2)), None)
+            return CallWeights(None, np.ones((n_outputs(feeder.classes), 2)), None)
         weighed = super()._weigh(feeder, sample)
         planes, given = weighed.planes, 1.0 if sample is None else sample
         of_classes = planes[0] if len(planes) == 1 else planes[:, 1]
@@ -367,19 +361,18 @@ class MultilayerPerceptron(
         report = feeder.report
         if not len(report.losses):
             raise KeyboardInterrupt  # nothing was learnt that could be kept
-        self.loss_curve_ = report.losses[:, 0].tolist()
-        self.loss_ = self.loss_curve_[-1]
-        self.n_iter_ = len(self.loss_curve_)
-        self.mistakes_per_epoch_ = report.mistakes
-        self.n_mistakes_ = int(report.mistakes.sum())
-        self.converged_ = report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0)
+        losses = report.losses[:, 0].tolist()
+        change(
+            self,
+            loss_curve=losses,
+            loss=losses[-1],
+            n_iter=len(losses),
+            mistakes_per_epoch=report.mistakes,
+            n_mistakes=int(report.mistakes.sum()),
+            converged=report.stopped != ["interrupt"] and bool(report.mistakes[-1, 0] == 0),
+        )
 
-    def _network(self) -> ExportedNetwork:
-        from perceptron_rs.multilayer.exports import network
+    def _exports(self) -> ModuleType:
+        from perceptron_rs.multilayer import exports
 
-        return network(self)
-
-    def _as_sklearn(self) -> ClassifierMixin:
-        from perceptron_rs.multilayer.exports import to_sklearn
-
-        return to_sklearn(self)
+        return exports

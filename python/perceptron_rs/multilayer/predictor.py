@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,21 +11,39 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.choices import Activation
-from perceptron_rs.common.prediction.predictor import Classifier
-from perceptron_rs.common.rows.examples import ValidatedRows
-from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.turns import consistent
-from perceptron_rs.engines import Engine, Rows, State
+from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.multilayer.schema import MULTILAYER
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import Classifier, calibrated, judged, scores_of
+from perceptron_rs.prediction.probabilities import logarithms
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.schema.schema import History, Schema
+from perceptron_rs.state.fitted_attributes import Shown
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import consistent
 
 __all__ = ["MultilayerPerceptronPredictor"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class NetworkLearnt(RunLearnt):
+    """What a network has beside its layers."""
+
+    loss: float | None = None
+    n_outputs: int | None = None
+    out_activation: str | None = None
+    n_layers: int | None = None
 
 
 class MultilayerPerceptronPredictor(Classifier):
     """Layers of neurons."""
 
     activation: Activation
+    _learnt: NetworkLearnt = NetworkLearnt()
+    loss_ = Shown[float]("loss")
+    n_outputs_ = Shown[int]("n_outputs")
+    out_activation_ = Shown[str]("out_activation")
+    n_layers_ = Shown[int]("n_layers")
     _schema: ClassVar[Schema] = MULTILAYER
 
     @consistent
@@ -41,11 +60,11 @@ class MultilayerPerceptronPredictor(Classifier):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, the activation of ``classes_[1]``. Otherwise, one column for each class.
         """
-        return self._scores(self._judged(X))
+        return scores_of(self, X)
 
     @consistent
     def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
-        """Return the probability of each class.
+        """Return the probability of each class: what the output neurons say, or ``calibrate`` has found.
 
         Parameters
         ----------
@@ -57,8 +76,26 @@ class MultilayerPerceptronPredictor(Classifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each class, in the order of ``classes_``.
         """
-        p = self._judged(X, partial(self._judge, probabilities=True))
+        if self._learnt.calibration is not None:
+            return calibrated(self, X)
+        p = judged(self, X, partial(self._judge, probabilities=True))
         return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
+
+    @consistent
+    def predict_log_proba(self, X: MatrixLike) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The examples.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            Those of ``predict_proba``; of 0 it is minus infinity.
+        """
+        return logarithms(get_engine(self.engine), self.predict_proba(X))
 
     def _judge(
         self, engine: Engine, data: ValidatedRows, *, probabilities: bool = False

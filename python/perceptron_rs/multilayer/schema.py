@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from perceptron_rs.common.schema import EPOCHS, RUN_COUNTS, Array, Schema
 from perceptron_rs.multilayer.network import n_outputs, sizes_of
+from perceptron_rs.schema.schema import EPOCHS, RUN_COUNTS, Array, Schema
 
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron

@@ -4,8 +4,7 @@ Each has a method ``from_estimator``, ``from_data`` or the like that computes wh
 that draws it, and the attributes ``ax_``, ``figure_`` and those of the artists. They need matplotlib:
 ``pip install matplotlib``.
 
-One mark has one meaning: a ring is a mistake, a white centre an example on which the boundary rests, a dotted
-line that before an update, a dashed one a margin or a bound.
+Each class says what its marks and lines mean; docs/course/index.rst has them in one table.
 """
 
 from perceptron_rs.plots.animation import animate

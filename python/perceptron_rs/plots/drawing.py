@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.rows.storage import without_index
 from perceptron_rs.estimator_attributes import ClassifierLike
+from perceptron_rs.rows.real_numbers import numbers_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,9 +88,7 @@ class Display:
 
 def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
-    values: NDArray[np.float64] = np.asarray(
-        X.toarray() if issparse(X) else without_index(X), dtype=np.float64
-    )
+    values: NDArray[np.float64] = numbers_in(X.toarray() if issparse(X) else X).astype(np.float64)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
     return values

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import (
     COLOURS,
@@ -26,6 +25,8 @@ from perceptron_rs.plots.drawing import (
     score_lines,
     two_columns,
 )
+from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.rows.examples import recipe_of
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -123,9 +124,11 @@ class HyperplaneDisplay(Display):
         self.points_ = points(ax, X, self.y, classes)
         self.lines_: list[Line2D | ContourSet | None] = []
         self.normal_: Annotation | None = None
-        support: Any = getattr(self.estimator, "support_vectors_", X[:0])
+        # A model that scales its columns has its line and its examples elsewhere.
+        is_plain = recipe_of(self.estimator) is None
+        support: Any = getattr(self.estimator, "support_vectors_", X[:0]) if is_plain else X[:0]
         support = two_columns(support)
-        planes = hyperplanes(self.estimator)
+        planes = hyperplanes(self.estimator) if is_plain else None
         is_line = planes is not None and planes[0].shape == (1, 2)
         if planes is not None and is_line and planes[0].any():
             support = self._draw_line(ax, X, planes[0][0], float(planes[1][0]))

@@ -21,6 +21,7 @@ from perceptron_rs.reference.structured import (
     sequence_decode,
     sequence_k_best,
     sequence_margins,
+    sequence_weights,
     structured_update,
 )
 
@@ -46,6 +47,7 @@ __all__ = [
     "sequence_decode",
     "sequence_k_best",
     "sequence_margins",
+    "sequence_weights",
     "settled",
     "start",
     "structured_update",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
@@ -11,15 +11,12 @@ from perceptron_rs.reference.linear.model import Model, start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
 from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
-from perceptron_rs.state import State
-
-if TYPE_CHECKING:
-    from perceptron_rs.engines import Run, RunOfModel
+from perceptron_rs.state.arrays import State
 
 __all__ = ["start"]
 
 #: Of learners of which no pass learns in place.
-_OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Run]] = {
+_OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Any]] = {
     Budget: start_budget,
     Chain: start_chain,
     Kernel: start_kernel,
@@ -28,7 +25,7 @@ _OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Run]] = {
 
 
 @standard()
-def start(data: Data, model: Model, settings: Settings) -> RunOfModel:
+def start(data: Data, model: Model, settings: Settings) -> Any:
     """Begin a run of the learner of these settings with what a model has learnt, which is not modified.
 
     Raises ValueError if shapes do not agree.
@@ -43,7 +40,7 @@ def start(data: Data, model: Model, settings: Settings) -> RunOfModel:
 class OfArrays:
     """A run whose state is a model of arrays by name."""
 
-    def __init__(self, run: Run, learner: str) -> None:
+    def __init__(self, run: Any, learner: str) -> None:
         self.run, self.learner = run, learner
 
     def __getattr__(self, name: str) -> Any:
@@ -51,4 +48,4 @@ class OfArrays:
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
-        return Model.from_state(self.learner, cast("State", self.run.state()))
+        return Model.from_state(self.learner, self.run.state())

@@ -12,9 +12,9 @@ from typing import TypedDict
 
 from perceptron_rs import _core
 from perceptron_rs.audit.environment import Environment, environment
-from perceptron_rs.common.owner import Fitted
 from perceptron_rs.io.text.paths import PathLike
 from perceptron_rs.models.training_record import read_record
+from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.rerun.reproduction import Reproduction
 
 __all__ = ["Evidence"]
@@ -99,7 +99,7 @@ class Evidence:
         self._paths = [Path(path) for path in (model, *data)]
         self._files = [_file(path) for path in self._paths]
 
-    def of(self, model: Fitted, answer: Reproduction, engine: str | None = None) -> EvidenceDocument:
+    def of(self, model: Estimator, answer: Reproduction, engine: str | None = None) -> EvidenceDocument:
         """Return the document, as JSON holds it.
 
         Parameters

@@ -21,24 +21,33 @@ from sklearn.utils import _safe_indexing
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import BlockDigest, Comparison, DigestInput
 from perceptron_rs.audit.record import Call
-from perceptron_rs.common.owner import Fitted
-from perceptron_rs.common.rows.examples import as_array, examples, read
-from perceptron_rs.common.targets.label_sets import LabelSets, bits
-from perceptron_rs.common.targets.labels import encode, label_array, target_of
-from perceptron_rs.common.targets.planes import is_multilabel, label_matrix
-from perceptron_rs.common.targets.weights import sample_weights
-from perceptron_rs.common.training.feeders import InMemory
-from perceptron_rs.common.training.train import Trainable, train
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Source, as_source
+from perceptron_rs.prediction.estimator import Estimator
+from perceptron_rs.rows.examples import as_array, as_columns, examples, read
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
-from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested, read_sequences
+from perceptron_rs.sequence.input import flat_labels, flat_tokens, is_nested, read_sequences, token_lists
 from perceptron_rs.sequence.source import encoded
+from perceptron_rs.stream.blocks import of_columns
 from perceptron_rs.stream.fit import Options, open_stream
 from perceptron_rs.stream.learner import StreamFit
+from perceptron_rs.targets.distinct import distinct, places
+from perceptron_rs.targets.label_sets import LabelSets, bits
+from perceptron_rs.targets.labels import (
+    classes_like,
+    encode,
+    encode_new,
+    label_array,
+    new_classes,
+    target_of,
+)
+from perceptron_rs.targets.planes import is_multilabel, label_matrix
+from perceptron_rs.targets.weights import sample_weights
+from perceptron_rs.training.feeders import InMemory
+from perceptron_rs.training.train import Trainable, train
 
 __all__ = ["CallExamples", "call_examples", "unfitted"]
 
@@ -51,8 +60,11 @@ class CallExamples(ABC):
     #: What has made columns of attributes, anew.
     encoder: AttributeEncoder | None = None
 
-    def __init__(self, model: Fitted, calls: tuple[Call, ...], key: bytes | None) -> None:
+    def __init__(
+        self, model: Estimator, calls: tuple[Call, ...], key: bytes | None, classes: ArrayLike
+    ) -> None:
         self.model, self.calls = model, calls
+        self.given_classes = None if classes is None else new_classes(classes, None, least=1)
         self.blocks: tuple[BlockDigest, ...] = () if calls[-1].digests is None else calls[-1].digests.blocks
         self.comparison = Comparison(self.blocks, calls[0].columns, key)
 
@@ -66,7 +78,7 @@ class CallExamples(ABC):
         """Return in words how they are not those of the training; None if no difference is found."""
 
     @abstractmethod
-    def learn(self, again: Fitted, call: Call, begin: int) -> None:
+    def learn(self, again: Estimator, call: Call, begin: int) -> None:
         """Make a call again, on another estimator."""
 
     def other_block(self, given: DigestInput, begin: int = 0, end: int | None = None) -> str | None:
@@ -84,7 +96,8 @@ class CallExamples(ABC):
                 places = [*places[:-1], (places[-1][0], last)] if goes_on else [*places, (first, last)]
             start += call.rows
         which = " and ".join(f"{first} to {last}" for first, last in dict.fromkeys(places))
-        return f"{self.unit} {which} differ in their {self.parts}"
+        # One digest covers them all, so nobody knows which.
+        return f"{self.unit} {which} differ somewhere in their {self.parts}"
 
     @property
     def parts(self) -> str:
@@ -114,14 +127,41 @@ class CallExamples(ABC):
             return None
         return _other_attributes(self.model.encoder_, self.encoder)
 
+    @property
+    def of_first_call(self) -> slice:
+        """The examples of the first call."""
+        return slice(self.begins[0], self.begins[0] + self.calls[0].rows)
+
+    def other_classes(self, y: NDArray[np.generic] | LabelSets) -> str | None:
+        """Return in words that training finds other classes in the labels of the first call, or their type.
+
+        A fit finds all there. Other calls may be given more, and one with ``warm_start`` may go on with more.
+        """
+        known: NDArray[np.generic] = self.model.classes_
+        call = self.calls[0]
+        if isinstance(y, LabelSets):
+            found = y.classes if self.given_classes is None else self.given_classes
+        elif call.method == "fit" and not call.parameters.get("warm_start"):
+            found = encode_new(y, "classes", least=1)[0]
+        else:
+            found = classes_like(known if self.given_classes is None else self.given_classes, y)
+        # Strings are those of the run.
+        kinds = ["U" if array.dtype.kind in "OU" else array.dtype for array in (known, found)]
+        if kinds[0] == kinds[1] and known.tolist() == found.tolist():
+            return None
+        return (
+            f"the classes of the labels are {found.tolist()!r:.200} of the type {found.dtype}, those of the "
+            f"model {known.tolist()!r:.200} of the type {known.dtype}; give such labels"
+        )
+
     def unknown_label(self, y: NDArray[np.generic]) -> int | None:
         """Return the place of the first label that is no class of the model."""
-        is_known = np.isin(y, self.model.classes_)
-        return None if is_known.all() else int(np.argmin(is_known))
+        is_unknown = places(y, self.model.classes_) == len(self.model.classes_)
+        return int(np.argmax(is_unknown)) if is_unknown.any() else None
 
 
 def call_examples(
-    model: Fitted,
+    model: Estimator,
     calls: tuple[Call, ...],
     X: MatrixLike,
     y: ArrayLike,
@@ -129,24 +169,25 @@ def call_examples(
     lengths: ArrayLike,
     encoder: AttributeEncoder | None,
     key: bytes | None,
+    classes: ArrayLike,
 ) -> CallExamples:
     """Return the examples, as what they are."""
     of_sequences = {"lengths": lengths, "encoder": encoder}
     if isinstance(X, Source):
         _refuse(of_sequences | {"y": y, "sample_weight": sample_weight}, "with a source, which gives them")
-        return _OfSource(model, calls, X, key)
+        return _OfSource(model, calls, X, key, classes)
     if y is None:
         raise ValueError("y must be given with X, unless X is a source; pass the labels")
     if isinstance(model, SequenceLearner):
         _refuse({"sample_weight": sample_weight}, "for sequences")
-        return _OfSequences(model, calls, X, y, lengths, encoder, key)
+        return _OfSequences(model, calls, X, y, lengths, encoder, key, classes)
     _refuse(of_sequences, f"for {type(model).__name__}, which has not learnt from sequences")
-    return _OfArrays(model, calls, X, y, sample_weight, key)
+    return _OfArrays(model, calls, X, y, sample_weight, key, classes)
 
 
-def unfitted(model: Fitted, call: Call) -> Fitted:
+def unfitted(model: Estimator, call: Call) -> Estimator:
     """Return an estimator of this kind that has learnt nothing, with the parameters of a call."""
-    kind: Callable[..., Fitted] = type(model)
+    kind: Callable[..., Estimator] = type(model)
     return kind(**call.parameters)
 
 
@@ -161,15 +202,17 @@ class _OfArrays(CallExamples):
 
     def __init__(
         self,
-        model: Fitted,
+        model: Estimator,
         calls: tuple[Call, ...],
         X: MatrixLike,
         y: ArrayLike,
         sample_weight: ArrayLike,
         key: bytes | None,
+        classes: ArrayLike,
     ) -> None:
-        super().__init__(model, calls, key)
+        super().__init__(model, calls, key, classes)
         self.y, self.sample_weight = y, sample_weight
+        X = as_columns(model, X)
         self.probe = unfitted(model, calls[0])
         self.data = examples(self.probe, get_engine("rust"), as_array(X), reset=True)
         self.X = X.tocsr() if issparse(X) else as_array(X)
@@ -203,13 +246,15 @@ class _OfArrays(CallExamples):
             given = DigestInput(self.data.stored, columns, labels, weights if call.weighted else None)
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
                 return block
-        return None
+        return self.other_classes(y if isinstance(y, LabelSets) else y[self.of_first_call])
 
-    def learn(self, again: Fitted, call: Call, begin: int) -> None:
+    def learn(self, again: Estimator, call: Call, begin: int) -> None:
         classes = self.model.classes_
-        labels = encode(target_of(self.model, self.y, None), classes)
+        y = target_of(self.model, self.y, None)
+        labels = encode(y, classes)
         matrix = label_matrix(self.model)
-        y = classes[labels] if matrix is None else bits(labels, len(classes))
+        if isinstance(y, LabelSets):
+            y = bits(labels, len(classes))
         weights = sample_weights(self.sample_weight, labels)
         more: dict[str, NDArray[np.generic]] = {f"{name}_init": array for name, array in call.start.items()}
         for rows in _call_slices(call, begin):
@@ -242,10 +287,11 @@ class _OfSequences(CallExamples):
         lengths: ArrayLike,
         encoder: AttributeEncoder | None,
         key: bytes | None,
+        classes: ArrayLike,
     ) -> None:
-        super().__init__(model, calls, key)
+        super().__init__(model, calls, key, classes)
         self.encoder = encoder
-        X = as_token_lists(X)
+        X = token_lists(model, X)
         if is_nested(X):
             tokens, lengths = flat_tokens(X)
             y, X, lengths = (
@@ -259,7 +305,7 @@ class _OfSequences(CallExamples):
             # The vocabulary is that of the first call.
             self.encoder.fit(chain.from_iterable(X[: calls[0].sizes[0][0]]))
             X = self.encoder.transform(tokens)
-        if (self.encoder is None) == ("encoder_" in vars(model)):
+        if (self.encoder is None) != (getattr(model, "encoder_", None) is None):
             needed = "attributes" if self.encoder is None else "a matrix"
             raise ValueError(f"X must be {needed}, as the model has learnt from; or give encoder=")
         probe = unfitted(model, calls[0])
@@ -285,13 +331,13 @@ class _OfSequences(CallExamples):
         for call, begin in zip(self.calls, self.begins, strict=True):
             if (block := self.other_block(given, begin, begin + call.rows)) is not None:
                 return block
-        return self.other_attributes()
+        return self.other_classes(self.y[self._rows(self.of_first_call)]) or self.other_attributes()
 
     def _rows(self, some: slice) -> slice:
         return slice(int(self.ends[some.start]), int(self.ends[some.stop]))
 
-    def learn(self, again: Fitted, call: Call, begin: int) -> None:
-        y = self.model.classes_[encode(self.y, self.model.classes_, least=1)]
+    def learn(self, again: Estimator, call: Call, begin: int) -> None:
+        y = self.y
         for some in _call_slices(call, begin):
             rows, lengths = self._rows(some), self.lengths[some]
             part = self.X if rows == slice(0, len(self.y)) else _safe_indexing(self.X, rows)
@@ -309,8 +355,10 @@ class _OfSequences(CallExamples):
 class _OfSource(CallExamples):
     """Blocks of a source, which are read again and again."""
 
-    def __init__(self, model: Fitted, calls: tuple[Call, ...], given: Source, key: bytes | None) -> None:
-        super().__init__(model, calls, key)
+    def __init__(
+        self, model: Estimator, calls: tuple[Call, ...], given: Source, key: bytes | None, classes: ArrayLike
+    ) -> None:
+        super().__init__(model, calls, key, classes)
         if any(call.method != "fit_stream" for call in calls):
             raise ValueError("a source is for models that fit_stream has trained; give X and y as arrays")
         if not given.again:
@@ -319,10 +367,10 @@ class _OfSource(CallExamples):
                 f"name a file"
             )
         self.probe = unfitted(model, calls[0])
-        self.source = given
+        self.source = of_columns(model, given)
         if isinstance(self.probe, SequenceLearner):
-            self.unit, self.source = "sequences", encoded(self.probe, as_source(given), goes_on=False)
-        self.encoder = vars(self.probe).get("encoder_")
+            self.unit, self.source = "sequences", encoded(self.probe, self.source, goes_on=False)
+        self.encoder = getattr(self.probe, "encoder_", None)
 
     @property
     def begins(self) -> list[int]:
@@ -351,21 +399,23 @@ class _OfSource(CallExamples):
                     return block
             if (number := self.other_number(n)) is not None:
                 return number
-        return self.other_attributes()
+        sets = LabelSets(np.zeros((0, 1), np.uint32), facts.classes, "dense")
+        other = self.other_classes(sets if facts.is_multilabel else facts.classes)
+        return other or self.other_attributes()
 
-    def learn(self, again: Fitted, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
+    def learn(self, again: Estimator, call: Call, begin: int) -> None:  # noqa: ARG002  all begin at 0
         _stream(again, call, self.source, self.model.classes_)
 
 
-def _method(again: Fitted, call: Call) -> Callable[..., Fitted]:
+def _method(again: Estimator, call: Call) -> Callable[..., Estimator]:
     """Return the method that a call was made of."""
-    method: Callable[..., Fitted] | None = getattr(again, call.method, None)
+    method: Callable[..., Estimator] | None = getattr(again, call.method, None)
     if method is None:
         raise _no_method(again, call)
     return method
 
 
-def _no_method(again: Fitted, call: Call) -> ValueError:
+def _no_method(again: Estimator, call: Call) -> ValueError:
     """Return the error for a record, as a file may hold one, of a method that the learner has not."""
     return ValueError(
         f"the record of this {type(again).__name__} says that {call.method} trained it, which it does not "
@@ -373,7 +423,7 @@ def _no_method(again: Fitted, call: Call) -> ValueError:
     )
 
 
-def _stream(again: Fitted, call: Call, source: object, classes: NDArray[np.generic]) -> None:
+def _stream(again: Estimator, call: Call, source: object, classes: NDArray[np.generic]) -> None:
     """Call ``fit_stream`` as it was called."""
     if not isinstance(again, StreamFit):
         raise _no_method(again, call)
@@ -422,7 +472,7 @@ def _may_be_same(a: tuple[BlockDigest, ...] | None, b: tuple[BlockDigest, ...] |
 
 def _lacks_a_class(call: Call, y: NDArray[np.generic] | LabelSets, classes: NDArray[np.generic]) -> bool:
     """Whether a fit to these labels by themselves would be of fewer classes than the model."""
-    return call.method == "fit" and not isinstance(y, LabelSets) and len(np.unique(y)) < len(classes)
+    return call.method == "fit" and not isinstance(y, LabelSets) and len(distinct(y)[0]) < len(classes)
 
 
 def _label_text(labels: NDArray[np.generic], place: int) -> str:

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs._core import ARITHMETIC_VERSION
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
-from perceptron_rs.audit.record import Call, calls_of, same_value
-from perceptron_rs.common.owner import Fitted
-from perceptron_rs.common.training.train import Trainable
+from perceptron_rs.audit.record import Call, calls_of, has_seed, same_value
 from perceptron_rs.engines import EngineName
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
-from perceptron_rs.models.input_files import OF_FILES
+from perceptron_rs.prediction.estimator import Estimator
+from perceptron_rs.recipe.of_files import OF_FILES
 from perceptron_rs.rerun.examples import CallExamples, call_examples, unfitted
 from perceptron_rs.sequence.base import SequenceLearner
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.training.train import Trainable
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -34,8 +34,9 @@ Reason: TypeAlias = Literal["data", "parameters", "arithmetic", "numbers"]
 _OF_NO_BIT = {"n_jobs", "engine", "verbose", "keep_on_interrupt", "cache_size", "audit", "warm_start"}
 _OF_NO_BIT |= {"callback"}
 #: How data became columns: the examples are given as columns, so the run has none of these, or does not say
-#: which. Names of columns are compared before, where both have any.
-_OF_DATA = ("template_", *OF_FILES)
+#: which; nor does it learn from what a model was calibrated on. Names of columns are compared before, where
+#: both have any.
+_OF_DATA = ("template_", *OF_FILES, "calibration_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Reproduction:
 
 
 def reproduce(
-    model: Fitted,
+    model: Estimator,
     X: MatrixLike,
     y: ArrayLike = None,
     sample_weight: ArrayLike = None,
@@ -80,6 +81,7 @@ def reproduce(
     encoder: AttributeEncoder | None = None,
     engine: EngineName | None = None,
     audit_key: KeyGiven = None,
+    classes: ArrayLike = None,
 ) -> Reproduction:
     """Train a model again from its record, and compare all that `digest` covers to the last bit.
 
@@ -111,6 +113,9 @@ def reproduce(
         Implementation to use. By default, that of the model; the other one is an independent check.
     audit_key : str, path object, bytes or None, default=None
         The key with which the digests were made, if there was one. By default, that of the model.
+    classes : array-like of shape (n_classes,), default=None
+        All classes, as the first call of ``partial_fit`` or ``fit_stream`` was given them. By default,
+        columns of many labels have their numbers, and other models the classes that they say they have.
 
     Returns
     -------
@@ -139,16 +144,15 @@ def reproduce(
     True
     >>> X[3, 0] += 0.1
     >>> print(reproduce(model, X, y).message)
-    other data: rows 0 to 149 differ in their entries or labels
+    other data: rows 0 to 149 differ somewhere in their entries or labels
     """
-    check_is_fitted(model)
+    own = learnt_arrays(model).digest  # of a fitted estimator of this package
     calls = _calls(model)
-    own = learnt_arrays(model).digest
     if not np.array_equal(model.classes_, np.unique(model.classes_)):
         order = f"classes_ is {model.classes_.tolist()!r:.200} in the model, and every training sorts classes"
         return Reproduction(False, "numbers", f"other numbers: {order}", own, None)
     key = _checked_key(model, calls, audit_key)
-    given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key)
+    given = call_examples(model, calls, X, y, sample_weight, lengths, encoder, key, classes)
     found = given.difference()
     if found is not None:
         return Reproduction(False, "data", f"other data: {found}", own, None)
@@ -163,7 +167,7 @@ def reproduce(
         "numbers": numbers,
     }
     reason = next((reason for reason, text in differences.items() if text is not None), None)
-    message = "equal to the last bit"
+    message = "equal to the last bit" + (_OTHERS if learnt_of(model).calibration is not None else "")
     if reason is not None:
         message = f"other {reason}: {differences[reason]}"
         if reason != "numbers":
@@ -174,10 +178,12 @@ def reproduce(
     return Reproduction(reason is None, reason, message, own, digest_again)
 
 
+#: Of a calibrated model.
+_OTHERS = "; its calibration, of other examples, is taken as it is"
 _NO_DIGESTS = "; whether the data is the same is not known, as there are examples without a digest"
 
 
-def _checked_key(model: Fitted, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
+def _checked_key(model: Estimator, calls: tuple[Call, ...], given: KeyGiven) -> bytes | None:
     """Return the key of the digests; ValueError for another one."""
     digests = calls[-1].digests
     if given is None and (digests is None or digests.key is None):
@@ -189,10 +195,20 @@ def _checked_key(model: Fitted, calls: tuple[Call, ...], given: KeyGiven) -> byt
 
 def _calls(model: object) -> tuple[Call, ...]:
     calls = calls_of(model)
+    if not calls and not has_seed(model):
+        raise ArgumentError(
+            "{random_state} must be an integer, or no training can be repeated",
+            "set {random_state} and train again",
+            cause="no seed",
+            values={"random_state": getattr(model, "random_state", None)},
+            settings={"random_state": 0},
+        )
     if not calls:
         raise ArgumentError(
             "this {kind} has no record of its training",
-            "train it by fit, or with {audit} from the first call of {partial_fit} on",
+            "train it by fit with an integer {random_state}, or with {audit} from the first call on, which "
+            "also notes calls of {partial_fit} and start weights; what a cluster trained has none: fit a "
+            "learner of this machine with {n_partitions} for the same bits",
             cause="no record",
             settings={"audit": True},
             kind=type(model).__name__,
@@ -206,8 +222,8 @@ def _calls(model: object) -> tuple[Call, ...]:
 
 
 def _trained(
-    model: Fitted, calls: tuple[Call, ...], given: CallExamples, engine: EngineName | None
-) -> Fitted:
+    model: Estimator, calls: tuple[Call, ...], given: CallExamples, engine: EngineName | None
+) -> Estimator:
     """Return another estimator, that has learnt from the same calls."""
     again = unfitted(model, calls[0])
     for call, begin in zip(calls, given.begins, strict=True):
@@ -224,8 +240,8 @@ def _trained(
     if given.encoder is not None and isinstance(again, SequenceLearner):
         again.encoder_ = given.encoder
     for name in _OF_DATA:
-        if name in vars(model) and name not in vars(again):
-            setattr(again, name, vars(model)[name])
+        if (value := getattr(model, name, None)) is not None and getattr(again, name, None) is None:
+            setattr(again, name, value)
     return again
 
 

@@ -2,63 +2,70 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.errors import warn_caller
-from perceptron_rs.common.parameters import shared_settings
-from perceptron_rs.common.prediction.predictor import LearntAttribute
-from perceptron_rs.common.targets.weights import start_value
-from perceptron_rs.common.training.sklearn_callbacks import FitTask
-from perceptron_rs.common.training.train import Feeder
-from perceptron_rs.common.turns import exclusive
+from perceptron_rs.array_likes import MatrixLike, as_users_have
 from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.io.source import Source
-from perceptron_rs.models.saving import Saved
+from perceptron_rs.models.parameters import values_to_json
+from perceptron_rs.models.saving import save
+from perceptron_rs.parameters.checks import shared_settings
+from perceptron_rs.prediction.estimator import begin_anew
+from perceptron_rs.prediction.predictor import LearntAttribute
 from perceptron_rs.sequence.input import assert_columns
+from perceptron_rs.sequence.limits import constrained
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 from perceptron_rs.sequence.progress import SequenceObserver
-from perceptron_rs.sequence.schema import Template
 from perceptron_rs.sequence.source import encoded, sequence_source
 from perceptron_rs.sequence.weights import attribute_names, beam_of, cold_state, dense_matrix, sparse_entries
 from perceptron_rs.settings import Chain
-from perceptron_rs.sklearn_base import ConvergenceWarning
+from perceptron_rs.state.turns import change, exclusive
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier
+from perceptron_rs.targets.weights import start_value
+from perceptron_rs.training.driver import Schedule
+from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.train import Feeder
 
 __all__ = ["SequenceLearner"]
 
 
-class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePerceptronPredictor):
+class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptronPredictor):
     """A perceptron on linear chains, but for its public methods."""
 
     _least: ClassVar[int] = 1
-    classes_: NDArray[np.generic]
-    encoder_: AttributeEncoder
-    template_: Template  # of the command line
-    n_features_in_: int
-    n_iter_: int
-    converged_: bool
-    sequence_errors_per_epoch_: NDArray[np.int64]
-    token_errors_per_epoch_: NDArray[np.int64]
-    loss_curve_: list[float]
-    _average: list[Any]  # what is made of it to predict, when it is first read
+    _columns_of_data: ClassVar[tuple[str, ...]] = ("encoder", "template")
+    tol: float | None = None  # all epochs are made, unless examples are held out
+
+    save = save
+
+    def _weights_shown(self) -> list[tuple[str, str]]:
+        """Return each class with its largest weights, for a notebook."""
+        from perceptron_rs.models.summary import rows_shown
+        from perceptron_rs.sequence.summary import shown
+
+        return rows_shown(shown(self, 5)["weights"])
 
     def _prediction_parameters(self) -> dict[str, object]:
-        return {"learner": "sequence", "beam": beam_of(self)}
+        found: dict[str, object] = {"learner": "sequence", "beam": beam_of(self)}
+        return (
+            found if self.constraints is None else found | values_to_json({"constraints": self.constraints})
+        )
 
     def _document(self) -> dict[str, object]:
-        encoder, parts = vars(self).get("encoder_"), {}
+        encoder, parts = self._learnt.encoder, {}
         if encoder is not None:
             hashed = None if encoder.n_columns is None else int(encoder.n_columns)
             parts["encoder"] = {"min_count": int(encoder.min_count), "n_columns": hashed}
-        return parts | ({"template": dict(self.template_)} if "template_" in vars(self) else {})
+        return parts | ({"template": dict(self.template_)} if self._learnt.template is not None else {})
 
     def _encoder_of(self, arrays: State, description: Any) -> AttributeEncoder:
         return AttributeEncoder._of(super()._encoder_of(arrays, description), description["min_count"])
@@ -70,13 +77,15 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         assert_columns(self.encoder_)
         return matrix
 
-    def _encoded(self, tokens: list[object]) -> MatrixLike:
-        return self.encoder_.transform(tokens)
+    @property
+    def _known(self) -> Vocabulary:
+        encoder: AttributeEncoder = self.encoder_
+        return encoder._vocabulary()
 
     @property
     def _fixed(self) -> tuple[str, ...]:
         """Parameters that what has been learnt depends on."""
-        of_encoder = ("min_count", "hash_columns") if "encoder_" in vars(self) else ()
+        of_encoder = ("min_count", "hash_columns") if self._learnt.encoder is not None else ()
         return ("transition_features", *of_encoder)
 
     @exclusive
@@ -93,7 +102,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
         else:
             shown[name] = numbers
         state = cold_state(columns, labels, pair="pair_indptr" in shown)
-        self._begin_anew(state | shown, _average=[])
+        begin_anew(self, state | shown)
 
     @LearntAttribute
     def n_seen_(self) -> int:
@@ -113,7 +122,7 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
     def sparse_coef_(self) -> csc_matrix:
         """Emission weights, sparse."""
         indptr, indices, data = (self._weights[f"emission_{part}"] for part in ("indptr", "indices", "data"))
-        return csc_matrix((data, indices, indptr), shape=(len(self.classes_), len(indptr) - 1))
+        return as_users_have(csc_matrix((data, indices, indptr), shape=(len(self.classes_), len(indptr) - 1)))
 
     @property
     def transition_(self) -> NDArray[np.float64]:
@@ -175,18 +184,19 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             for j, pair, w in sparse_entries(self._weights, "pair")
         }
 
-    def _forget(self) -> None:
-        for name in ("encoder_", "template_"):
-            vars(self).pop(name, None)
-
     def _source(self, given: object, *, goes_on: bool) -> Source:
-        return encoded(self, sequence_source(given), goes_on=goes_on)
+        return encoded(self, sequence_source(self, given, goes_on=goes_on), goes_on=goes_on)
 
-    def _class_weights(self, feeder: Feeder, counts: NDArray[np.int64] | None) -> NDArray[np.float64]:  # noqa: ARG002
+    def _class_weights(
+        self,
+        classes: NDArray[np.generic],  # noqa: ARG002
+        counts: NDArray[np.int64] | None,  # noqa: ARG002
+    ) -> NDArray[np.float64]:
         return np.ones((1, 2))
 
     def _start(self, feeder: Feeder) -> LearntModel:
         """Return what was learnt before, or nothing."""
+        constrained(self.constraints, None, self.classes_)
         if feeder.goes_on:
             return self._model_of(feeder.engine)
         labels, pair = len(feeder.classes), bool(self.transition_features)
@@ -207,38 +217,28 @@ class SequenceLearner(SequencePerceptronParameters, StreamFit, Saved, SequencePe
             }
         )
 
-    def _tolerance(self, feeder: Feeder) -> float | None:
-        return None if feeder.held_out is None else 1.0  # a token
+    def _schedule(self, feeder: Feeder) -> Schedule:
+        tolerance = None if feeder.held_out is None else 1.0  # a token
+        return replace(super()._schedule(feeder), tol=tolerance)
 
     def _observer(self, feeder: Feeder, task: FitTask | None) -> SequenceObserver:  # noqa: ARG002
         return SequenceObserver(
-            self, feeder.n_examples, feeder.scores, lambda model, state: model._keep(feeder, state)
+            self, feeder.n_examples, feeder.held_out, lambda model, state: model._keep(feeder, state)
         )
 
     def _keep(self, feeder: Feeder, state: RunState) -> None:
         super()._keep(feeder, state)
-        self._average = []
         self._weights  # noqa: B018  an average that is not finite is an error of the fit
 
     def _publish_report(self, feeder: Feeder) -> None:
         report = feeder.report
         # If nobody has counted the sequences: all that the weights have seen, in equal parts.
         n_sequences = feeder.n_examples or self.n_seen_ / max(1, len(report.mistakes))
-        self.sequence_errors_per_epoch_ = report.mistakes[:, 0]
-        self.token_errors_per_epoch_ = report.losses[:, 0].astype(np.int64)
-        self.loss_curve_ = (report.losses[:, 0] / max(1, n_sequences)).tolist()
-        self.n_iter_ = len(report.mistakes)
-        self.converged_ = report.stopped == ["clean"]
-
-    def _warn(self, feeder: Feeder) -> None:
-        if feeder.report.stopped == ["interrupt"]:
-            warn_caller(
-                f"ctrl-c ended the fit in epoch {self.n_iter_} (counted from 1); "
-                f"what was learnt until then is kept",
-                ConvergenceWarning,
-            )
-
-    def _check_parameters(self, *, for_partial_fit: bool = False) -> None:
-        super()._check_parameters(for_partial_fit=for_partial_fit)
-        if self.update != "full" and self.decode != "beam":
-            raise ValueError(f"update={self.update!r} needs decode='beam', got decode={self.decode!r}")
+        change(
+            self,
+            sequence_errors=report.mistakes[:, 0],
+            token_errors=report.losses[:, 0].astype(np.int64),
+            loss_curve=(report.losses[:, 0] / max(1, n_sequences)).tolist(),
+            n_iter=len(report.mistakes),
+            converged=report.stopped == ["clean"],
+        )

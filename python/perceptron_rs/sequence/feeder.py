@@ -9,20 +9,22 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import Method, recorded
-from perceptron_rs.common.mixing import visited_bounds
-from perceptron_rs.common.rows.selection import select_rows, slice_rows
-from perceptron_rs.common.targets.labels import label_array
-from perceptron_rs.common.targets.weights import CallWeights
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.training.early_stopping import split
-from perceptron_rs.common.training.feeders import InMemory
 from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.mixing import visited_bounds
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.rows.selection import select_rows, slice_rows
 from perceptron_rs.sequence.base import SequenceLearner
-from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested, read_sequences, token_lists
+from perceptron_rs.sequence.limits import constrained, limits_of
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
 from perceptron_rs.settings import Sequences
-from perceptron_rs.state import arrays_of
+from perceptron_rs.state.arrays import arrays_of
+from perceptron_rs.state.turns import change
+from perceptron_rs.targets.labels import label_array
+from perceptron_rs.targets.weights import CallWeights
+from perceptron_rs.training.early_stopping import ValidationPart, split
+from perceptron_rs.training.feeders import InMemory
 
 __all__ = ["SequencesInMemory"]
 
@@ -66,10 +68,10 @@ class SequencesInMemory(InMemory):
         """Read the tokens, and return their labels as they are."""
         model, encoder = self.model, self.encoder
         if encoder is not None:
-            if self.goes_on and vars(encoder) != vars(vars(model).get("encoder_") or encoder):
+            if self.goes_on and vars(encoder) != vars(getattr(model, "encoder_", encoder)):
                 raise ValueError("encoder must be that of the model, encoder_, with warm_start=True")
-            vars(model).pop("encoder_", None)  # X is a matrix
-        X = self.X = as_token_lists(self.X)
+            change(model, encoder=None)  # X is a matrix
+        X = self.X = token_lists(model, self.X) if self.goes_on else as_token_lists(self.X)
         self.data, self.lengths = read_sequences(model, X, self.lengths, reset=not self.goes_on)
         if encoder is not None:
             if encoder.n_columns_ != self.data.rows.shape[1]:
@@ -95,8 +97,7 @@ class SequencesInMemory(InMemory):
         one_class = np.zeros(n, dtype=np.uint32)  # sequences are not told apart by their tags
         others = split(self.engine, one_class, None, self.model.validation_fraction, self.seed)
         self.chosen = np.setdiff1d(np.arange(n, dtype=np.uint32), others).astype(np.uint32)
-        held_out = self.held_out = ValidationSequences(self, others)
-        self.scores, self.n_examples = held_out.scores, len(self.chosen)
+        self.held_out, self.n_examples = ValidationSequences(self, others), len(self.chosen)
 
     def record(self, state: LearntModel) -> AbstractContextManager[None]:  # noqa: ARG002
         """Return what adds the call to the record of the estimator."""
@@ -122,10 +123,11 @@ class SequencesInMemory(InMemory):
         )
 
 
-class ValidationSequences:
-    """Sequences that are not learnt from; called with a state, it counts their wrong tokens."""
+class ValidationSequences(ValidationPart):
+    """Sequences that are not learnt from: the accuracy of their tokens, and how many are wrong."""
 
     def __init__(self, feeder: SequencesInMemory, numbers: NDArray[np.intp]) -> None:
+        super().__init__()
         data, lengths = feeder.data, feeder.some
         self.model, self.engine, self.lengths = feeder.model, feeder.engine, lengths[numbers]
         is_held_out = np.zeros(len(lengths), dtype=np.bool_)
@@ -134,17 +136,20 @@ class ValidationSequences:
         stored = select_rows(data.stored, tokens)
         self.labels = feeder.labels[tokens]
         self.rows = rows_of(feeder.engine, stored, data.rows.shape[1])
-        self.scores: list[float] = []
 
-    def __call__(self, state: RunState) -> NDArray[np.float64]:
-        """Return the number of wrong tokens."""
+    def judged(self, state: RunState) -> tuple[float, NDArray[np.float64]]:
+        """Return the accuracy, and the number of wrong tokens."""
+        model = self.model
+        pairs = constrained(model.constraints, None, model.classes_)
+        allowed, forbidden = limits_of(None, pairs, model.classes_, self.lengths)
         path, _ = self.engine.sequence_decode(
             self.rows,
             self.lengths,
             weights=predictor_weights(self.engine, arrays_of(state), bool(self.model.averaged)),
             threads=n_threads(self.model),
             beam=beam_of(self.model),
+            allowed=allowed,
+            forbidden=forbidden,
         )
         wrong = int(np.count_nonzero(path != self.labels))
-        self.scores.append((len(self.labels) - wrong) / len(self.labels))
-        return np.array([float(wrong)])
+        return (len(self.labels) - wrong) / len(self.labels), np.array([float(wrong)])

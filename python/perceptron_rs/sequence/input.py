@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, dtype_kind, has_length, n_dimensions, values_of
-from perceptron_rs.common.rows.examples import ValidatedRows, examples
-from perceptron_rs.common.targets.labels import label_array
 from perceptron_rs.engines import get_engine
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, naming
 from perceptron_rs.estimator_attributes import check_is_fitted
+from perceptron_rs.features.columns import Template, places_in, template_attributes
+from perceptron_rs.float_mode import standard
+from perceptron_rs.rows.examples import ValidatedRows, examples, read_csr
+from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.targets.labels import label_array, refuse_nul
 
 if TYPE_CHECKING:
     from perceptron_rs.features import AttributeEncoder
@@ -29,6 +32,7 @@ __all__ = [
     "materialize",
     "read_sequences",
     "split_labels",
+    "token_lists",
 ]
 
 
@@ -46,18 +50,22 @@ def read_sequences(
         if not tokens:
             raise ValueError(f"X must hold at least one token, got {len(found)} sequences without any")
         if reset:
-            matrix = model._fit_encoder(tokens)
-        elif "encoder_" not in vars(model):
+            return _token_rows(model, model._fit_encoder(tokens), reset), found
+        if model._learnt.encoder is None:
             raise ValueError("X must be a matrix, because the model was fitted to one; got attributes")
-        else:
-            matrix = model._encoded(tokens)
-        return _token_rows(model, matrix, reset), found
-    if not reset and "encoder_" in vars(model):
+        return read_csr(get_engine(model.engine), model._known.rows(tokens), model.n_features_in_), found
+    if isinstance(X, list | tuple) and X and n_dimensions(X[0]) == 2:
+        raise ValueError(
+            f"X must be one matrix of the tokens of all sequences, got a list of {len(X)} ones; stack them "
+            f"and give their numbers of rows as lengths"
+        )
+    if not reset and model._learnt.encoder is not None:
         raise ValueError(
             "X must be a list of sequences of attributes, because the model was fitted to such; "
             "encode a matrix with encoder_ and a model fitted to matrices"
         )
-    data = _token_rows(model, X, reset)
+    with standard():
+        data = _token_rows(model, X, reset)
     return data, check_lengths(lengths, data.rows.shape[0])
 
 
@@ -104,18 +112,75 @@ def as_token_lists(X: MatrixLike) -> MatrixLike:
         return X
     found = []
     for sequence in map(materialize, X):
-        if type(sequence) is list and not all(type(token) in _PLAIN for token in sequence):
+        if type(sequence) is list and not _PLAIN.issuperset(map(type, sequence)):
             found.append(list(map(materialize, sequence)))
         else:
             found.append(sequence)
     return found
 
 
-_PLAIN = (list, dict, float, int)  # tokens, or numbers of a matrix, that are as they should be
+def token_lists(model: Any, X: MatrixLike) -> MatrixLike:
+    """Return the same of the X of a model that has learnt: words and columns of a file become attributes.
+
+    A model that the command line trained knows what attributes to make of them.
+    """
+    template: Template | None = model._learnt.template
+    X = materialize(X)
+    if template is None or type(X) is not list or not any(map(_is_sequence_of_file, X)):
+        return as_token_lists(X)
+    return as_token_lists([_attributes(template, i, sequence) for i, sequence in enumerate(X)])
+
+
+def _is_sequence_of_file(given: object) -> bool:
+    return _is_sequence(given) or dtype_kind(given) in ("U", "T")
+
+
+def _attributes(template: Template, i: int, given: Any) -> Any:
+    """Return the attributes of the tokens of a sequence of words, of columns as tuples, or of attributes."""
+    sequence = given.tolist() if dtype_kind(given) in ("U", "T") else materialize(given)
+    if type(sequence) is not list or not sequence:
+        return sequence
+    remedy = (
+        "give a sentence as a list of words, or of tuples of columns, as the file has them; or its "
+        "attributes, made by perceptron_rs.features.column_attributes"
+    )
+    if isinstance(given, tuple) and any(isinstance(token, str) for token in sequence):
+        raise TypeError(f"sequence {i} of X is a tuple of strings, {given!r:.60}; {remedy}")
+    if all(isinstance(token, str) for token in sequence):
+        sequence = [(word,) for word in sequence]
+    if not all(isinstance(token, tuple) for token in sequence):
+        sequence = [token if isinstance(token, (str, tuple)) else materialize(token) for token in sequence]
+        odd = next(
+            (token for token in sequence if isinstance(token, (str, tuple)) or "bias" not in token), None
+        )
+        if odd is not None:
+            raise TypeError(
+                f"sequence {i} of X holds {odd!r:.60}, which are no attributes of this model, for these have "
+                f"'bias'; {remedy}"
+            )
+        return sequence
+    width = len(sequence[0])
+    places = places_in(template, width)
+    if places is None:
+        raise ValueError(
+            f"sequence {i} of X has tokens of {width} columns, but the model reads {template['columns']}; "
+            f"{remedy}"
+        )
+    for token in sequence:
+        if len(token) != width or not all(isinstance(cell, str) and cell.strip() for cell in token):
+            raise ValueError(
+                f"sequence {i} of X holds {token!r:.60}, and not {width} strings that are not empty; {remedy}"
+            )
+    return template_attributes(template, sequence, places)
+
+
+_PLAIN = frozenset((list, dict, float, int))  # tokens, or numbers of a matrix, that are as they should be
 
 
 def materialize(given: MatrixLike) -> MatrixLike:
     """Return a list of what can be iterated over but once, or holds objects; anything else as it is."""
+    if type(given) is list:
+        return given
     if (values := values_of(given)) is not None:
         return values
     return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
@@ -143,6 +208,8 @@ def _refuse_single(X: MatrixLike) -> None:
         raise TypeError(
             "X must be a list of sequences, got the tokens of one; write [X], and [y] for its labels"
         )
+    if isinstance(X, list) and X and first is None:
+        raise TypeError(f"X must be a list of sequences of tokens, got None as sequence 0; {_REMEDY}")
     if isinstance(X, str) or isinstance(first, str) or dtype_kind(X) in ("U", "T"):
         raise TypeError(f"X must be a list of sequences of tokens, got strings, {X!r:.60}; {_REMEDY}")
 
@@ -151,22 +218,22 @@ def is_nested(X: MatrixLike) -> bool:
     """Whether X, as of `as_token_lists`, is sequences of tokens with attributes, not a matrix."""
     if not isinstance(X, (list, tuple)):
         return False
-    sequence = next(
-        (sequence for sequence in X if isinstance(sequence, (list, tuple)) and len(sequence)), None
-    )
-    if sequence is None:
-        return all(isinstance(sequence, (list, tuple)) for sequence in X)
-    token = sequence[0]
-    return isinstance(token, (str, Mapping, set, frozenset)) or (
-        isinstance(token, (list, tuple)) and (len(token) == 0 or isinstance(token[0], str))
-    )
+    for sequence in X:
+        if isinstance(sequence, (list, tuple)) and len(sequence):
+            token = sequence[0]
+            if isinstance(token, (list, tuple)):
+                return len(token) == 0 or isinstance(token[0], str)
+            return token is None or isinstance(token, (str, Mapping, set, frozenset))
+    return all(isinstance(sequence, (list, tuple)) for sequence in X)
 
 
 def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
     """Return the lengths of sequences that lie one after another; None: one sequence."""
     if lengths is None:
         return np.array([rows], dtype=np.int64)
-    array = np.asarray(lengths)
+    with naming("lengths"):
+        refuse_lazy(lengths, "lengths")
+        array = np.asarray(lengths)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ValueError(
             f"lengths must be a vector of whole numbers, got shape {array.shape} and dtype {array.dtype}"
@@ -175,7 +242,7 @@ def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
     if array.size and array.min() < 0:
         i = int(np.argmax(array < 0))
         raise ValueError(f"lengths must be at least 0, got {array[i]} for sequence {i}")
-    total = int(np.cumsum(array)[-1]) if array.size else 0
+    total = sum(array.tolist())  # which does not wrap around
     if total != rows:
         raise ValueError(f"lengths must add up to the number of rows of X, {rows}, got {total}")
     return array
@@ -187,9 +254,9 @@ def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
         if not isinstance(sequence, (list, tuple)):
             raise TypeError(f"sequence {i} of X must be a list of tokens, got {sequence!r:.80}")
     tokens = list(chain.from_iterable(X))
-    for i, token in enumerate(tokens):
-        if isinstance(token, str):
-            raise TypeError(f"token {i} of X is the string {token!r:.80}; {_REMEDY}")
+    if any(issubclass(kind, str) for kind in set(map(type, tokens))):
+        i, token = next((i, token) for i, token in enumerate(tokens) if isinstance(token, str))
+        raise TypeError(f"token {i} of X is the string {token!r:.80}; {_REMEDY}")
     return tokens, np.fromiter(map(len, X), dtype=np.int64, count=len(X))
 
 
@@ -204,13 +271,21 @@ def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[np.generic]
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
     y = [materialize(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
-        if isinstance(labels, str) or not has_length(labels) or len(labels) != length:
+        is_list = has_length(labels) and not isinstance(labels, str) and n_dimensions(labels) != 0
+        if not is_list or len(labels) != length:
             raise ValueError(
                 f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"
             )
     flat = list(chain.from_iterable(y))
     if all(type(label) is str for label in flat):
+        refuse_nul(flat)
         return np.array(flat, dtype=object) if max(map(len, flat), default=0) > 64 else np.array(flat)
+    pair = next((label for label in flat if isinstance(label, (tuple, list))), None)
+    if pair is not None:
+        raise TypeError(
+            f"y must hold a label for each token, got {pair!r:.80}; of pairs of words and tags, as NLTK has "
+            f"them, write [[tag for word, tag in sentence] for sentence in y]"
+        )
     return label_array(None, flat, None)
 
 
@@ -231,5 +306,5 @@ class AnswerList(list[Any]):
 
 def split_labels(labels: NDArray[np.generic], lengths: NDArray[np.int64]) -> AnswerList:
     """Return the labels of each sequence."""
-    flat, ends = labels.tolist(), np.cumsum(lengths).tolist()
+    flat, ends = labels.tolist(), list(accumulate(lengths.tolist()))
     return AnswerList(flat[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=False))

@@ -7,17 +7,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.parameters import validated
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.targets.labels import label_array
-from perceptron_rs.common.training.train import train
-from perceptron_rs.common.turns import consistent
 from perceptron_rs.features import AttributeEncoder
+from perceptron_rs.parameters.checks import validated
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.sequence.feeder import SequencesInMemory
-from perceptron_rs.sequence.input import as_token_lists, check_encoder, flat_labels, is_nested, split_labels
+from perceptron_rs.sequence.input import check_encoder, flat_labels, is_nested, split_labels, token_lists
+from perceptron_rs.sequence.limits import Allowed, Forbidden
 from perceptron_rs.sequence.schema import SEQUENCE
 from perceptron_rs.sklearn_base import fit_context
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.targets.labels import label_array
+from perceptron_rs.training.train import train
 
 __all__ = ["SequencePerceptron"]
 
@@ -46,7 +47,7 @@ class SequencePerceptron(SequenceLearner):
     step : {"constant", "pa1", "pa2"}, default="constant"
         Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
         PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
-        :doc:`/course/aggressive` says what the loss is, what counts as a mistake, and which parameters these
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
         steps exclude.
     C : float, default=1.0
         Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
@@ -65,6 +66,12 @@ class SequencePerceptron(SequenceLearner):
         Which part of a wrong sequence to update on. "full": the whole sequence. "early" (with a beam): the
         prefix up to the token where the beam loses the true sequence. "max_violation" (with a beam): the
         prefix where the best one in the beam exceeds the true one by most.
+    constraints : {"iob2", "iobes", "bilou"}, list of pairs of labels, or None, default=None
+        What no answer may hold: all that is no chunk of this scheme, such as an I-NP behind an O; or pairs
+        (label, next label), of a label that must not be the first (None, label), or not the last
+        (label, None). Answers are those of ``predict``, ``predict_k``, ``predict_margins``, ``decode_scores``
+        and ``score``, and on the sequences that ``early_stopping`` holds out; what is learnt from are the
+        best sequences of all.
     early_stopping : bool, default=False
         Whether to hold out some sequences for validation, and stop when the accuracy on their tokens has
         not improved for ``n_iter_no_change`` epochs. The weights of the best epoch are kept.
@@ -79,9 +86,10 @@ class SequencePerceptron(SequenceLearner):
         used if X contains attributes.
     n_partitions : int or array-like of int, default=1
         Number of contiguous parts of the sequences that ``fit`` learns from side by side, in [1, 2**31 - 1],
-        or the number of sequences in each. In each epoch, every partition is visited once from the same
-        weights, and the weights that this leads to are mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows
-        it, the partitions are visited in parallel. Not available with ``partial_fit``.
+        and no more than there are sequences; or the number of sequences in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``.
     mixing : {"uniform", "mistakes"}, default="uniform"
         How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
         the number of mistakes on each partition. Ignored with ``n_partitions=1``.
@@ -357,7 +365,15 @@ class SequencePerceptron(SequenceLearner):
         return split_labels(predicted, feeder.lengths) if is_nested(feeder.X) else predicted, wrong
 
     @consistent
-    def score(self, X: MatrixLike, y: ArrayLike, *, lengths: ArrayLike = None) -> float:
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        lengths: ArrayLike = None,
+        allowed: Allowed = None,
+        forbidden: Forbidden = None,
+    ) -> float:
         """Return the fraction of tokens that are labelled correctly.
 
         Labels that did not occur in training count as errors.
@@ -370,14 +386,16 @@ class SequencePerceptron(SequenceLearner):
             True labels.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
+        allowed, forbidden : default=None
+            As for ``predict``.
 
         Returns
         -------
         float
             Token accuracy.
         """
-        X = as_token_lists(X)
-        labels, _, lengths = self._decoded(X, lengths, (None, None))
+        X = token_lists(self, X)
+        labels, lengths = self._labels(X, lengths, (allowed, forbidden))
         truth = label_array(self, flat_labels(y, lengths) if is_nested(X) else y, None)
         if truth.shape != labels.shape:
             raise ValueError(f"y must have a label for each of {len(labels)} tokens, got shape {truth.shape}")

@@ -3,43 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Decoding
-from perceptron_rs.common.options.ranges import LARGEST
-from perceptron_rs.common.prediction.predictor import Predictor
-from perceptron_rs.common.rows.sparse import CsrArrays
-from perceptron_rs.common.schema import History, Schema
-from perceptron_rs.common.targets.planes import check_classes
-from perceptron_rs.common.threads import n_threads
-from perceptron_rs.common.turns import computed, consistent
-from perceptron_rs.engines import State, get_engine
+from perceptron_rs.engines import SearchWeights, State, get_engine
+from perceptron_rs.features.columns import Template
+from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.float_mode import standard
-from perceptron_rs.sequence.input import as_token_lists, is_nested, read_sequences, split_labels
-from perceptron_rs.sequence.limits import Allowed, Forbidden, allowed_labels, forbidden_pairs
-from perceptron_rs.sequence.schema import SEQUENCE, Template, check_matrices, template_of, vocabulary_of
+from perceptron_rs.parameters.ranges import LARGEST
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.scalars import number
+from perceptron_rs.schema.schema import History, Schema
+from perceptron_rs.sequence.input import is_nested, read_sequences, split_labels, token_lists
+from perceptron_rs.sequence.limits import Allowed, Constraints, Forbidden, constrained, limits_of
+from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
+from perceptron_rs.state.arrays import frozen
+from perceptron_rs.state.fitted_attributes import Shown
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import consistent
+from perceptron_rs.targets.planes import check_classes
 
 __all__ = ["SequencePerceptronPredictor"]
 
 Found = TypeVar("Found", bound=tuple[NDArray[np.generic], ...])
 
 
+class _NoProbabilities:
+    """A method of other taggers, which is not there, in an error that says what is."""
+
+    def __get__(self, model: object, kind: type) -> NoReturn:
+        raise AttributeError(
+            f"{kind.__name__} has no probabilities of labels; predict_margins says for each token how far "
+            f"the best labels with another one there are behind, predict_k finds the k best label sequences"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SequenceLearnt(RunLearnt):
+    """What sequence learners have beside their weights."""
+
+    encoder: Any = None
+    template: Template | None = None  # of the command line
+    sequence_errors: NDArray[np.int64] | None = None
+    token_errors: NDArray[np.int64] | None = None
+
+
 class SequencePerceptronPredictor(Predictor):
     """The weights of a chain."""
+
+    if not TYPE_CHECKING:
+        predict_marginals = predict_marginals_single = predict_proba = _NoProbabilities()
 
     averaged: bool
     decode: Decoding
     beam_width: int
-    encoder_: Any
-    template_: Template  # of the command line
+    constraints: Constraints
+    encoder_ = Shown[Any]("encoder")
+    template_ = Shown[Template]("template")
+    sequence_errors_per_epoch_ = Shown[NDArray[np.int64]]("sequence_errors")
+    token_errors_per_epoch_ = Shown[NDArray[np.int64]]("token_errors")
     _schema: ClassVar[Schema] = SEQUENCE
-    _average: list[Any]  # what is made of it to predict, when it is first read
+    _learnt: SequenceLearnt = SequenceLearnt()
 
     @consistent
     def predict(
@@ -62,7 +93,8 @@ class SequencePerceptronPredictor(Predictor):
             Labels that each token may have: a boolean array of tokens by classes, or a collection of labels
             for each token, where None allows all labels.
         forbidden : list of pairs of labels, default=None
-            Pairs (label, next label) that must not occur.
+            Pairs (label, next label) that must not occur, beside those of ``constraints``; of a label that
+            must not be the first (None, label), or not the last (label, None).
 
         Returns
         -------
@@ -70,13 +102,20 @@ class SequencePerceptronPredictor(Predictor):
             Predicted labels, in the form of X; of a sequence without a token an empty list. NumPy makes an
             array of lists of a list of lists, so `sklearn.model_selection.cross_val_predict` takes it.
         """
-        X = as_token_lists(X)
-        labels, _, lengths = self._decoded(X, lengths, (allowed, forbidden))
+        X = token_lists(self, X)
+        labels, lengths = self._labels(X, lengths, (allowed, forbidden))
         y = self.classes_[labels]
         return split_labels(y, lengths) if is_nested(X) else y
 
     @consistent
-    def decode_scores(self, X: MatrixLike, *, lengths: ArrayLike = None) -> NDArray[np.float64]:
+    def decode_scores(
+        self,
+        X: MatrixLike,
+        *,
+        lengths: ArrayLike = None,
+        allowed: Allowed = None,
+        forbidden: Forbidden = None,
+    ) -> NDArray[np.float64]:
         """Return the score of the best labelling of each sequence.
 
         Parameters
@@ -85,13 +124,20 @@ class SequencePerceptronPredictor(Predictor):
             As for ``fit``.
         lengths : array-like of shape (n_sequences,), default=None
             As for ``fit``.
+        allowed, forbidden : default=None
+            As for ``predict``.
 
         Returns
         -------
         scores : ndarray of shape (n_sequences,)
             Sums of weights, not normalized.
         """
-        return self._decoded(as_token_lists(X), lengths, (None, None))[1]
+        X, search = token_lists(self, X), get_engine(self.engine).sequence_decode
+        found, lengths = self._search(X, lengths, (allowed, forbidden), search)
+        scores = np.zeros(len(lengths))  # of nothing 0
+        if found is not None:
+            scores[lengths > 0] = found[1]
+        return scores
 
     @consistent
     def predict_k(
@@ -151,11 +197,11 @@ class SequencePerceptronPredictor(Predictor):
         ['DET', 'NOUN'] 2.0
         ['VERB', 'VERB'] 2.0
         """
-        if isinstance(k, bool) or not isinstance(k, Integral):
+        if number(k, whole=True) is None:
             raise TypeError(f"k must be an integer, got {k!r:.80}")
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
-        X, search = as_token_lists(X), get_engine(self.engine).sequence_k_best
+        X, search = token_lists(self, X), get_engine(self.engine).sequence_k_best
         found, lengths = self._search(X, lengths, (allowed, forbidden), search, k=min(int(k), LARGEST))
         labels, scores, counts = found or (
             np.zeros(0, dtype=np.uint32),
@@ -220,20 +266,17 @@ class SequencePerceptronPredictor(Predictor):
         >>> model.predict_margins([[["w=the"], ["w=barks"]]])
         [[2.0, 2.0]]
         """
-        X, search = as_token_lists(X), get_engine(self.engine).sequence_margins
+        X, search = token_lists(self, X), get_engine(self.engine).sequence_margins
         found, lengths = self._search(X, lengths, (allowed, forbidden), search)
         margins = np.zeros(0) if found is None else found[1]
         return split_labels(margins, lengths) if is_nested(X) else margins
 
-    def _decoded(
+    def _labels(
         self, X: MatrixLike, lengths: ArrayLike, limits: tuple[Allowed, Forbidden]
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64]]:
-        """Return the class indices of all tokens, score and length of each sequence, as `_search` takes X."""
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the class indices of all tokens, and the length of each sequence, as `_search` takes X."""
         found, lengths = self._search(X, lengths, limits, get_engine(self.engine).sequence_decode)
-        labels, some = (np.zeros(0, dtype=np.uint32), np.zeros(0)) if found is None else found
-        scores = np.zeros(len(lengths))  # of nothing 0
-        scores[lengths > 0] = some
-        return labels, scores, lengths
+        return np.zeros(0, dtype=np.uint32) if found is None else found[0], lengths
 
     def _search(
         self,
@@ -248,26 +291,27 @@ class SequencePerceptronPredictor(Predictor):
         X is of `as_token_lists`; ``limits`` are ``allowed`` and ``forbidden``. None: there are no tokens.
         """
         self._assert_ready()
-        check_classes(self.classes_, len(self._weights["start"]), least=1)
+        weights, ready = self._ready
+        check_classes(self.classes_, len(weights["start"]), least=1)
         if is_nested(X) and not any(map(len, X)):
             return None, np.zeros(len(X), dtype=np.int64)
-        with standard():
-            data, lengths = read_sequences(self, X, lengths, reset=False)
-            allowed, forbidden = limits
-            try:
-                found = search(
-                    data.rows,
-                    lengths[lengths > 0],
-                    weights=self.predictor_,
-                    threads=n_threads(self),
-                    beam=beam_of(self),
-                    allowed=allowed_labels(allowed, self.classes_, data.rows.shape[0]),
-                    forbidden=forbidden_pairs(forbidden, self.classes_),
-                    **options,
-                )
-            except OverflowError as error:
-                data.assert_finite(self)
-                raise ValueError(str(error)) from None
+        data, lengths = read_sequences(self, X, lengths, reset=False)
+        some, pairs = lengths[lengths > 0], constrained(self.constraints, limits[1], self.classes_)
+        allowed, forbidden = limits_of(limits[0], pairs, self.classes_, some)
+        try:
+            found = search(
+                data.rows,
+                some,
+                weights=ready,
+                threads=n_threads(self, len(some)),
+                beam=beam_of(self),
+                allowed=allowed,
+                forbidden=forbidden,
+                **options,
+            )
+        except OverflowError as error:
+            data.assert_finite(self)
+            raise ValueError(str(error)) from None
         return found, lengths
 
     def _sizes(self, history: History) -> dict[str, int]:
@@ -278,7 +322,6 @@ class SequencePerceptronPredictor(Predictor):
         check_matrices(arrays, len(self.classes_))
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:
-        self._average = []
         if "encoder" in document:
             self.encoder_ = self._encoder_of(arrays, document["encoder"])
         elif "vocabulary" in arrays:
@@ -287,19 +330,24 @@ class SequencePerceptronPredictor(Predictor):
             self.template_ = template_of(document["template"])
         if not all(np.isfinite(weights).all() for weights in self._weights.values()):
             raise ValueError("its average weights hold a NaN or an infinity")
+        constrained(self.constraints, None, self.classes_)
+
+    @property
+    def _ready(self) -> tuple[State, SearchWeights]:
+        """What predicts, as arrays, and as a search of the engine takes it again and again."""
+        learnt, key = self._learnt, (bool(self.averaged), self.engine)
+        found: tuple[State, SearchWeights] | None = learnt.memo.get(key)
+        if found is None:  # made when it is first read
+            engine = get_engine(self.engine)
+            with standard():
+                weights = frozen(predictor_weights(engine, learnt.model.state(), key[0]))
+            found = learnt.memo[key] = weights, engine.sequence_weights(weights)
+        return found
 
     @property
     def _weights(self) -> State:
-        """What predicts, as the engines' ``sequence_decode`` takes it."""
-        weights: State = computed(
-            self,
-            "_average",
-            ("_model", "averaged"),
-            lambda model: predictor_weights(
-                get_engine(model.engine), model._model.state(), bool(model.averaged)
-            ),
-        )
-        return weights
+        """What predicts, as arrays."""
+        return self._ready[0]
 
     @property
     def predictor_(self) -> State:
@@ -310,8 +358,8 @@ class SequencePerceptronPredictor(Predictor):
         """Return what makes columns of attributes, as a file says."""
         return vocabulary_of(arrays, description, self.n_features_in_)
 
-    def _encoded(self, tokens: list[object]) -> CsrArrays:
-        """Return attributes as a matrix of columns."""
-        columns, values, ends = self.encoder_.entries(tokens)
-        data: NDArray[np.generic] = np.ones(len(columns), dtype=np.int8) if values is None else values
-        return CsrArrays(data, columns, ends, (len(ends) - 1, self.n_features_in_))
+    @property
+    def _known(self) -> Vocabulary:
+        """What makes columns of attributes."""
+        known: Vocabulary = self.encoder_
+        return known

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.training.progress import Learnable, Observer
 from perceptron_rs.engines import RunState
+from perceptron_rs.training.early_stopping import ValidationPart
+from perceptron_rs.training.progress import Learnable, Observer
 
 if TYPE_CHECKING:
-    from perceptron_rs.common.training.train import Trainable
     from perceptron_rs.sequence.base import SequenceLearner
+    from perceptron_rs.training.train import Trainable
 
 __all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
 
@@ -63,17 +64,17 @@ Callback: TypeAlias = Callable[[SequenceEpoch], Any]
 
 
 class SequenceObserver(Observer):
-    """Watches the epochs of a run on sequences; ``scores`` has one for each, if some are held out."""
+    """Watches the epochs of a run on sequences, of which some may be held out."""
 
     def __init__(
         self,
         estimator: SequenceLearner,
         n_sequences: int,
-        scores: list[float] | None,
+        held_out: ValidationPart | None,
         publish: Callable[[Trainable, RunState], None],
     ) -> None:
         super().__init__(estimator, n_sequences, None, publish)
-        self.scores = scores
+        self.held_out = held_out
 
     def describe(
         self,
@@ -84,7 +85,7 @@ class SequenceObserver(Observer):
         learnt: Callable[[], object],
     ) -> tuple[SequenceEpoch, str]:
         """Return the argument of ``callback``, and the line that ``verbose`` prints."""
-        score = self.scores[-1] if self.scores else None
+        score = self.held_out.scores[-1] if self.held_out is not None and self.held_out.scores else None
         record = SequenceEpoch(
             epoch=epoch,
             sequence_errors=int(mistakes[0]),

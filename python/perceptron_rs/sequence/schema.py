@@ -8,30 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.schema import COUNTS, EPOCHS, Array, Schema, is_count
 from perceptron_rs.csr import row_numbers
 from perceptron_rs.engines import State
+from perceptron_rs.features.columns import Template
 from perceptron_rs.features.vocabulary import Vocabulary
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, Array, Schema, is_count
 
 if TYPE_CHECKING:
     from perceptron_rs.features.encoder import AttributeEncoder
 
-__all__ = ["SEQUENCE", "STRUCTURED", "Template", "check_matrices", "template_of", "vocabulary_of"]
-
-
-class Template(TypedDict):
-    """How the command line makes attributes of columns."""
-
-    kind: Literal["words", "columns"]
-    window: int
-    columns: int
-    positions: NotRequired[list[int]]
-    tag: NotRequired[int]
+__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "template_of", "vocabulary_of"]
 
 
 _REPORTS = {array.name: array for array in EPOCHS}
@@ -166,7 +157,7 @@ def template_of(description: object) -> Template:
     """Return what the command line keeps to make attributes from columns; ValueError if it is unsound."""
     if (
         not isinstance(description, dict)
-        or set(description) - {"positions", "tag"} != {"kind", "window", "columns"}
+        or set(description) - {"positions", "tag", "separator"} != {"kind", "window", "columns"}
         or description["kind"] not in ("words", "columns")
         or not all(is_count(description[name]) for name in ("window", "columns"))
         or description["columns"] < 1
@@ -181,13 +172,9 @@ def template_of(description: object) -> Template:
     tag = description.get("tag", 1)
     if not (is_count(tag) and tag > 0):
         raise ValueError(f"the tag of its template must be the number of a column, got {tag!r:.80}")
-    found: Template = {
-        "kind": description["kind"],
-        "window": description["window"],
-        "columns": description["columns"],
-    }
-    if "positions" in description:
-        found["positions"] = places
-    if "tag" in description:
-        found["tag"] = tag
-    return found
+    if description.get("separator", " ") not in ("\t", " "):
+        raise ValueError(
+            f"the separator of its template must be a tab or a blank, got {description['separator']!r:.80}"
+        )
+    found: Any = dict(description)
+    return cast("Template", found)

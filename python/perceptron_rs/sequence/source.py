@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source
-from perceptron_rs.sequence.input import as_token_lists, assert_columns, flat_labels, flat_tokens, is_nested
+from perceptron_rs.sequence.input import (
+    as_token_lists,
+    assert_columns,
+    flat_labels,
+    flat_tokens,
+    is_nested,
+    token_lists,
+)
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -18,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["encoded", "sequence_source"]
 
 
-def sequence_source(given: object) -> Source:
+def sequence_source(model: SequenceLearner, given: object, *, goes_on: bool) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""
-    if isinstance(given, tuple) and given and is_nested(X := as_token_lists(given[0])):
+    if isinstance(given, tuple) and given and is_nested(X := _lists(model, given[0], goes_on)):
         return Source(batches=lambda: iter([(X, *given[1:])]), name="the sequences")
     return as_source(given)
 
@@ -31,8 +40,9 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     first = next((batch for batch in batches if not _holds_nothing(batch)), None)
     if not source.again and first is not None:
         source = replace(source, batches=lambda: chain([first], batches))
-    nested = first is not None and is_nested(as_token_lists(first[0]))
-    if goes_on and first is not None and nested != ("encoder_" in vars(model)):
+    lists = partial(_lists, model, goes_on=goes_on)
+    nested = first is not None and is_nested(lists(first[0]))
+    if goes_on and first is not None and nested != (model._learnt.encoder is not None):
         needed = "matrices" if nested else "attributes"
         raise ValueError(f"{source.name} must give {needed}, as the model has learnt from; fit anew")
     if not nested:
@@ -45,7 +55,7 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
                 "set {hash_columns}",
                 name=source.name,
             )
-        tokens = (token for batch in source.batches() for token in flat_tokens(as_token_lists(batch[0]))[0])
+        tokens = (token for batch in source.batches() for token in flat_tokens(lists(batch[0]))[0])
         model.encoder_ = encoder.fit(() if model.hash_columns is not None else tokens)
         assert_columns(encoder)
     encoder = model.encoder_
@@ -53,12 +63,16 @@ def encoded(model: SequenceLearner, source: Source, *, goes_on: bool) -> Source:
     def change(batch: Batch) -> Batch:
         if batch.sample_weight is not None:
             raise ValueError("a batch of lists of sequences must be (X, y), without sample_weight")
-        tokens, lengths = flat_tokens(as_token_lists(batch.X))
+        tokens, lengths = flat_tokens(lists(batch.X))
         return Batch(encoder.transform(tokens), flat_labels(batch.y, lengths), None, lengths)
 
     names = sha256(repr(list(encoder.vocabulary_)).encode())  # none, if they are hashed
     reading = f"{source.reading}, hash_columns={encoder.n_columns}, {names.hexdigest()}"
     return replace(source.mapped(change, encoder.n_columns_), reading=reading)
+
+
+def _lists(model: SequenceLearner, X: MatrixLike, goes_on: bool) -> MatrixLike:
+    return token_lists(model, X) if goes_on else as_token_lists(X)
 
 
 def _holds_nothing(batch: object) -> bool:

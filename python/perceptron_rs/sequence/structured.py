@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,30 +14,39 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.errors import FittedAttributes
-from perceptron_rs.common.owner import Owner
-from perceptron_rs.common.parameters import check_values, draw_seed, validated
-from perceptron_rs.common.prediction.predictor import LearntAttribute
-from perceptron_rs.common.rows.selection import read_only
-from perceptron_rs.common.schema import Schema
-from perceptron_rs.common.targets.weights import start_value
-from perceptron_rs.common.training.driver import Schedule, follow
-from perceptron_rs.common.turns import computed, consistent, exclusive, learning
 from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.float_mode import foreign, standard
+from perceptron_rs.parameters.checks import check_values, draw_seed, validated
+from perceptron_rs.prediction.estimator import Estimator, begin_anew
+from perceptron_rs.prediction.predictor import LearntAttribute
+from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.rows.selection import read_only
+from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
+from perceptron_rs.state.fitted_attributes import Shown
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import change, consistent, exclusive, learning
+from perceptron_rs.targets.weights import start_value
+from perceptron_rs.training.driver import Schedule, follow
 
 __all__ = ["StructuredPerceptron"]
 
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
-class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Owner):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StructuredLearnt(RunLearnt):
+    """What a structured perceptron has beside its weights."""
+
+    loss_per_epoch: NDArray[np.float64] | None = None
+
+
+class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
     r"""Structured perceptron with user-defined features and inference.
 
     The score of a structure y for an input x is :math:`w \cdot \phi(x, y)`, where the function
@@ -145,12 +155,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
 
     _schema: ClassVar[Schema] = STRUCTURED
     last_coef_: NDArray[np.float64]
-    _average: list[Any]  # what is computed from the rest when it is first read
-    n_iter_: int
-    mistakes_per_epoch_: NDArray[np.int64]
-    loss_per_epoch_: NDArray[np.float64]
-    loss_curve_: list[float]
-    converged_: bool
+    _learnt: StructuredLearnt = StructuredLearnt()
+    loss_per_epoch_ = Shown[NDArray[np.float64]]("loss_per_epoch")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Sequence[object], y: Sequence[object]) -> Self:
@@ -256,7 +262,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
             first = self.joint_feature(X[0], y[0])
         d = self._columns(first)
         w, u, seen = np.zeros(d), np.zeros(d), 0
-        if is_pass and "_model" in vars(self):
+        if is_pass and self._learnt.model is not None:
             if len(self.last_coef_) != d:
                 raise ValueError(
                     f"joint_feature gave vectors of length {len(self.last_coef_)} before, and of length {d} "
@@ -267,12 +273,16 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         run = _Structures(self, engine, X, y, seed, (w, u, seen))
         report = follow(run, Settings(learner="structured", seed=seed), Schedule(max_iter=max_iter))
         self._publish(report.state)
-        self._average = []
         if not np.isfinite(self.coef_).all():
             raise ValueError("training overflowed: an average is not finite; scale the features")
-        self.n_iter_, self.converged_ = len(report.mistakes), report.stopped == ["clean"]
-        self.mistakes_per_epoch_, self.loss_per_epoch_ = report.mistakes, report.losses[:, 0]
-        self.loss_curve_ = (self.loss_per_epoch_ / len(X)).tolist()
+        change(
+            self,
+            n_iter=len(report.mistakes),
+            converged=report.stopped == ["clean"],
+            mistakes_per_epoch=report.mistakes,
+            loss_per_epoch=report.losses[:, 0],
+            loss_curve=(report.losses[:, 0] / len(X)).tolist(),
+        )
         return run.answers
 
     @property
@@ -281,22 +291,20 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         if not self.averaged:
             last: NDArray[np.float64] = self._model["coef"]
             return last
-        average: NDArray[np.float64] = computed(
-            self,
-            "_average",
-            ("_model",),
-            lambda model: _average(get_engine(model.engine), model._model),
-        )
+        model, learnt = self._model, self._learnt
+        average: NDArray[np.float64] | None = learnt.memo.get("average")
+        if average is None:
+            average = learnt.memo["average"] = _average(get_engine(self.engine), model)
         return average
 
     @coef_.setter
     @exclusive
     def coef_(self, coef: ArrayLike) -> None:
         """Restart from these weights."""
-        shape = np.shape(coef) if "_model" not in vars(self) else self.last_coef_.shape
+        shape = np.shape(coef) if self._learnt.model is None else self.last_coef_.shape
         weights = start_value(coef, "coef_", shape)
         seen = np.zeros(1, dtype=np.int64)
-        self._begin_anew({"coef": weights, "coef_u": np.zeros(shape), "seen": seen}, _average=[])
+        begin_anew(self, {"coef": weights, "coef_u": np.zeros(shape), "seen": seen})
 
     @LearntAttribute
     def n_seen_(self) -> int:
@@ -304,7 +312,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, FittedAttributes, Own
         return int(self._model["seen"][0])
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in vars(self)
+        return self._learnt.model is not None
 
     @property
     def predictor_(self) -> State:
@@ -434,6 +442,7 @@ def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
     zero, w, u = np.zeros(1), model["coef"], model["coef_u"]
     state = {"coef": w[np.newaxis], "coef_u": u[np.newaxis], "seen": model["seen"]}
     average: NDArray[np.float64] = engine.average(state | {"intercept": zero, "intercept_u": zero})[0][0]
+    average.flags.writeable = False
     return average
 
 
@@ -445,12 +454,13 @@ def _equal(truth: Any, answer: Any) -> bool:
 
 def _checked_features(given: Any, d: int) -> Features:
     """Return columns and values, each column once."""
+    what = "the result of joint_feature"
     if isinstance(given, Mapping):
         for column in given:
             if not isinstance(column, Integral):
                 raise TypeError(f"joint_feature must return whole numbers as columns, got {column!r:.80}")
         columns = np.fromiter(given.keys(), dtype=np.int64, count=len(given))
-        values = np.fromiter(given.values(), dtype=np.float64, count=len(given))
+        values = numbers_in(list(given.values()), what).astype(np.float64)
     elif issparse(given):
         row = given.tocsr(copy=True)
         row.sum_duplicates()
@@ -458,7 +468,7 @@ def _checked_features(given: Any, d: int) -> Features:
             raise ValueError(f"joint_feature must return rows of shape (1, {d}), got {row.shape}")
         columns, values = row.indices.astype(np.int64), row.data.astype(np.float64)
     else:
-        dense = np.ravel(np.asarray(given, dtype=np.float64))
+        dense = np.ravel(numbers_in(given, what)).astype(np.float64)
         if len(dense) != d:
             raise ValueError(f"joint_feature must return vectors of length {d}, got {len(dense)}")
         columns = np.flatnonzero(dense).astype(np.int64)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from perceptron_rs.common.summary import FeatureWeight, label_text, largest, largest_lines, plain
-from perceptron_rs.sequence.schema import Template
+from perceptron_rs.features.columns import Template
+from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -38,7 +38,7 @@ class SequenceSummary(TypedDict):
 
 def shown(model: SequenceLearner, top: int) -> SequenceSummary:
     """Return the largest weights of each tag, and of a tag after another."""
-    encoder = vars(model).get("encoder_")
+    encoder = getattr(model, "encoder_", None)
     names = list(encoder.vocabulary_) if encoder is not None and encoder.vocabulary_ else None
     classes, transitions = [plain(label) for label in model.classes_], model.transition_
     order = np.argsort(-np.abs(transitions), axis=None, kind="stable")[:top]
@@ -46,7 +46,7 @@ def shown(model: SequenceLearner, top: int) -> SequenceSummary:
     numbers = [w for name, w in model.predictor_.items() if not name.endswith(("_indptr", "_indices"))]
     coef = model.sparse_coef_
     return {
-        "template": vars(model).get("template_"),
+        "template": getattr(model, "template_", None),
         "nonzero_weights": sum(int(np.count_nonzero(part)) for part in numbers),
         "transitions": [
             {"before": classes[a], "after": classes[b], "weight": float(transitions[a, b])}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from perceptron_rs.csr import csr_to_dense, row_numbers
 from perceptron_rs.engines import Engine
 from perceptron_rs.estimator_attributes import feature_names
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
@@ -62,7 +62,7 @@ def sparse_entries(weights: State, name: str) -> Iterator[tuple[int, int, float]
 
 def attribute_names(model: SequenceLearner) -> Sequence[Any]:
     """Return what each column is called: by its attribute, by a table's column, or else its number."""
-    if "encoder_" in vars(model) and model.encoder_.vocabulary_:
+    if model._learnt.encoder is not None and model.encoder_.vocabulary_:
         return list(model.encoder_.vocabulary_)
     names = feature_names(model)
     return range(model.n_features_in_) if names is None else names.tolist()

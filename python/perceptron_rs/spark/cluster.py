@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from pyspark import Broadcast, TaskContext
 from pyspark.sql import Column, DataFrame, functions
 
-from perceptron_rs.common.mixing import Change, Share
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.partition import (
     Encoding,
@@ -33,8 +32,10 @@ from perceptron_rs.distributed.partition import (
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed
 from perceptron_rs.io.source import Batch
+from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, numbers
+from perceptron_rs.mixing import Change, Share
 from perceptron_rs.settings import Chain, Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
 
@@ -144,7 +145,7 @@ def answered(
     """Answer a question on a worker."""
     context = TaskContext.get()
     number = context.partitionId() if context is not None else 0
-    answer = question(read_partition(number, parse, batch_of(list(batches), columns)))
+    answer = question(read_partition(number, parse, lambda: batch_of(list(batches), columns)))
     payload = pickle.dumps(answer, protocol=5)
     yield pa.record_batch([pa.array([number], pa.int32()), pa.array([payload])], names=["number", "answer"])
 
@@ -159,14 +160,19 @@ def batch_of(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
         tokens, labels = table[columns.features[0]].to_pylist(), None if y is None else y.to_pylist()
         if not pa.types.is_floating(innermost(table[columns.features[0]].type)):
             return Batch(tokens, labels)
+        check_sequences(tokens, labels)
         lengths = [len(sequence) for sequence in tokens]
         rows = np.array([token for sequence in tokens for token in sequence])
         flat = None if labels is None else [label for sequence in labels for label in sequence]
         return Batch(rows, flat, None, lengths)
-    weight = None if columns.weight is None else table[columns.weight].to_numpy()
-    if y is not None:
-        y = y.to_numpy() if innermost(y.type) == y.type else matrix(table, [columns.label])
-    return Batch(matrix(table, columns.features), y, weight)
+    try:
+        weight = None if columns.weight is None else numbers(table[columns.weight], columns.weight)
+        if y is not None:
+            y = matrix_of(table, [columns.label]) if is_lists(y.type) else y.to_numpy()
+        return Batch(matrix_of(table, columns.features), y, weight)
+    except CellError as error:
+        row = "" if error.row is None else f"row {error.row + 1}: "
+        raise ValueError(f"{row}{error.facts['text']}") from None
 
 
 def innermost(kind: pa.DataType) -> pa.DataType:
@@ -176,16 +182,24 @@ def innermost(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def matrix(table: pa.Table, features: Sequence[str]) -> NDArray[np.generic]:
-    """Return the examples of a table, from a column of lists or from columns of numbers."""
-    first = table[features[0]].combine_chunks()
-    if len(features) > 1 or innermost(first.type) == first.type:
-        return np.column_stack([table[name].to_numpy() for name in features])
-    flat, rows = first.flatten().to_numpy(zero_copy_only=False), len(table)
-    if len(flat) % rows:
-        raise ValueError(f"the lists of column {features[0]!r} must have equal lengths")
-    found: NDArray[np.generic] = flat.reshape(rows, -1)
-    return found
+def matrix_of(table: pa.Table, names: Sequence[str]) -> NDArray[np.generic]:
+    """Return columns of numbers, or of lists of them, as one matrix."""
+    return matrix(table, features_of(table.schema, names, lambda: table))
+
+
+def check_sequences(sequences: Sequence[Any], labels: Sequence[Any] | None) -> None:
+    """Raise ValueError for the first row whose tokens have other lengths, or whose labels are not as many."""
+    width = next((len(token) for sequence in sequences for token in sequence or () if token), 0)
+    for row, sequence in enumerate(sequences):
+        if sequence is None or any(token is None or len(token) != width for token in sequence):
+            raise ValueError(
+                f"row {row + 1}: the tokens must be lists of {width} numbers, got {sequence!r:.80}"
+            )
+        if labels is not None and len(labels[row] or ()) != len(sequence):
+            raise ValueError(
+                f"row {row + 1}: there must be a label for each of {len(sequence)} tokens, got "
+                f"{labels[row]!r:.80}"
+            )
 
 
 def learnt_of(

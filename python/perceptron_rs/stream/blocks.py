@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -17,21 +18,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
 from perceptron_rs.array_likes import has_columns
-from perceptron_rs.common.errors import naming
-from perceptron_rs.common.rows.examples import check_matrix
-from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.common.rows.storage import checked_by, holds_numbers
-from perceptron_rs.common.targets.label_sets import indicator, is_indicator, warn_of_constant
-from perceptron_rs.common.targets.labels import (
-    classes_like,
-    encode,
-    encode_new,
-    joined_labels,
-    label_array,
-)
-from perceptron_rs.common.targets.weights import check_weight_type, infinite_weight
-from perceptron_rs.common.turns import within_turns
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.batches import (
     Batch,
@@ -42,7 +29,22 @@ from perceptron_rs.io.batches import (
     refuse_other_width,
     slice_batch,
 )
-from perceptron_rs.io.source import Files, Source, borders, changed, stamps
+from perceptron_rs.io.source import Files, Source, as_source, borders, changed, stamps
+from perceptron_rs.models.values import json_text
+from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
+from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.rows.storage import checked_by, holds_numbers
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.state.turns import within_turns
+from perceptron_rs.targets.label_sets import indicator, is_indicator, warn_of_constant
+from perceptron_rs.targets.labels import (
+    classes_like,
+    encode,
+    encode_new,
+    joined_labels,
+    label_array,
+)
+from perceptron_rs.targets.weights import sample_weights, survey_labels
 
 __all__ = [
     "FirstPass",
@@ -51,6 +53,7 @@ __all__ = [
     "array_batch",
     "classes_of_columns",
     "n_bytes",
+    "of_columns",
     "of_same_columns",
     "prefetch",
 ]
@@ -152,7 +155,7 @@ class Stream:
             for ends in borders(source.n_rows, self.size):
                 batch = array_batch(source.between(*ends))
                 if self.is_summed:
-                    self.sums.append(checksum(batch))
+                    self.sums.append(checksum(arrays_of(batch)))
                 yield batch
                 if source.advise is not None:
                     source.advise(*ends, False)
@@ -162,7 +165,7 @@ class Stream:
         ):
             n_rows += batch_length(batch)
             if self.is_summed or not source.files:  # else the time of change tells it
-                found = checksum(batch)
+                found = checksum(arrays_of(batch))
                 if number < len(self.sums) or not is_first:
                     self._compare(number, found)
                 else:
@@ -183,7 +186,7 @@ class Stream:
             # No pass was needed. Files tell of changes, but not whether they are read in another way.
             assert self.n_blocks is not None
             numbers = range(min(1, self.n_blocks) if self.source.files else self.n_blocks)
-            self.sums += [checksum(self.batch(number)) for number in numbers]
+            self.sums += [checksum(arrays_of(self.batch(number))) for number in numbers]
         if not self.sums:
             self.sums += sums
         both = min(len(sums), len(self.sums))
@@ -206,13 +209,16 @@ def _result(future: Future[Any]) -> Any:
 
 
 @contextmanager
-def prefetch(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """Yield the items; a thread prepares the next ones meanwhile.
+def prefetch(items: Iterator[T], *, at_hand: bool = False) -> Iterator[Iterator[T]]:
+    """Yield the items; a thread prepares the next ones meanwhile, unless they are at hand.
 
     A signal leaves the thread to itself: it may wait for a pipe, and cannot be woken. No end of the process
     waits for it either, as for the threads of an executor.
     A source that lets the estimator learn, whose turn it is, gets an error and does not wait for itself.
     """
+    if at_hand:
+        yield items
+        return
     end = object()
     asked: SimpleQueue[Future[Any] | None] = SimpleQueue()
 
@@ -284,6 +290,31 @@ def of_same_columns(source: Source) -> Source:
     )
 
 
+def of_columns(model: Any, given: object) -> Source:
+    """Return a source of the columns that a fitted model makes of raw examples, if it takes these."""
+    how = None if recipe_of(model) is None else learnt_of(model).recipe
+    if how is None:
+        return as_source(given)
+    if isinstance(given, tuple) and isinstance(given[0], list):  # of texts or dictionaries
+        source = Source(batches=lambda: iter([given]), name="the examples")
+    else:
+        source = as_source(given)
+    shifted = learnt_of(model).column_base == 1 if source.is_shifted is None else source.is_shifted
+    facts = StreamFacts(model.n_features_in_, model.classes_, shifted)
+
+    def change(batch: Batch) -> Batch:
+        if is_sparse(batch.X):
+            batch = count_from_zero(batch._replace(X=batch.X.tocsr()), facts)
+        return batch._replace(X=columns_of(model, batch.X, least=0))
+
+    recipe = sha256(json_text(how.to_json()).encode())
+    for array in how.tensors().values():
+        recipe.update(array.tobytes())
+    changed = source.mapped(change, model.n_features_in_)
+    reading = f"{source.reading}, {recipe.hexdigest()}"
+    return replace(changed, feature_names=source.feature_names, reading=reading)
+
+
 def array_batch(given: object) -> Batch:
     """Return a batch of arrays: X a matrix or CSR, y numbers or strings, weights, lengths."""
     if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
@@ -296,23 +327,15 @@ def array_batch(given: object) -> Batch:
 
             options = {"accept_sparse": "csr", "ensure_all_finite": False, "ensure_min_samples": 0}
             X = checked_by(partial(check_array, **options), X)
+            if X.dtype.kind == "O":  # such as decimals of Arrow, which it leaves as they are
+                X = X.astype(np.float64)
         if is_sparse(X):
             X = X.tocsr()
     many = is_indicator(batch.y)
     y = indicator(batch.y, X.shape[0]) if many else label_array(None, batch.y, X.shape[0])
     if y.dtype.kind == "O" and all(isinstance(label, str) for label in y):
         y = y.astype(str)
-    weights, lengths = batch.sample_weight, batch.lengths
-    if weights is not None:
-        check_weight_type(weights)
-        weights = np.asarray(weights, dtype=np.float64)
-        if weights.shape != (X.shape[0],):
-            raise ValueError(
-                f"sample_weight must have a weight for each of {X.shape[0]} rows, got shape {weights.shape}"
-            )
-        low, high = weights.min(initial=0.0), weights.max(initial=0.0)
-        if not low >= 0 or not high < np.inf:
-            raise infinite_weight(high if low >= 0 else low)
+    weights, lengths = sample_weights(batch.sample_weight, y, of_part=True), batch.lengths
     if lengths is not None:
         lengths = np.asarray(lengths)
         if (
@@ -381,26 +404,10 @@ class FirstPass:
 
     def add(self, batch: Batch) -> None:
         """Look at a batch."""
-        if batch.y.ndim == 2:
-            self._add_sets(batch)
-        else:
-            self._add_labels(batch)
+        labels, _, counts = survey_labels(batch.y, batch.sample_weight)
+        self.labels.append(labels if batch.y.ndim == 1 else batch.y[:0])
+        self.counts.append(counts)
         self._add_columns(batch)
-
-    def _add_sets(self, batch: Batch) -> None:
-        """Count the examples with each label; `labels` has no rows here."""
-        weights = batch.sample_weight
-        y = batch.y if weights is None else batch.y[np.asarray(weights) != 0]
-        held = np.count_nonzero(y, axis=0)
-        self.labels.append(batch.y[:0])
-        self.counts.append(np.stack([len(y) - held, held], axis=1))
-
-    def _add_labels(self, batch: Batch) -> None:
-        labels, index = np.unique(batch.y, return_inverse=True)
-        if batch.sample_weight is not None:
-            index = index.reshape(-1)[np.asarray(batch.sample_weight) != 0]
-        self.labels.append(labels)
-        self.counts.append(np.bincount(index.reshape(-1), minlength=len(labels)))
 
     def _add_columns(self, batch: Batch) -> None:
         if self.n_rows and not is_sparse(batch.X):
@@ -465,12 +472,15 @@ def classes_of_columns(
     return classes
 
 
-def checksum(batch: Batch) -> int:
-    """Return a checksum of the examples."""
+def arrays_of(batch: Batch) -> list[NDArray[Any]]:
+    """Return the arrays of the examples."""
     X = batch.X
-    found = 0
     arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
-    for array in (*arrays, batch.y, batch.sample_weight, batch.lengths):
-        if array is not None:
-            found = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), found)
-    return found
+    return [array for array in (*arrays, batch.y, batch.sample_weight, batch.lengths) if array is not None]
+
+
+def checksum(arrays: Iterable[NDArray[Any]], before: int = 0) -> int:
+    """Return the CRC-32 of the bytes of arrays, behind those of which it is ``before``."""
+    for array in arrays:
+        before = crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), before)
+    return before

@@ -21,9 +21,7 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs._core import crc32, smallest
-from perceptron_rs.common.rows.sparse import is_sparse
-from perceptron_rs.common.rows.storage import type_name, type_of
+from perceptron_rs._core import smallest
 from perceptron_rs.io.batches import (
     Batch,
     batch_length,
@@ -33,10 +31,12 @@ from perceptron_rs.io.batches import (
     slice_batch,
 )
 from perceptron_rs.io.source import PathLike, Source, changed, refuse_cut, stamps
-from perceptron_rs.io.threads import in_order
+from perceptron_rs.io.text.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import json_text, json_value
-from perceptron_rs.stream.blocks import array_batch
+from perceptron_rs.rows.sparse import is_sparse
+from perceptron_rs.rows.storage import type_name, type_of
+from perceptron_rs.stream.blocks import array_batch, checksum
 
 __all__ = ["MAGIC", "cache_contents", "cache_source", "compact_source"]
 
@@ -149,7 +149,7 @@ def _file_parts(source: Source, blocks: Iterable[list[Batch]], of: Origin) -> It
             for array in parts:
                 shifted = array - array.dtype.type(1) if lowest and name == "indices" else array
                 data = np.ascontiguousarray(shifted).reshape(-1).view(np.uint8)
-                check = crc32(data, check)
+                check = checksum([data], check)
                 yield data.data
                 at += len(data)
             places[name] = type_name(parts[0].dtype), [count, *parts[0].shape[1:]], start
@@ -242,10 +242,7 @@ class _Mapped:
         listed = self.index["batches"][number]
         arrays = {name: self._array(*place) for name, place in listed["arrays"].items()}
         if number not in self.checked:
-            check = 0
-            for name in arrays:
-                check = crc32(arrays[name].reshape(-1).view(np.uint8), check)
-            if check != listed["checksum"]:
+            if checksum(arrays.values()) != listed["checksum"]:
                 raise ValueError(f"cache {str(self.path)!r} is damaged in batch {number}; remove it")
             self.checked.add(number)
         if "rows" in arrays:

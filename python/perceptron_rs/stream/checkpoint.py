@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.common.columns import COLUMNS, check_columns, packed, unpacked
-from perceptron_rs.common.schema import SchemaMixin
-from perceptron_rs.common.training.driver import Schedule, Watch
 from perceptron_rs.engines import Run, RunState
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.io.source import PathLike
@@ -26,9 +23,12 @@ from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import json_text, json_value
+from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.settings import Budget, Epoch, Settings
-from perceptron_rs.state import arrays_of
+from perceptron_rs.state.arrays import arrays_of
 from perceptron_rs.stream.run import Place
+from perceptron_rs.training.driver import Schedule, Watch
 
 __all__ = ["Checkpoint", "check_resume", "identity_of", "start_text", "watch_again"]
 
@@ -39,6 +39,7 @@ _NOT_OF_RUN = {
 }
 
 _STATE = "state_"
+_SHOWN = 200  # letters of what a run was of
 
 
 class CheckpointExistsError(ArgumentError, FileExistsError):
@@ -107,8 +108,8 @@ class Checkpoint:
         for name, value in self.identity.items():
             if found["of"].get(name) != value:
                 raise ValueError(
-                    f"checkpoint {str(self.path)!r} is of a run with another {name}: "
-                    f"{found['of'].get(name)!r:.200}, now {value!r:.200}; give the same, or remove the "
+                    f"checkpoint {str(self.path)!r} is of another run: "
+                    f"{_first_difference(name, found['of'].get(name), value)}; give the same, or remove the "
                     f"checkpoint"
                 )
         self.seen = found["sums"]
@@ -154,6 +155,21 @@ class Checkpoint:
         self.last = time.monotonic()
 
 
+def _first_difference(name: str, before: Any, now: Any) -> str:
+    """Return the first part of two descriptions that differs, as it was and as it is."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        key = next(key for key in {**before, **now} if before.get(key) != now.get(key))
+        within = key if name == "parameters" else f"{name}, {key}"
+        return _first_difference(within, before.get(key), now.get(key))
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        before, now = next((old, new) for old, new in zip(before, now, strict=True) if old != new)
+    texts = repr(before), repr(now)
+    at = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), 0) - _SHOWN // 2
+    shown = [f"...{text[at:]}" if len(text) > _SHOWN and at > 0 else text for text in texts]
+    old, new = (f"{text[:_SHOWN]}..." if len(text) > _SHOWN else text for text in shown)
+    return f"{name}: {old}, now {new}"
+
+
 def watch_again(ask: Watch, n_known: int, *, last_is_open: bool) -> Watch:
     """Return the observer of a resumed run, in which the first ``n_known`` epochs are repeated reports.
 
@@ -179,7 +195,7 @@ def check_resume(checkpoint: object, *, resume: bool) -> None:
 
 
 def identity_of(
-    model: SchemaMixin,
+    model: Predictor,
     parameters: dict[str, object],
     state: RunState,
     settings: Settings,

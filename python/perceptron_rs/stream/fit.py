@@ -5,30 +5,25 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, nearest_float
 from perceptron_rs.audit.record import StreamRecord
-from perceptron_rs.common.rows.examples import assert_width, read
-from perceptron_rs.common.targets.labels import classes_like, encode_new, label_array, refuse_other_order
-from perceptron_rs.common.targets.planes import learns_many
-from perceptron_rs.common.targets.weights import CallWeights
-from perceptron_rs.common.training.driver import Report, Schedule, follow
-from perceptron_rs.common.training.progress import Observer
-from perceptron_rs.common.training.sklearn_callbacks import FitTask
-from perceptron_rs.common.training.train import Feeder
 from perceptron_rs.engines import LearntModel, Run, RunState
 from perceptron_rs.errors import ArgumentError, OptionsError
+from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
-from perceptron_rs.models.description import BASE
+from perceptron_rs.rows.examples import assert_width, read
+from perceptron_rs.scalars import number
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
-from perceptron_rs.state import arrays_of
+from perceptron_rs.state.arrays import arrays_of
+from perceptron_rs.state.turns import change
 from perceptron_rs.stream.blocks import (
     FirstPass,
     Stream,
@@ -36,12 +31,20 @@ from perceptron_rs.stream.blocks import (
     array_batch,
     classes_of_columns,
     n_bytes,
+    of_columns,
     of_same_columns,
     prefetch,
 )
 from perceptron_rs.stream.cache import cache_source, compact_source
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place, StreamRun
+from perceptron_rs.targets.labels import classes_like, encode_new, label_array, refuse_other_order
+from perceptron_rs.targets.planes import learns_many
+from perceptron_rs.targets.weights import CallWeights
+from perceptron_rs.training.driver import Report, Schedule, follow
+from perceptron_rs.training.progress import Observer
+from perceptron_rs.training.sklearn_callbacks import FitTask
+from perceptron_rs.training.train import Feeder
 
 if TYPE_CHECKING:
     from perceptron_rs.stream.learner import StreamFit
@@ -67,10 +70,10 @@ class Options:
         if self.shuffle not in (False, "block"):
             raise ValueError(f"shuffle must be False or 'block', got {self.shuffle!r:.80}")
         size = self.block_size
-        if size is not None and (not isinstance(size, Integral) or isinstance(size, bool) or size < 1):
+        if size is not None and (number(size, whole=True) or 0) < 1:
             raise ValueError(f"block_size must be a whole number of at least 1 or None, got {size!r:.80}")
         every = self.checkpoint_every
-        if not isinstance(every, Real) or not nearest_float(every) >= 0:
+        if isinstance(every, bool) or not isinstance(every, Real) or not nearest_float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
         check_resume(self.checkpoint, resume=self.resume)
         files = [file for file in (self.cache, self.checkpoint) if isinstance(file, str | os.PathLike)]
@@ -120,7 +123,10 @@ def open_stream(
         return stream
     del sample  # while the blocks are read
     survey = FirstPass(source, classes, least)
-    with prefetch(stream.raw()) as batches:
+    # Arrays in memory are looked at as a whole: to look at a small block takes nearly as long.
+    is_whole = source.at_hand and not stream.is_summed and source.n_rows is not None
+    looked_at = Stream(source, max(size, source.n_rows or 0)) if is_whole else stream
+    with prefetch(looked_at.raw(), at_hand=source.at_hand) as batches:
         for batch in batches:
             survey.add(batch)
     stream.facts = survey.facts()
@@ -190,7 +196,8 @@ class Blocks(Feeder):
                 self._refuse_other_classes(classes)
             classes = model.classes_
         counts = isinstance(vars(model).get("class_weight"), str)
-        source = as_source(model._source(self.given, goes_on=self.goes_on))
+        given = model._source(self.given, goes_on=self.goes_on)
+        source = of_columns(model, given) if self.goes_on else as_source(given)
         if not source.again and self.options.cache is None:
             self._refuse_more_passes(source, classes, counts=counts)
         self.stream = open_stream(source, classes, self.options, counts=counts, least=least)
@@ -247,7 +254,7 @@ class Blocks(Feeder):
         names, n_features = stream.source.feature_names, stream.facts.n_features
         if self.goes_on:
             assert_width(model, n_features)
-            known = vars(model).get("feature_names_in_")
+            known = feature_names(model)
             if names is not None and known is not None and list(names) != list(known):
                 raise ArgumentError(
                     "the stream must have the features that {estimator} goes on from, in their order, but "
@@ -260,14 +267,16 @@ class Blocks(Feeder):
                 )
             return
         model.n_features_in_ = n_features
-        for name in ("feature_names_in_", BASE):
-            vars(model).pop(name, None)
-        if names is not None:
-            model.feature_names_in_ = np.array(names, dtype=object)
+        change(
+            model,
+            column_base=None,
+            recipe=None,
+            feature_names=None if names is None else np.array(names, dtype=object),
+        )
 
     def weigh(self) -> None:
         """Find the weights of the classes; those of examples come with their blocks."""
-        planes = self.model._class_weights(self, self.stream.facts.counts)
+        planes = self.model._class_weights(self.classes, self.stream.facts.counts)
         self.weighed = CallWeights(None, planes, None)
 
     def task(self) -> FitTask | None:
@@ -327,10 +336,10 @@ class Blocks(Feeder):
                 record.wait()  # a callback may cut the files whose pages are digested
                 observer.n_examples = run.n_examples or stream.facts.n_rows or 0  # 0: a repeated report
                 observer.n_before = run.n_before if run.n_examples else observer.n_examples
-                return observer(epoch, mistakes, losses, run) if observer.is_needed else False
+                return observer(epoch, mistakes, losses, run)
 
             watch = watch_again(ask, len(place.done), last_is_open="callback" in ended)
-            report = follow(run, settings, schedule, watch)
+            report = follow(run, settings, schedule, watch if observer.is_needed else None)
             is_whole = "interrupt" not in report.stopped
             if checkpoint is not None and is_whole:
                 checkpoint.write(run.place, report.stopped)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal, Self
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.parameters import parameters_in_memory
-from perceptron_rs.common.training.train import Feeder, Trainable, train
 from perceptron_rs.engines import LearntModel, RunState
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.source import PathLike
+from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.stream.fit import Blocks, Options
 from perceptron_rs.stream.run import Carrier
+from perceptron_rs.training.train import Feeder, Trainable, train
 
 __all__ = ["StreamFit"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from perceptron_rs.common.options import kinds
-from perceptron_rs.common.options.groups import parameter
-from perceptron_rs.common.options.kinds import parsed
+from perceptron_rs.parameters import kinds
+from perceptron_rs.parameters.groups import parameter
+from perceptron_rs.parameters.kinds import parsed
 
 __all__ = ["StreamOptions"]
 

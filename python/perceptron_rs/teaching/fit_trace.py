@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.notebook import table as table_of
-from perceptron_rs.common.training.driver import DriveCall, noted_calls
-from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import attributes
+from perceptron_rs.notebook import table as table_of
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import BaseEstimator
+from perceptron_rs.training.driver import DriveCall, noted_calls
+from perceptron_rs.training.train import Trainable
 
 __all__ = ["Step", "Trace", "trace"]
 
@@ -143,6 +143,31 @@ class Trace:
         ]
         return "\n".join(text + notes)
 
+    def to_latex(self, limit: int | None = 20) -> str:
+        """Return the table as a ``tabular`` of LaTeX, for slides. It needs no package of LaTeX.
+
+        Parameters
+        ----------
+        limit : int or None, default=20
+            The largest number of steps; None for all.
+
+        Returns
+        -------
+        str
+            Numbers are formulas, so that minus signs are as long as plus signs. Notes are comments behind it.
+        """
+        (head, *lines), notes = self._cells(limit)
+        formulas = {"w . x + b": r"$w \cdot x + b$", "t": "$t$", "y": "$y$", "w": "$w$", "b": "$b$"}
+        rows = [[formulas.get(name, name) for name in head]]
+        for line in lines:
+            cells = zip(head, line, strict=True)
+            rows += [
+                [_in_text(c) if name in ("class", "mistake") else f"${c}$" * bool(c) for name, c in cells]
+            ]
+        top, *body = [" & ".join(cells) + r" \\" for cells in rows]
+        begin, end = rf"\begin{{tabular}}{{{'r' * len(head)}}}", r"\end{tabular}"
+        return "\n".join([begin, top, r"\hline", *body, end, *(f"% {note}" for note in notes)])
+
     def _repr_html_(self) -> str:
         (head, *lines), notes = self._cells(20)
         return table_of(lines, head=head, notes=notes)
@@ -189,6 +214,15 @@ class Trace:
         d = (len(rows[0]) - len(names)) // 2 if rows else 0
         weights = [f"{name}[{j}]" for name in ("w_before", "w") for j in range(d)]
         return pd.DataFrame(rows, columns=names + weights)
+
+
+#: What means something else in LaTeX, and what stands for it.
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def _in_text(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def trace(
@@ -247,8 +281,8 @@ def trace(
         0  1    0      1  -1          0         -1      yes    -1  (1, 1)  -1
     w . x + b is 0 at t = 1: a mistake, so an update, but no wrong prediction
     """
-    if every not in ("update", "example"):
-        raise ValueError(f'every must be "update" or "example", got {every!r}')
+    if not isinstance(every, str) or every not in ("update", "example"):
+        raise ValueError(f'every must be "update" or "example", got {every!r:.80}')
     given = estimator.get_params() if isinstance(estimator, BaseEstimator) else {}
     if "engine" not in given:
         raise TypeError(
@@ -296,10 +330,10 @@ class _Watch:
             plane.activation = partial(self.activation, p, plane.activation)
             plane.update = partial(self.update, p, plane.update)
 
-    def epoch(self, number: int, x: Any, order: NDArray[np.generic], settings: Linear) -> Any:
+    def epoch(self, number: int, x: Any, order: NDArray[np.generic], settings: Linear, before: float) -> Any:
         self.number = number
         self.rows = iter(order[self.decision.s[order] != 0].tolist())
-        done = self.visit(number, x, order, settings)
+        done = self.visit(number, x, order, settings, before)
         self.finish()
         return done
 

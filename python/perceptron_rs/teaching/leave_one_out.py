@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.targets.labels import label_array
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, array_of, has_rows_by_place
 from perceptron_rs.margins.exact.rounding import refuse_rounded
+from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.sklearn_base import BaseEstimator
+from perceptron_rs.targets.labels import label_array
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -83,7 +84,7 @@ def leave_one_out(estimator: Any, X: MatrixLike, y: ArrayLike) -> LeaveOneOut:
     refuse_rounded(X)
     y = label_array(estimator, y, None)
     model = clone(estimator).set_params(track_mistakes=True).fit(X, y)
-    (X,) = indexable(X)
+    (X,) = indexable(X if is_sparse(X) or has_rows_by_place(X) else array_of(X))
     mistaken = model.mistakes_per_example_.any(axis=1)
     _, index, sizes = np.unique(y, return_inverse=True, return_counts=True)
     is_alone = sizes[index] == 1

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.common.targets.labels import label_array
-from perceptron_rs.common.targets.weights import sample_weights
+from perceptron_rs.errors import naming
 from perceptron_rs.margins.problem import two_classes
+from perceptron_rs.rows.real_numbers import refuse_lazy, refuse_objects
+from perceptron_rs.targets.labels import label_array
+from perceptron_rs.targets.weights import sample_weights
 
 __all__ = ["hinge_loss", "perceptron_loss"]
 
@@ -114,7 +116,9 @@ def hinge_loss(
 def _mean_loss(
     y_true: ArrayLike, pred_decision: object, labels: ArrayLike, sample_weight: ArrayLike, margin: float
 ) -> float:
-    shape, scores = np.shape(y_true), _checked_scores(pred_decision)
+    with naming("y_true"):
+        shape = np.shape(y_true)
+    scores = _checked_scores(pred_decision)
     if len(shape) != 1 or scores.ndim not in (1, 2) or len(scores) != shape[0] or not shape[0]:
         raise ValueError(
             "y_true and pred_decision must hold a label and a score, or one score for each class, of every "
@@ -124,16 +128,19 @@ def _mean_loss(
     won = _won_by(y, scores, None if labels is None else np.unique(label_array(None, labels, None, "labels")))
     losses = np.maximum(0.0, margin - won)
     weights = sample_weights(sample_weight, losses)
-    if weights is not None and not weights.any():  # older scikit-learn lets it pass
-        raise ValueError("sample_weight must be above 0 for some example, got zeros only")
     return float(np.average(losses, weights=weights))
 
 
 def _checked_scores(given: object) -> NDArray[np.float64]:
-    scores = np.asanyarray(given)
+    refuse_lazy(given, "pred_decision")
+    with naming("pred_decision"):
+        scores = np.asanyarray(given)
     if scores.dtype.kind not in "biufO" or np.ma.is_masked(scores):
         raise TypeError(f"pred_decision must hold real numbers, none of them masked, got {given!r:.80}")
-    scores = np.asarray(scores, dtype=np.float64)
+    if scores.dtype.kind == "O":
+        refuse_objects(scores, "pred_decision")
+    with naming("pred_decision"):
+        scores = np.asarray(scores, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise ValueError("pred_decision must be finite")
     return scores

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.notebook import table
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.margins.maximum import max_margin
+from perceptron_rs.notebook import table
 from perceptron_rs.teaching.fit_trace import Trace
 
 __all__ = ["Proof", "proof"]
@@ -129,6 +129,8 @@ def proof(trace: Trace) -> Proof:
         3      2.40535 <=      3.20713              11 <=           18
     gamma = 0.801784, R = 2.44949: 3 updates, at most (R / gamma)^2 = 9.33333
     """
+    if not isinstance(trace, Trace):
+        raise TypeError(f"trace must be a Trace, got {trace!r:.80}; make one by perceptron_rs.trace")
     model, steps, settings = trace.estimator, list(trace), trace.settings
     if not isinstance(model, LinearLearner):
         raise ValueError(f"trace must be of a linear learner, got {model!r:.80}")

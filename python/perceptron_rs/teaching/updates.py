@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.common.rows.storage import holds_numbers
 from perceptron_rs.engines import get_engine
+from perceptron_rs.errors import naming
+from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.storage import holds_numbers
+from perceptron_rs.scalars import checked_number, number
 
 __all__ = ["updates_until_right"]
 
@@ -80,7 +82,7 @@ def updates_until_right(
     0
     """
     x, w = _vector("x", x), _vector("w", w)
-    if not isinstance(y, Integral | np.floating | float) or y not in (-1, 1):
+    if number(y) not in (-1, 1):
         raise ValueError(f"y must be -1 or 1, got {y!r}")
     if b is not None:
         b = _checked_number("b", b)
@@ -91,7 +93,9 @@ def updates_until_right(
 
 
 def _vector(name: str, values: object) -> NDArray[np.float64]:
-    array = np.asarray(values)
+    with naming(name):
+        refuse_lazy(values, name)
+        array = np.asarray(values)
     if not holds_numbers(array.dtype):
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}; convert it to float64")
     if array.ndim != 1:
@@ -103,9 +107,7 @@ def _vector(name: str, values: object) -> NDArray[np.float64]:
 
 
 def _checked_number(name: str, value: object) -> float:
-    if not isinstance(value, Real):
-        raise TypeError(f"{name} must be a real number, got {value!r}")
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}; choose a finite number")
-    return number
+    found = checked_number(name, value)
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be finite, got {found}; choose a finite number")
+    return float(found)

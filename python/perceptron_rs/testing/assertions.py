@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.testing.parity import ways
 
 __all__ = ["assert_parity"]
@@ -70,6 +71,10 @@ def assert_parity(
     >>> X, y = load_iris(return_X_y=True)
     >>> assert_parity(AveragedPerceptron(max_iter=3, tol=None), X[::10], y[::10])
     """
+    given = {"X": X, "y": y, "sample_weight": sample_weight}
+    given |= {"coef_init": coef_init, "intercept_init": intercept_init}
+    for name, value in given.items():
+        refuse_lazy(value, name)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     start = {"coef_init": coef_init, "intercept_init": intercept_init}
     found = ways(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,19 +15,19 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.common.last_call import own_attributes
-from perceptron_rs.common.options.groups import EpochParameters
-from perceptron_rs.common.owner import Fitted
-from perceptron_rs.common.prediction.predictor import Classifier
-from perceptron_rs.common.prediction.vote_shares import VoteShares
-from perceptron_rs.common.rows.selection import portable_values
-from perceptron_rs.common.rows.storage import STORED, to_stored
-from perceptron_rs.common.targets.planes import is_joint
-from perceptron_rs.common.training.train import Trainable
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
-from perceptron_rs.models.comparison import Arrays, Learnt, arrays, difference, learnt_arrays
+from perceptron_rs.models.comparison import Arrays, LearntArrays, arrays, difference, learnt_arrays
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
+from perceptron_rs.parameters.groups import EpochParameters
+from perceptron_rs.prediction.estimator import Estimator
+from perceptron_rs.prediction.predictor import Classifier
+from perceptron_rs.prediction.vote_shares import VoteShares
+from perceptron_rs.rows.selection import portable_values
+from perceptron_rs.rows.storage import STORED, to_stored
+from perceptron_rs.targets.distinct import distinct
+from perceptron_rs.targets.planes import is_joint
+from perceptron_rs.training.train import Trainable
 
 __all__ = ["Way", "can_be_compared", "ways"]
 
@@ -39,7 +40,7 @@ class Way:
 
     path: Path
     found: Arrays | str
-    learnt: Learnt | str
+    learnt: LearntArrays | str
     difference: str | None
 
     @property
@@ -74,9 +75,9 @@ class Path:
         return ", ".join(parts)
 
 
-def can_be_compared(estimator: object) -> TypeGuard[Fitted]:
+def can_be_compared(estimator: object) -> TypeGuard[Estimator]:
     """Whether it is a classifier of this package: only these have both engines and take single examples."""
-    return isinstance(estimator, Fitted) and isinstance(estimator, Classifier)
+    return isinstance(estimator, Estimator) and isinstance(estimator, Classifier)
 
 
 def ways(
@@ -173,14 +174,14 @@ def _paths(form: tuple[str, MatrixLike]) -> Iterator[Path]:
 
 
 def _fit(
-    estimator: Fitted,
+    estimator: Estimator,
     path: Path,
     y: NDArray[np.generic],
     weights: NDArray[np.float64] | None,
     start: dict[str, ArrayLike],
-) -> tuple[Arrays | str, Learnt | str]:
+) -> tuple[Arrays | str, LearntArrays | str]:
     """Return all that a fit leaves, and what predictions depend on; or twice the text of an overflow."""
-    model: Fitted = clone(estimator).set_params(engine=path.engine, n_jobs=path.threads)
+    model: Estimator = clone(estimator).set_params(engine=path.engine, n_jobs=path.threads)
     again = isinstance(model, EpochParameters) and model.warm_start
     more = {name: value for name, value in start.items() if value is not None} | _weighted(weights)
     with forced_instruction_set(path.instruction_set):
@@ -201,7 +202,7 @@ def _fit(
         return found, learnt_arrays(model)
 
 
-def _decision_or_error(model: Fitted, X: MatrixLike) -> NDArray[np.generic]:
+def _decision_or_error(model: Estimator, X: MatrixLike) -> NDArray[np.generic]:
     """Return the decision function, or what it raises because a sum is not finite."""
     assert isinstance(model, Classifier)
     try:
@@ -212,25 +213,25 @@ def _decision_or_error(model: Fitted, X: MatrixLike) -> NDArray[np.generic]:
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: Fitted, X: MatrixLike) -> Arrays:
+def _predictions(model: Estimator, X: MatrixLike) -> Arrays:
     """Return what a learner says that predicts in several ways from one fit."""
     kinds = model._predictions if isinstance(model, VoteShares) else ()
-    asked: dict[str, Fitted] = {kind: clone(model) for kind in kinds}
+    asked: dict[str, Estimator] = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
-        vars(other).update(own_attributes(vars(model)))
+        vars(other).update(vars(copy.copy(model)))
         other.set_params(prediction=kind)
     return {f"prediction={kind}": _decision_or_error(other, X) for kind, other in asked.items()}
 
 
 def _fit_batches(
-    estimator: Fitted,
+    estimator: Estimator,
     path: Path,
     y: NDArray[np.generic],
     weights: NDArray[np.float64] | None,
     kept: NDArray[np.intp],
-) -> tuple[Arrays | str, Learnt | str]:
+) -> tuple[Arrays | str, LearntArrays | str]:
     model = clone(estimator).set_params(engine=path.engine)
-    classes = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
+    classes = distinct(y)[0] if y.ndim == 1 else np.arange(y.shape[1])
     for begin in range(0, len(kept), path.batches or 1):
         rows = kept[begin : begin + (path.batches or 1)]
         more = _weighted(None if weights is None else weights[rows])
@@ -243,7 +244,7 @@ def _fit_batches(
     return arrays(model) | _predictions(model, path.X), learnt_arrays(model)
 
 
-def _has_batches(estimator: Fitted) -> bool:
+def _has_batches(estimator: Estimator) -> bool:
     """Whether batches one after another are one epoch in fixed order."""
     if not hasattr(estimator, "partial_fit") or not isinstance(estimator, Trainable):
         return False
@@ -282,7 +283,7 @@ def _visited(
     return np.flatnonzero(total)
 
 
-def _of_batches(found: Arrays | str, own: Learnt | str) -> Arrays | str:
+def _of_batches(found: Arrays | str, own: LearntArrays | str) -> Arrays | str:
     """Leave out what reports on a call, which differs between one call and many."""
     if isinstance(found, str) or isinstance(own, str):
         return _OVERFLOW  # without the epoch, which each call counts for itself

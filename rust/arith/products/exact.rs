@@ -24,7 +24,7 @@ use crate::memory::filled;
 /// not), and both halves fit in i16.
 pub const LARGEST: f64 = ((1 << 30) - 1) as f64;
 
-/// Half of 2^53: room for the intercept beside the sum, and for the rounding of the bound itself.
+/// Half of 2^53: room for the rounding of the bound itself.
 pub const LARGEST_SUM: f64 = 4_503_599_627_370_496.0;
 
 /// Columns that are multiplied at once.

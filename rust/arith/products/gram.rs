@@ -6,7 +6,6 @@
 
 use std::array::from_fn;
 
-use super::dot::LANES;
 use super::exact::LARGEST_SUM;
 use crate::arith::simd::Simd;
 use crate::arith::value::Value;
@@ -18,23 +17,6 @@ pub const WIDTH: usize = 16;
 /// Rows that share a load in [`products`].
 pub const LEFT: usize = 2;
 pub const RIGHT: usize = 4;
-
-/// Rows in f64 are padded with zeros to a multiple of so many columns.
-pub const WIDE: usize = LANES;
-
-/// Columns that are multiplied at a time: those of a tile stay in the first cache while all rows of the left
-/// pass.
-pub const STRIP: usize = 512;
-
-/// Rows that share a load in [`add_products`]: with four lanes, eight sums, and room for what is loaded, in
-/// sixteen registers; with eight lanes, sixteen sums in 32.
-pub struct Tile;
-
-impl Tile {
-    pub const LEFT: usize = 2;
-    pub const LEFT_OF_EIGHT: usize = 4;
-    pub const RIGHT: usize = 4;
-}
 
 /// No side of a tile is longer.
 pub const LARGEST_TILE: usize = 4;
@@ -84,47 +66,31 @@ pub fn products<S: Simd, const L: usize, const R: usize>(
     products
 }
 
-/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `L` rows with each
-/// of `R`. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
-///
-/// # Panics
-/// If there are fewer than `L` rows of sums.
-#[inline(always)]
-pub fn add_products<S: Simd, const L: usize, const R: usize>(
-    simd: S,
-    left: [&[f64]; L],
-    right: [&[f64]; R],
-    first: usize,
-    sums: &mut [[S::Lanes; R]],
-) {
-    let chunks = left[0].len() / LANES;
-    let left: [&[[f64; LANES]]; L] = from_fn(|k| &left[k].as_chunks().0[..chunks]);
-    let right: [&[[f64; LANES]]; R] = from_fn(|k| &right[k].as_chunks().0[..chunks]);
-    let place: &mut [[S::Lanes; R]; L] = sums.first_chunk_mut().expect("sums of each row");
-    let mut sums = *place;
-    for i in 0..chunks {
-        for (sums, left) in sums.iter_mut().zip(&left) {
-            let left = simd.lanes(&left[i][first..]);
-            for (sum, right) in sums.iter_mut().zip(&right) {
-                *sum = simd.add_products(*sum, left, simd.lanes(&right[i][first..]));
-            }
-        }
-    }
-    *place = sums;
-}
-
 /// Moves activations to the next weight vector, and lets it vote.
 #[inline(always)]
 pub fn vote_next(
     [c, bias]: [f64; 2],
     products: &[i32],
-    count: i64,
+    [count, at_zero]: [i64; 2],
     activations: &mut [f64],
     votes: &mut [i64],
 ) {
     for ((a, votes), &product) in activations.iter_mut().zip(votes).zip(products) {
         *a += c * f64::from(product) + bias;
-        *votes += if *a >= 0.0 { count } else { -count };
+        *votes += vote(*a, [count, at_zero]);
+    }
+}
+
+/// What a vector casts: its count with the sign of the activation, or what it casts at 0.
+#[inline(always)]
+#[must_use]
+pub fn vote(a: f64, [count, at_zero]: [i64; 2]) -> i64 {
+    if a > 0.0 {
+        count
+    } else if a < 0.0 {
+        -count
+    } else {
+        at_zero
     }
 }
 

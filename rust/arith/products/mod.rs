@@ -1,6 +1,6 @@
 //! Products of rows and weights: the loops that take most of the time of a fit.
 //!
-//! [`dot`] and [`axpy`] in the order of the contract; [`exact`] and [`gram`] in integers, in any order, where
+//! [`dot`], [`tile`] and [`axpy`] in the order of the contract; [`exact`] and [`gram`] in integers, in any order, where
 //! [`integers`] and a bound prove that it is the same.
 
 pub mod axpy;
@@ -8,3 +8,4 @@ pub mod dot;
 pub mod exact;
 pub mod gram;
 pub mod integers;
+pub mod tile;

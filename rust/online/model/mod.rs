@@ -5,25 +5,24 @@
 //! alone. A model starts as zeros that take no memory. Numbers that others look at are never modified: what
 //! is put there goes into a copy.
 
-pub mod shared;
-pub mod table;
+mod in_place;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use crate::arith::average::average as mean;
 use crate::arith::decay::Decay;
 use crate::arith::environment::standard;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, boxed, collected, filled, matrix};
+use crate::memory::{Grow, collected, filled, matrix};
 use crate::monitor::{Monitor, copied, pieces};
 use crate::online::averaged::{Averaged, average};
 use crate::online::perceptron::Perceptron;
-use crate::online::rule::{Learner, Numbers};
+use crate::online::rule::Learner;
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
 use crate::online::scores::scores;
-use crate::rows::{Arranged, Chosen, Labels, Matrix, settled};
-use table::Table;
+use crate::rows::{Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
 
 /// Penalties that are pending.
 #[derive(Clone)]
@@ -77,8 +76,6 @@ pub enum Part {
 #[derive(Default)]
 pub struct Memory {
     pub parts: Vec<(&'static str, Part)>,
-    /// In all other columns there are no weights, if that is known.
-    pub columns: Option<Vec<usize>>,
 }
 
 /// A clone shares all numbers.
@@ -106,14 +103,21 @@ pub struct Passed {
     pub mistakes_per_example: Option<Vec<i64>>,
 }
 
-/// What a pass has learnt, to be put into the model that it went on from.
+/// What has been learnt, to be put into the model that it went on from.
+#[derive(Default)]
 pub struct Learnt {
-    state: State,
-    sums: Option<(Vec<f64>, Vec<f64>)>,
-    chosen: Option<Chosen>,
+    pub(in crate::online) state: State,
+    pub(in crate::online) sums: Option<(Table, Vec<f64>)>,
+    /// What the learner remembers; of `coef…`, the numbers of the own columns.
+    pub(in crate::online) memory: Vec<(&'static str, Part)>,
+    pub(in crate::online) own: Option<Arc<OwnColumns>>,
+    /// The penalty of the run.
+    pub(in crate::online) strengths: Option<Strengths>,
     /// Whether weights and sums are as they were.
-    unchanged: bool,
-    passed: Passed,
+    pub(in crate::online) unchanged: bool,
+    /// Whether there is nothing in other columns.
+    pub(in crate::online) alone: bool,
+    pub(in crate::online) passed: Passed,
 }
 
 impl Learnt {
@@ -127,16 +131,6 @@ impl Learnt {
 pub struct Taken {
     pub state: State,
     pub sums: Option<Averaged>,
-}
-
-impl Taken {
-    /// The learner, with its sums.
-    pub fn learner(&mut self) -> Result<Box<dyn Learner>> {
-        Ok(match self.sums.take() {
-            Some(sums) => boxed(sums)?,
-            None => Box::new(Perceptron),
-        })
-    }
 }
 
 impl Model {
@@ -168,47 +162,46 @@ impl Model {
 
     /// Columns outside of which a run begins without weights.
     pub fn weighted_columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
-        match &self.memory.columns {
-            Some(columns) => copied(columns, monitor),
-            None => self.coef.weighted_columns(monitor),
-        }
+        self.coef.weighted_columns(monitor)
     }
 
-    /// Takes the weights away, after a run has begun with all of them.
-    pub fn clear(&mut self) {
-        self.coef = Table::zero(self.shape());
+    /// The columns in which anything has been learnt; they rise. What is pending on weights of 0 is nothing, but
+    /// for that of the first column if there is nothing else.
+    pub fn columns(&self, monitor: &dyn Monitor) -> Result<Vec<usize>> {
+        let mut columns = self.coef.weighted_columns(monitor)?;
+        let kept = self.memory.parts.iter().filter_map(|(_, part)| match part {
+            Part::Weights(table) => Some(table),
+            _ => None,
+        });
+        for table in self.sums.iter().map(|(u, _)| u).chain(kept) {
+            let more = table.weighted_columns(monitor)?;
+            columns.try_extend(more.into_iter())?;
+            columns.sort_unstable();
+            columns.dedup();
+        }
+        if columns.is_empty() && self.due.is_some() && self.ages(None)?.iter().any(|&age| age != 0) {
+            columns.try_push(0)?;
+        }
+        Ok(columns)
     }
 
     /// Puts in what a learner remembers of its run; what is in a pocket takes the place of the last weights.
-    /// After an error nothing has changed.
-    pub fn remember(
-        &mut self,
-        learner: &dyn Learner,
-        chosen: Option<&Chosen>,
-        monitor: &dyn Monitor,
-    ) -> Result<()> {
+    fn remember(&mut self, parts: Vec<(&'static str, Part)>, chosen: Option<&Chosen>) -> Result<()> {
         let (mut memory, mut coef, mut intercept) = (Memory::default(), None, None);
-        for (name, numbers) in learner.memory()? {
-            let part = match numbers {
-                Numbers::Floats(pieces) if name.starts_with("coef") => {
-                    let mut table = Table::zero(self.shape());
-                    table.put(joined(&pieces, monitor)?, chosen)?;
-                    Part::Weights(table)
+        for part in parts {
+            match part {
+                ("coef_pocket", Part::Weights(own)) => {
+                    let mut pocket = Table::zero(self.shape());
+                    pocket.put(own, chosen)?;
+                    coef = Some(pocket);
                 }
-                Numbers::Floats(pieces) => Part::Floats(Arc::new(joined(&pieces, monitor)?)),
-                Numbers::Integers(pieces) => Part::Integers(Arc::new(joined(&pieces, monitor)?)),
-            };
-            match (name, part) {
-                ("coef_pocket", Part::Weights(pocket)) => coef = Some(pocket),
                 ("intercept_pocket", Part::Floats(pocket)) => intercept = Some(pocket),
-                (name, part) => memory.parts.try_push((name, part))?,
+                part => memory.parts.try_push(part)?,
             }
         }
         if let (Some(coef), Some(intercept)) = (coef, intercept) {
             memory.parts.try_push(("last_coef", Part::Weights(self.coef.clone())))?;
             memory.parts.try_push(("last_intercept", Part::Floats(self.intercept.clone())))?;
-            let columns = chosen.map(|chosen| collected(chosen.columns.iter().map(|(column, _)| *column)));
-            memory.columns = columns.transpose()?;
             (self.coef, self.intercept) = (coef, intercept);
         }
         self.memory = Arc::new(memory);
@@ -217,6 +210,18 @@ impl Model {
 
     /// Says that of each weight so many examples are pending.
     pub fn put_under(&mut self, strengths: Strengths, ages: &[i64]) -> Result<()> {
+        let Strengths { eta, l1, l2 } = strengths;
+        let sound = |size: f64| (0.0..f64::INFINITY).contains(&size) && eta * size < f64::INFINITY;
+        if !(eta > 0.0 && eta < f64::INFINITY && sound(l1) && sound(l2)) {
+            return Err(Error::Invalid(format!(
+                "strengths must be eta0, above 0, and l1 and l2, at least 0, all finite, got {eta}, {l1} and {l2}"
+            )));
+        }
+        if ages.iter().any(|age| *age < 0) {
+            return Err(Error::Invalid(
+                "ages must have the shape of coef and hold whole numbers of at least 0".into(),
+            ));
+        }
         let (even, d) = (ages.iter().all(|age| *age == ages[0]), self.shape()[1].max(1));
         let settled = ages.iter().enumerate().map(|(i, age)| self.seen[i / d] as i64 - age);
         self.due = Some(Due { strengths, settled: Arc::new(collected(settled)?), even });
@@ -257,12 +262,9 @@ impl Model {
 
     /// The weights, with all that is pending of them applied.
     pub fn weights(&self, monitor: &dyn Monitor) -> Result<Table> {
-        if self.due.is_none() {
-            return Ok(self.coef.clone());
-        }
-        let (mut table, coef) = (Table::zero(self.shape()), self.settled(None, monitor)?);
-        table.put(coef, None)?;
-        Ok(table)
+        let mut weights = self.settled(None, self.coef.layout(), monitor)?;
+        weights.share();
+        Ok(weights)
     }
 
     pub fn pending(&self) -> Result<Option<PendingPenalty>> {
@@ -291,61 +293,75 @@ impl Model {
         Ok(ages)
     }
 
-    /// Weights by plane with all that is pending of them applied.
-    fn settled(&self, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-        let coef = self.coef.get(chosen, monitor)?;
-        let Some(due) = &self.due else { return Ok(coef) };
-        let (ages, mut out) = (self.ages(chosen)?, filled(0.0, coef.len())?);
+    /// Weights with all that is pending of them applied.
+    fn settled(&self, chosen: Option<&Chosen>, layout: Layout, monitor: &dyn Monitor) -> Result<Table> {
+        let Some(due) = &self.due else { return self.coef.taken(chosen, layout, monitor) };
+        let (coef, ages) = (self.coef.taken(chosen, Layout::ByPlane, monitor)?, self.ages(chosen)?);
+        let (shape, coef) = (coef.shape(), coef.by_plane(monitor)?);
+        let mut out = filled(0.0, coef.len())?;
         settled(&coef, &ages, &due.strengths.decay()?, monitor, &mut out)?;
-        Ok(out)
+        let mut table = Table::new(out, shape)?;
+        table.stand(layout, monitor)?;
+        Ok(table)
     }
 
-    /// What a run begins with: a copy of the numbers of all columns, or of some.
-    pub fn take(&self, settings: &Settings, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<Taken> {
+    /// What a run begins with: the numbers of all columns, or of some, in the layout of its rows.
+    pub fn take(
+        &self,
+        settings: &Settings,
+        chosen: Option<&Chosen>,
+        layout: Layout,
+        monitor: &dyn Monitor,
+    ) -> Result<Taken> {
         let strengths = Strengths::of(settings);
         let goes_on = self.due.as_ref().is_some_and(|due| Some(due.strengths) == strengths);
-        let coef = if goes_on { self.coef.get(chosen, monitor)? } else { self.settled(chosen, monitor)? };
+        let coef = if goes_on {
+            self.coef.taken(chosen, layout, monitor)?
+        } else {
+            self.settled(chosen, layout, monitor)?
+        };
         let ages = match strengths {
             None => None,
             Some(_) if goes_on => Some(self.ages(chosen)?),
-            Some(_) => Some(filled(0, coef.len())?),
+            Some(_) => Some(matrix(0, coef.shape()[0], coef.shape()[1])?),
         };
         let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
         let sums = match &self.sums {
-            Some((u, intercept)) => Some(Averaged {
-                coef: u.get(chosen, monitor)?,
-                intercept: copied(intercept, &())?,
-                fit_intercept: settings.fit_intercept,
-            }),
+            Some((u, intercept)) => {
+                let u = u.taken(chosen, Layout::ByPlane, monitor)?;
+                Some(Averaged::new(u, copied(intercept, &())?, settings.fit_intercept)?)
+            }
             None => None,
         };
         Ok(Taken { state: State { coef, intercept, seen, ages }, sums })
     }
 
-    /// Puts back what has been learnt. After an error nothing has changed.
-    pub fn put(
-        &mut self,
-        state: State,
-        sums: Option<(Vec<f64>, Vec<f64>)>,
-        settings: &Settings,
-        chosen: Option<&Chosen>,
-        monitor: &dyn Monitor,
-    ) -> Result<()> {
-        let State { coef, intercept, seen, ages } = state;
+    /// Puts back what has been learnt. After an error nothing has changed, but for the memory of learners that no
+    /// pass goes on from.
+    pub fn put_in(&mut self, learnt: Learnt, monitor: &dyn Monitor) -> Result<()> {
+        let Learnt { state, sums, memory, own, strengths, unchanged, alone, .. } = learnt;
+        let (State { coef, intercept, seen, ages }, chosen) = (state, own.as_ref().map(|own| &own.chosen));
+        if unchanged {
+            (self.answer, self.intercept, self.seen) = (Arc::default(), Arc::new(intercept), Arc::new(seen));
+            return Ok(());
+        }
+        if alone {
+            self.coef = Table::zero(self.shape());
+        }
         self.coef.make_room(chosen, monitor)?;
         if let Some((u, _)) = &mut self.sums {
             u.make_room(chosen, monitor)?;
         }
-        let due = self.due_after(ages, &seen, settings, chosen)?;
-        // Nothing fails from here on.
-        (self.answer, self.due, self.memory) = (Arc::default(), due, Arc::default());
+        self.due = self.due_after(ages, &seen, strengths, chosen)?;
+        // Nothing of a pass fails from here on.
+        (self.answer, self.memory) = (Arc::default(), Arc::default());
         (self.intercept, self.seen) = (Arc::new(intercept), Arc::new(seen));
         self.coef.put(coef, chosen)?;
         if let (Some((to, to_intercept)), Some((u, intercept))) = (&mut self.sums, sums) {
             to.put(u, chosen)?;
             *to_intercept = Arc::new(intercept);
         }
-        Ok(())
+        if memory.is_empty() { Ok(()) } else { self.remember(memory, chosen) }
     }
 
     /// What is pending after a run that has left these ages.
@@ -353,10 +369,10 @@ impl Model {
         &mut self,
         ages: Option<Vec<i64>>,
         seen: &[u64],
-        settings: &Settings,
+        strengths: Option<Strengths>,
         chosen: Option<&Chosen>,
     ) -> Result<Option<Due>> {
-        let (Some(ages), Some(strengths)) = (ages, Strengths::of(settings)) else { return Ok(None) };
+        let (Some(ages), Some(strengths)) = (ages, strengths) else { return Ok(None) };
         if let (Some(due), Some(_)) = (&mut self.due, chosen)
             && Arc::get_mut(&mut due.settled).is_none()
         {
@@ -435,33 +451,26 @@ impl Model {
     ) -> Result<Learnt> {
         let labels = labels.into();
         standard(|| {
-            let (shape, needed) = (self.shape(), [settings.planes(), rows.columns()]);
-            if shape != needed {
-                let text =
-                    format!("coef must have the shape {needed:?} for these rows and planes, got {shape:?}");
-                return Err(Error::Invalid(text));
-            }
-            let mut learnt = None;
-            let mut few = |rows: &dyn Matrix, chosen: Chosen| {
-                learnt = Some(self.pass(rows, labels, sample_weight, settings, Some(chosen), monitor)?);
-                Ok(())
+            self.check_shape([settings.planes(), rows.columns()])?;
+            let own = if self.is_local(settings, rows.len())? {
+                rows.own_columns(settings.planes(), &[], monitor)?.map(Arc::new)
+            } else {
+                None
             };
-            if self.is_local(settings, rows.len())? && rows.over_own_columns(&mut few)? {
-                return learnt.ok_or(Error::Memory);
-            }
-            self.pass(rows, labels, sample_weight, settings, None, monitor)
+            let work =
+                |rows: &dyn Matrix| self.pass(rows, labels, sample_weight, settings, own.as_ref(), monitor);
+            over(rows, own.as_deref(), work)
         })
     }
 
-    /// Puts it in. After an error nothing has changed.
-    pub fn put_in(&mut self, learnt: Learnt, settings: &Settings) -> Result<()> {
-        let Learnt { state, sums, chosen, unchanged, .. } = learnt;
-        if unchanged {
-            (self.intercept, self.seen) = (Arc::new(state.intercept), Arc::new(state.seen));
-            self.answer = Arc::default();
+    /// Refuses rows and planes of another shape.
+    pub(in crate::online) fn check_shape(&self, needed: [usize; 2]) -> Result<()> {
+        let shape = self.shape();
+        if shape == needed {
             return Ok(());
         }
-        self.put(state, sums, settings, chosen.as_ref(), &())
+        let text = format!("coef must have the shape {needed:?} for these rows and planes, got {shape:?}");
+        Err(Error::Invalid(text))
     }
 
     fn pass(
@@ -470,15 +479,12 @@ impl Model {
         labels: Labels,
         sample_weight: Option<&[f64]>,
         settings: &Settings,
-        chosen: Option<Chosen>,
+        own: Option<&Arc<OwnColumns>>,
         monitor: &dyn Monitor,
     ) -> Result<Learnt> {
-        let problem = Problem::new(rows, labels, sample_weight, settings)?;
-        if !problem.visits_all() {
-            let text = "sample_weight and class_weight must be above 0 in a pass of a model; use start";
-            return Err(Error::Invalid(text.into()));
-        }
-        let Taken { state, mut sums } = self.take(settings, chosen.as_ref(), monitor)?;
+        let problem = problem_of_pass(rows, labels, sample_weight, settings)?;
+        let Taken { state, mut sums } =
+            self.take(settings, own.map(|own| &own.chosen), rows.layout(), monitor)?;
         let mut plain = Perceptron;
         let learner: &mut dyn Learner = match &mut sums {
             Some(sums) => sums,
@@ -489,18 +495,14 @@ impl Model {
         if epoch.interrupted {
             return Err(Error::Interrupted);
         }
-        let passed = Passed {
-            mistakes: epoch.mistakes,
-            activations: run.activations(monitor)?,
-            mistakes_per_example: (settings.track_mistakes)
-                .then(|| run.mistakes_per_example(monitor))
-                .transpose()?,
-        };
-        let state = run.finish(&problem, learner, monitor)?;
+        let passed = Passed { mistakes: epoch.mistakes, ..run.tracked(settings, monitor)? };
+        run.end_all(&problem, learner, monitor)?;
+        let (state, sums) = (run.take(monitor)?, learner.take_sums()?);
         // Without a mistake no weight changes, but for penalties.
         let unchanged =
             state.ages.is_none() && self.due.is_none() && passed.mistakes.iter().all(|&made| made == 0);
-        Ok(Learnt { unchanged, state, sums: sums.map(|sums| (sums.coef, sums.intercept)), chosen, passed })
+        let (own, strengths) = (own.cloned(), Strengths::of(settings));
+        Ok(Learnt { state, sums, own, strengths, unchanged, passed, ..Learnt::default() })
     }
 
     /// Activations of rows under what predicts, n x planes.
@@ -512,19 +514,18 @@ impl Model {
         out: &mut [f64],
     ) -> Result<()> {
         if self.is_computed() && self.answer.get().is_none() {
-            let mut few = |rows: &dyn Matrix, chosen: Chosen| {
-                let (coef, intercept) = self.answer_by_plane(Some(&chosen), monitor)?;
-                scores(rows, coef.into(), &intercept, threads, monitor, out)
-            };
-            if rows.over_own_columns(&mut few)? {
-                return Ok(());
+            let own = rows.own_columns(self.shape()[0], &[], monitor)?;
+            if let Some(own) = own {
+                let (mut coef, intercept) = self.answer_of(Some(&own.chosen), monitor)?;
+                coef.place()?;
+                return over(rows, Some(&own), |rows| {
+                    scores(rows, (&coef).into(), &intercept, threads, monitor, out)
+                });
             }
         }
         let (mut table, intercept) = self.find_answer(monitor)?;
-        let (numbers, stride) = table.numbers()?;
-        let weights =
-            stride.map_or_else(|| Arranged::from(&**numbers), |stride| Arranged::by_column(numbers, stride));
-        scores(rows, weights, &intercept, threads, monitor, out)
+        table.place()?;
+        scores(rows, (&table).into(), &intercept, threads, monitor, out)
     }
 
     /// Whether what predicts is computed from what is learnt.
@@ -532,21 +533,16 @@ impl Model {
         self.sums.is_some() || self.due.is_some()
     }
 
-    /// Weights that predict, by plane, and intercepts.
-    fn answer_by_plane(
-        &self,
-        chosen: Option<&Chosen>,
-        monitor: &dyn Monitor,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
-        let coef = self.settled(chosen, monitor)?;
+    /// Weights and intercepts that predict: of all columns, or of some.
+    fn answer_of(&self, chosen: Option<&Chosen>, monitor: &dyn Monitor) -> Result<(Table, Vec<f64>)> {
+        let coef = self.settled(chosen, self.coef.layout(), monitor)?;
         let Some((u, intercept_u)) = &self.sums else { return Ok((coef, copied(&self.intercept, &())?)) };
-        let (u, width) = (u.get(chosen, monitor)?, coef.len() / self.seen.len().max(1));
-        let (mut means, mut intercept) = (filled(0.0, coef.len())?, filled(0.0, self.seen.len())?);
+        let u = u.taken(chosen, u.layout(), monitor)?;
+        let mut intercept = filled(0.0, self.seen.len())?;
         standard(|| {
-            average([&coef, &u], &self.seen, width, monitor, &mut means)?;
-            average([&self.intercept, intercept_u], &self.seen, 1, monitor, &mut intercept)
-        })?;
-        Ok((means, intercept))
+            average([&self.intercept, intercept_u], &self.seen, 1, monitor, &mut intercept)?;
+            Ok((coef.zipped(&u, |k, w, u| mean(w, u, self.seen[k]), monitor)?, intercept))
+        })
     }
 
     /// Weights and intercepts that predict.
@@ -561,28 +557,30 @@ impl Model {
         if let Some(answer) = self.answer.get() {
             return Ok(answer.clone());
         }
-        let zipped = match &self.sums {
-            Some((u, _)) => {
-                self.coef.zipped(u, monitor, |numbers, out| average(numbers, &self.seen, 1, &(), out))?
-            }
-            None => None,
-        };
-        let answer = if let (Some(table), Some((_, u))) = (zipped, &self.sums) {
-            let mut intercept = filled(0.0, self.seen.len())?;
-            average([&self.intercept, u], &self.seen, 1, &(), &mut intercept)?;
-            (table, Arc::new(intercept))
-        } else {
-            let (coef, intercept) = self.answer_by_plane(None, monitor)?;
-            let mut table = Table::zero(self.shape());
-            table.put(coef, None)?;
-            (table, Arc::new(intercept))
-        };
+        let (mut coef, intercept) = self.answer_of(None, monitor)?;
+        coef.share();
+        let answer = (coef, Arc::new(intercept));
         Ok(self.answer.get_or_init(|| answer).clone())
     }
 }
 
+/// That of a pass over all the rows.
+fn problem_of_pass<'a>(
+    rows: &'a dyn Matrix,
+    labels: Labels<'a>,
+    sample_weight: Option<&'a [f64]>,
+    settings: &'a Settings,
+) -> Result<Problem<'a>> {
+    let problem = Problem::new(rows, labels, sample_weight, settings)?;
+    if problem.visits_all() {
+        return Ok(problem);
+    }
+    let text = "sample_weight and class_weight must be above 0 in a pass of a model; use start";
+    Err(Error::Invalid(text.into()))
+}
+
 /// Pieces one behind the other.
-fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
+pub(in crate::online) fn joined<T: Copy>(parts: &[Cow<[T]>], monitor: &dyn Monitor) -> Result<Vec<T>> {
     let mut all = Vec::new();
     let len = parts.iter().fold(0, |len, part| len + part.len());
     all.try_reserve_exact(len).map_err(|_| Error::Memory)?;

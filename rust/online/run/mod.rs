@@ -11,19 +11,20 @@ use std::ops::Range;
 use crate::arith::environment::standard;
 use crate::arith::step::start;
 use crate::error::{Error, Result, probe_memory};
-use crate::memory::{filled, matrix};
+use crate::memory::filled;
 use crate::monitor::{self, Monitor, all, copied, pieces, refill, same, unless_interrupted};
+use crate::online::model::Passed;
 use crate::online::rule::Learner;
 use crate::online::threads::share_out;
 use crate::order::shuffle;
-use crate::rows::{Tolerance, Visit};
+use crate::rows::{Layout, Table, Tolerance, Visit};
 use group::Group;
-use problem::Problem;
+use problem::{Problem, Settings};
 
-/// The numbers of K planes: `coef` is K x columns.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The numbers of K planes, on their way from a model to a run and back: `coef` is K x columns.
+#[derive(Clone, Default)]
 pub struct State {
-    pub coef: Vec<f64>,
+    pub coef: Table,
     pub intercept: Vec<f64>,
     /// Examples seen since the last cold start.
     pub seen: Vec<u64>,
@@ -43,7 +44,25 @@ pub struct Epoch {
     pub interrupted: bool,
 }
 
+/// What a part of an epoch did, by decisions; the other examples of the epoch are in other runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EpochPart {
+    pub mistakes: Vec<i64>,
+    /// Sums of the losses, with those of the parts before.
+    pub losses: Vec<f64>,
+    /// Examples that were visited; 0 for one that has ended before.
+    pub visits: Vec<usize>,
+    /// As that of an [`Epoch`].
+    pub interrupted: bool,
+}
+
 impl Epoch {
+    /// In which none of so many decisions goes on.
+    pub fn of_none(decisions: usize) -> Result<Self> {
+        let (losses, objectives) = (filled(0.0, decisions)?, filled(0.0, decisions)?);
+        Ok(Self { mistakes: filled(0, decisions)?, losses, objectives, interrupted: false })
+    }
+
     /// Of a run of one decision, which lowers its loss.
     pub fn of_one_decision(mistakes: i64, loss: f64, interrupted: bool) -> Result<Self> {
         let (losses, objectives) = (filled(loss, 1)?, filled(loss, 1)?);
@@ -56,6 +75,8 @@ impl Epoch {
 pub struct Run {
     groups: Vec<Group>,
     columns: usize,
+    /// How weights of several groups stand together.
+    layout: Layout,
     /// The planes of each group.
     ranges: Vec<Range<usize>>,
     /// Rows with a weight above 0 for some plane; `None`: all.
@@ -67,12 +88,11 @@ pub struct Run {
     /// The number of the last epoch.
     epoch: u64,
     interrupted: bool,
-    /// The state that it was started from, but for weights and ages: room for the one at the end.
-    begun: State,
+    /// Whether the state has ages.
+    with_ages: bool,
 }
 
-/// Bytes that a run needs at once, at most: the weights in two forms and as they are given out, and of each
-/// example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
+/// Bytes that a run needs at once, at most: the weights in two forms, and of each example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };
@@ -80,7 +100,7 @@ fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
     let recorded = if settings.track_activations { n.checked_mul(settings.planes())? } else { 0 };
     let examples = examples.checked_add(squares)?.checked_add(recorded.checked_mul(16)?)?;
-    examples.checked_add(weights.checked_mul(24)?)
+    examples.checked_add(weights.checked_mul(16)?)
 }
 
 impl Run {
@@ -104,36 +124,42 @@ impl Run {
         learner.check(&state)?;
         check_penalty(problem, &state, learner, monitor)?;
         check_alone(problem, learner)?;
-        probe_memory(memory(problem, state.coef.len()))?;
-        monitor::each(&mut state.coef, |w| *w = start(*w), monitor)?;
+        let [planes, columns] = state.coef.shape();
+        probe_memory(planes.checked_mul(columns).and_then(|weights| memory(problem, weights)))?;
+        if state.coef.most().is_infinite() {
+            monitor::each(state.coef.own(monitor)?, |w| *w = start(*w), monitor)?;
+        }
         for b in &mut state.intercept {
             *b = start(*b);
         }
         let settings = problem.settings;
         learner.begin(problem, settings.threads, monitor)?;
-        let most = if learner.one_plane_at_a_time() { settings.planes() } else { settings.threads };
+        let alone = learner.one_plane_at_a_time();
+        let most = if alone { planes } else { settings.threads };
         let ranges = problem.ranges(most, state.ages.as_deref().unwrap_or_default(), monitor)?;
-        let columns = problem.examples.columns();
+        let layout = if alone { Layout::ByPlane } else { problem.examples.layout() };
         let mut groups = Vec::new();
         groups.try_reserve_exact(ranges.len()).map_err(|_| Error::Memory)?;
         for range in &ranges {
             let weights = if ranges.len() == 1 {
                 std::mem::take(&mut state.coef)
             } else {
-                copied(&state.coef[range.start * columns..range.end * columns], monitor)?
+                let places = range.clone().map(|k| (k, k - range.start));
+                state.coef.some(places, range.len(), layout, monitor)?
             };
             groups.push(Group::new(range.clone(), problem, &state, weights, monitor)?);
         }
         Ok(Self {
             groups,
             columns,
+            layout,
             ranges,
             weighted: problem.weighted(monitor)?,
             order: Vec::new(),
             squares: problem.squares(monitor)?,
             epoch: 0,
             interrupted: false,
-            begun: State { coef: Vec::new(), ages: state.ages.map(|_| Vec::new()), ..state },
+            with_ages: state.ages.is_some(),
         })
     }
 
@@ -145,27 +171,60 @@ impl Run {
         number: u64,
         monitor: &dyn Monitor,
     ) -> Result<Epoch> {
-        standard(|| self.visit_all(problem, learner, number, monitor))
+        let decisions = problem.settings.decisions();
+        let none = filled(0.0, decisions)?;
+        let EpochPart { mistakes, mut losses, visits, interrupted } =
+            self.part(problem, learner, number, &none, monitor)?;
+        standard(|| {
+            for (loss, visited) in losses.iter_mut().zip(visits) {
+                *loss /= visited.max(1) as f64;
+            }
+        });
+        let mut objectives = filled(0.0, decisions)?;
+        for group in self.groups.iter().filter(|group| !group.has_ended()) {
+            for (decision, ..) in group.results(problem) {
+                objectives[decision] = learner.objective(decision).unwrap_or(losses[decision]);
+            }
+        }
+        Ok(Epoch { mistakes, losses, objectives, interrupted })
+    }
+
+    /// Runs a part of the epoch of this number, the order of which this number chooses, too; `losses` are the
+    /// sums of the parts before it, by decisions. In the order of the visits the sums have the bits of a run
+    /// over all parts.
+    pub fn part(
+        &mut self,
+        problem: &Problem,
+        learner: &mut dyn Learner,
+        number: u64,
+        losses: &[f64],
+        monitor: &dyn Monitor,
+    ) -> Result<EpochPart> {
+        standard(|| self.visit_all(problem, learner, (number, losses), monitor))
     }
 
     fn visit_all(
         &mut self,
         problem: &Problem,
         learner: &mut dyn Learner,
-        number: u64,
+        (number, losses): (u64, &[f64]),
         monitor: &dyn Monitor,
-    ) -> Result<Epoch> {
+    ) -> Result<EpochPart> {
         self.epoch = number;
         let decisions = problem.settings.decisions();
-        let mut epoch = Epoch {
+        if losses.len() != decisions {
+            let text = format!("losses must have {decisions} entries, got {}", losses.len());
+            return Err(Error::Invalid(text));
+        }
+        let mut done = EpochPart {
             mistakes: filled(0, decisions)?,
-            losses: filled(0.0, decisions)?,
-            objectives: filled(0.0, decisions)?,
+            losses: copied(losses, &())?,
+            visits: filled(0, decisions)?,
             interrupted: false,
         };
         if unless_interrupted(self.draw_order(problem, number, monitor))?.is_none() {
-            (self.interrupted, epoch.interrupted) = (true, true);
-            return Ok(epoch);
+            (self.interrupted, done.interrupted) = (true, true);
+            return Ok(done);
         }
         let order = match problem.settings.seed {
             Some(_) => Some(&self.order[..]),
@@ -177,19 +236,19 @@ impl Run {
             let going = self.groups.iter_mut().zip(rules).filter(|(group, _)| !group.has_ended());
             let threads = problem.settings.threads.min(self.ranges.len());
             share_out(going, threads, monitor, |(group, mut rule)| {
-                group.epoch(problem, &mut *rule, visit, number, monitor)
+                group.epoch(problem, &mut *rule, visit, (number, losses), monitor)
             })?;
         }
         for group in self.groups.iter().filter(|group| !group.has_ended()) {
-            epoch.interrupted |= group.interrupted;
+            done.interrupted |= group.interrupted;
             for (decision, mistakes, loss) in group.results(problem) {
-                epoch.mistakes[decision] = mistakes;
-                epoch.losses[decision] = loss;
-                epoch.objectives[decision] = learner.objective(decision).unwrap_or(loss);
+                done.mistakes[decision] = mistakes;
+                done.losses[decision] = loss;
+                done.visits[decision] = group.visited();
             }
         }
-        self.interrupted = epoch.interrupted;
-        Ok(epoch)
+        self.interrupted = done.interrupted;
+        Ok(done)
     }
 
     fn draw_order(&mut self, problem: &Problem, number: u64, monitor: &dyn Monitor) -> Result<()> {
@@ -216,40 +275,28 @@ impl Run {
             };
             let places = self.groups[i].places_of(problem, decision);
             self.conclude(problem, learner, i, places.clone(), monitor)?;
-            self.groups[i].end(places, monitor)
+            self.groups[i].end(places);
+            Ok(())
         })
     }
 
-    /// Ends all decisions that go on, and gives what has been learnt, beside the memory of the learner.
-    pub fn finish(
-        mut self,
+    /// Ends all decisions that go on.
+    pub fn end_all(
+        &mut self,
         problem: &Problem,
         learner: &mut dyn Learner,
         monitor: &dyn Monitor,
-    ) -> Result<State> {
+    ) -> Result<()> {
         standard(|| {
             for i in 0..self.groups.len() {
                 let places = self.groups[i].places();
                 self.conclude(problem, learner, i, places, monitor)?;
             }
-            let (mut state, weights) = (std::mem::take(&mut self.begun), self.planes() * self.columns);
-            if let Some(ages) = &mut state.ages {
-                *ages = monitor::filled(&0, weights, monitor)?;
-            }
-            if let [group] = &mut self.groups[..]
-                && !group.has_ended_in_part()
-            {
-                group.write(&mut state, self.columns, monitor)?; // but for the weights
-                state.coef = group.take_weights(monitor)?;
-            } else {
-                state.coef = monitor::filled(&0.0, weights, monitor)?;
-                self.write(&mut state, monitor)?;
-            }
-            Ok(state)
+            Ok(())
         })
     }
 
-    /// Checks the answers of some planes of a group.
+    /// Checks the answers of those of some planes of a group that go on.
     fn conclude(
         &mut self,
         problem: &Problem,
@@ -258,46 +305,72 @@ impl Run {
         places: Range<usize>,
         monitor: &dyn Monitor,
     ) -> Result<()> {
-        if places.is_empty() {
-            return Ok(());
-        }
-        let group = &mut self.groups[i];
-        group.bring_by_plane(monitor)?;
-        if places == group.places() && !self.interrupted {
+        let group = &self.groups[i];
+        let ending = group.going(places.clone()).count();
+        if ending > 0 && ending == group.going(group.places()).count() && !self.interrupted {
             learner.end_training(problem, self.ranges[i].clone(), monitor)?;
         }
-        for (head, weights) in group.planes(places, self.columns) {
+        for (place, head) in group.going(places) {
             monitor.pause()?;
-            if !learner.answer_is_finite(head, weights) {
+            if !learner.answer_is_finite(head, group.most(), &|| group.plane(place))? {
                 return Err(Error::Overflow { epoch: self.epoch });
             }
         }
         Ok(())
     }
 
-    /// What has been learnt so far, beside the memory of the learner.
-    pub fn state(&self, monitor: &dyn Monitor) -> Result<State> {
-        let weights = self.planes() * self.columns;
-        let mut state = State {
-            coef: matrix(0.0, self.planes(), self.columns)?,
-            intercept: filled(0.0, self.planes())?,
-            seen: filled(0, self.planes())?,
-            ages: if self.with_ages() { Some(monitor::filled(&0, weights, monitor)?) } else { None },
+    /// What has been learnt, beside the memory of the learner. Nothing else is done with the run afterwards.
+    pub fn take(&mut self, monitor: &dyn Monitor) -> Result<State> {
+        let coef = match &mut self.groups[..] {
+            [group] => group.take(monitor)?,
+            _ => self.joined(monitor)?,
         };
-        self.write(&mut state, monitor)?;
-        Ok(state)
+        Ok(State { coef, ..self.counters(monitor)? })
+    }
+
+    /// From here on all that a pass learns can be taken back.
+    pub(in crate::online) fn keep_undo(&mut self) {
+        self.groups.iter_mut().for_each(Group::keep_undo);
+    }
+
+    /// The weights of one group alone, as they are, or as they were when undo began to be kept.
+    pub(in crate::online) fn take_table(&mut self, as_before: bool) -> Table {
+        match &mut self.groups[..] {
+            [group] => group.take_table(as_before),
+            _ => Table::default(),
+        }
+    }
+
+    /// The same so far.
+    pub fn state(&self, monitor: &dyn Monitor) -> Result<State> {
+        let coef = match &self.groups[..] {
+            [group] => group.table(monitor)?,
+            _ => self.joined(monitor)?,
+        };
+        Ok(State { coef, ..self.counters(monitor)? })
+    }
+
+    /// The weights of all groups.
+    fn joined(&self, monitor: &dyn Monitor) -> Result<Table> {
+        let (mut all, mut most) = (Table::zero([self.planes(), self.columns]), 0.0_f64);
+        all.stand(self.layout, monitor)?;
+        for group in &self.groups {
+            group.write(0, &mut all, monitor)?;
+            most = most.max(group.most());
+        }
+        Ok(all.at_most(most))
     }
 
     /// The same without the weights.
     pub fn counters(&self, monitor: &dyn Monitor) -> Result<State> {
-        let (intercept, seen) = (filled(0.0, self.planes())?, filled(0, self.planes())?);
-        let mut state = State { coef: Vec::new(), intercept, seen, ages: None };
-        self.write(&mut state, monitor)?;
+        let (planes, mut state) = (self.planes(), State::default());
+        (state.intercept, state.seen) = (filled(0.0, planes)?, filled(0, planes)?);
+        if self.with_ages {
+            let all = planes.checked_mul(self.columns).ok_or(Error::Memory)?;
+            state.ages = Some(monitor::filled(&0, all, monitor)?);
+        }
+        self.groups.iter().try_for_each(|group| group.write_heads(&mut state, monitor))?;
         Ok(state)
-    }
-
-    fn write(&self, state: &mut State, monitor: &dyn Monitor) -> Result<()> {
-        self.groups.iter().try_for_each(|group| group.write(state, self.columns, monitor))
     }
 
     #[must_use]
@@ -316,10 +389,11 @@ impl Run {
         self.groups.iter().all(Group::has_ended)
     }
 
-    /// Whether the state has ages.
-    #[must_use]
-    fn with_ages(&self) -> bool {
-        self.begun.ages.is_some()
+    /// What the settings track.
+    pub fn tracked(&self, settings: &Settings, monitor: &dyn Monitor) -> Result<Passed> {
+        let counts = settings.track_mistakes.then(|| self.mistakes_per_example(monitor)).transpose()?;
+        let activations = self.activations(monitor)?;
+        Ok(Passed { mistakes: Vec::new(), activations, mistakes_per_example: counts })
     }
 
     /// Mistakes of each example, n x all decisions; empty if they are not counted.
@@ -357,15 +431,12 @@ fn side_by_side<T: Copy>(
 }
 
 fn check_state(problem: &Problem, state: &State) -> Result<()> {
-    let planes = problem.settings.planes();
-    if state.coef.len() != planes * problem.examples.columns()
-        || state.intercept.len() != planes
-        || state.seen.len() != planes
-    {
+    let needed = [problem.settings.planes(), problem.examples.columns()];
+    let (got, [planes, columns]) = (state.coef.shape(), needed);
+    if got != needed || state.intercept.len() != planes || state.seen.len() != planes {
         return Err(Error::Invalid(format!(
-            "coef must hold {planes} x {} weights, got {}",
-            problem.examples.columns(),
-            state.coef.len()
+            "coef must hold {planes} x {columns} weights, got {} x {}",
+            got[0], got[1]
         )));
     }
     if planes == 0 {
@@ -396,10 +467,11 @@ fn check_penalty(
         return invalid("penalty must be None for a learner that is a function of the mistakes");
     }
     let ages = state.ages.as_deref().unwrap_or_default();
-    if ages.len() != state.coef.len() || !all(ages, |ages| ages.iter().all(|&age| age >= 0), monitor)? {
+    let [planes, columns] = state.coef.shape();
+    if ages.len() != planes * columns || !all(ages, |ages| ages.iter().all(|&age| age >= 0), monitor)? {
         return invalid("ages must have the shape of coef and hold whole numbers of at least 0");
     }
-    for plane in ages.chunks(problem.examples.columns().max(1)).filter(|_| problem.is_joint()) {
+    for plane in ages.chunks(columns.max(1)).filter(|_| problem.is_joint()) {
         if !same(plane, &ages[..plane.len()], monitor)? {
             return invalid("ages must be the same for all classes of a joint decision");
         }

@@ -13,11 +13,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::call::{call, call_on};
 use super::signals::Signals;
-use crate::error::Error;
+use crate::arith::step::start;
+use crate::error::{Error, Result};
 use crate::memory::{Grow, collected, filled, zeros};
 use crate::monitor::{self, Monitor, NUMBERS, pieces};
-use crate::rows::Arranged;
+use crate::rows::{Arranged, Matrix};
 
 /// A float64 array of the state, of that shape; `columns` is `None` for a vector.
 pub fn numbers(
@@ -116,18 +118,33 @@ pub fn ages(state: &Bound<'_, PyDict>, planes: usize, columns: usize) -> PyResul
 
 /// The numbers of an array.
 pub fn copied<T: Element + Copy, D: Dimension>(array: &PyReadonlyArray<T, D>) -> PyResult<Vec<T>> {
-    let signals = Signals::new();
-    let done = if let Some(values) = in_c_order(array) {
-        monitor::copied(values, &signals)
-    } else {
-        const APART: usize = 16; // numbers in a row of a cache
-        let (array, mut values) = (array.as_array(), Vec::new());
-        let mut numbers = array.iter().copied();
-        let mut pieces = pieces(array.len(), APART, &signals);
-        let done = pieces.try_for_each(|piece| values.try_extend(numbers.by_ref().take(piece?.len())));
-        done.map(|()| values)
-    };
-    signals.settle(done, array.py(), false)
+    const APART: usize = 16; // numbers in a row of a cache
+    if let Some(values) = in_c_order(array) {
+        return call(array.py(), |signals| monitor::copied(values, signals));
+    }
+    let view = array.as_array();
+    call(array.py(), |signals| {
+        let (mut numbers, mut values) = (view.iter().copied(), Vec::new());
+        for piece in pieces(view.len(), APART, signals) {
+            values.try_extend(numbers.by_ref().take(piece?.len()))?;
+        }
+        Ok(values)
+    })
+}
+
+/// Numbers to start from: none of them is -0.0 (rule 4).
+pub fn started(py: Python<'_>, mut values: Vec<f64>) -> PyResult<Vec<f64>> {
+    start_all(py, &mut values)?;
+    Ok(values)
+}
+
+pub fn start_all(py: Python<'_>, values: &mut [f64]) -> PyResult<()> {
+    call(py, |signals| {
+        for piece in pieces(values.len(), 1, signals) {
+            values[piece?].iter_mut().for_each(|value| *value = start(*value));
+        }
+        Ok(())
+    })
 }
 
 /// The numbers where they stand, if that is in C order: `as_slice` also takes Fortran's.
@@ -183,29 +200,59 @@ where
     Ok(array.cast_into()?)
 }
 
+/// A new array of that shape with the numbers that the core writes.
+pub fn filled_by<T: Element, const N: usize>(
+    py: Python<'_>,
+    shape: [usize; N],
+    write: impl FnOnce(&mut [T], &Signals) -> Result<()> + Send,
+) -> PyResult<Bound<'_, PyArray<T, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let array = new_array(py, shape)?;
+    {
+        let mut numbers = array.readwrite();
+        let out = numbers.as_slice_mut()?;
+        call(py, |signals| write(out, signals))?;
+    }
+    Ok(array)
+}
+
+/// The same of rows.
+pub fn filled_on<'py, const N: usize>(
+    rows: &Bound<'py, PyAny>,
+    shape: [usize; N],
+    write: impl FnOnce(&dyn Matrix, &mut [f64], &Signals) -> Result<()> + Send,
+) -> PyResult<Bound<'py, PyArray<f64, Dim<[usize; N]>>>>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    let array = new_array(rows.py(), shape)?;
+    {
+        let mut numbers = array.readwrite();
+        let out = numbers.as_slice_mut()?;
+        call_on(rows, |rows, signals| write(rows, out, signals))?;
+    }
+    Ok(array)
+}
+
 /// A new array of that shape with the numbers of some pieces, one behind the other.
 pub fn joined<'py, T: Element + Copy, const N: usize>(
     py: Python<'py>,
-    pieces: &[impl AsRef<[T]>],
+    pieces: &[impl AsRef<[T]> + Sync],
     shape: [usize; N],
 ) -> PyResult<Bound<'py, PyArray<T, Dim<[usize; N]>>>>
 where
     Dim<[usize; N]>: Dimension,
 {
-    let array = new_array(py, shape)?;
-    let signals = Signals::new();
-    let done = {
-        let mut numbers = array.readwrite();
-        let mut rest = numbers.as_slice_mut()?;
+    filled_by(py, shape, |mut rest, signals| {
         pieces.iter().flat_map(|piece| piece.as_ref().chunks(NUMBERS)).try_for_each(|piece| {
             let here;
             (here, rest) = std::mem::take(&mut rest).split_at_mut(piece.len());
             here.copy_from_slice(piece);
             signals.pause()
         })
-    };
-    signals.settle(done, py, false)?;
-    Ok(array)
+    })
 }
 
 /// No Python code runs meanwhile, no matter how many they are.

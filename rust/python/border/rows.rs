@@ -3,8 +3,6 @@
 //! The arrays are read in place, with the interpreter detached if the work is long. Another Python thread
 //! may write to them meanwhile: then the numbers that come out mean nothing, but no index is used unchecked.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use numpy::ndarray::{Dimension, Ix1, Ix2};
 use numpy::{
     Element, PyArray, PyArray1, PyArrayDescr, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray,
@@ -12,15 +10,14 @@ use numpy::{
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyTuple};
 
-use super::arrays::to_vector;
-use super::signals::Signals;
+use super::call::{call, caught};
 use crate::arith::environment::standard;
 use crate::arith::value::{Bf16, F16, Index, Value};
-use crate::error;
 use crate::monitor::Monitor;
-use crate::rows::{Chosen, Csr, Dense, Facts, Matrix};
+use crate::rows::{Csr, Dense, Facts, Matrix};
 
 /// A C-contiguous matrix of one of the nine storage types, not copied.
 #[pyclass(frozen, module = "perceptron_rs._core")]
@@ -67,8 +64,16 @@ macro_rules! with_value_type {
 fn halved<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<(&'static str, Bound<'py, PyAny>)>> {
     let Ok(untyped) = array.cast::<PyUntypedArray>() else { return Ok(None) };
     let dtype = untyped.dtype();
-    let name = dtype.getattr("name")?;
-    let name = ["float16", "bfloat16"].into_iter().find(|known| name.eq(*known).unwrap_or(false));
+    // By number: the name is found by Python code, which others may interrupt.
+    let name = match (dtype.num(), BFLOAT16.get(array.py())) {
+        (HALF, _) => Some("float16"),
+        (num, Some(known)) if num == *known => Some("bfloat16"),
+        (num, None) if num >= FIRST_OF_OTHERS && dtype.getattr("name")?.eq("bfloat16")? => {
+            let _ = BFLOAT16.set(array.py(), num);
+            Some("bfloat16")
+        }
+        _ => None,
+    };
     match name {
         Some(name) if dtype.itemsize() == 2 && dtype.is_native_byteorder() != Some(false) => {
             Ok(Some((name, array.call_method1("view", ("uint16",))?)))
@@ -76,6 +81,11 @@ fn halved<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<(&'static str, Boun
         _ => Ok(None),
     }
 }
+
+/// `NumPy`'s numbers of types: of float16, the first of those that others register, and which bfloat16 got.
+const HALF: i32 = 23;
+const FIRST_OF_OTHERS: i32 = 256;
+static BFLOAT16: PyOnceLock<i32> = PyOnceLock::new();
 
 /// Arrays of them are views of uint16, made by [`halved`], after which alone they are asked for.
 macro_rules! as_bits {
@@ -231,22 +241,6 @@ fn guarded(py: Python<'_>, detached: bool, rows: &dyn Matrix, f: Reader) -> PyRe
     caught(py, detached, || f(rows))
 }
 
-/// Runs the core. A failed check becomes a `RuntimeError`: its panic would reach Python as an exception that
-/// `except Exception` misses. Whose fault it is cannot be known: ours, or of a thread that has written to
-/// arrays which are read.
-fn caught<R: Send>(py: Python<'_>, detached: bool, work: impl FnOnce() -> R + Send) -> PyResult<R> {
-    let work = || catch_unwind(AssertUnwindSafe(|| standard(work)));
-    let done = if detached { py.detach(work) } else { work() };
-    done.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        PyRuntimeError::new_err(format!(
-            "a check of the core failed ({text}); if no other thread has written to the arrays meanwhile, this \
-             is a fault of perceptron_rs: please report it with this message"
-        ))
-    })
-}
-
 fn read_dense(
     values: &Bound<'_, PyAny>,
     shape: Option<(usize, usize)>,
@@ -297,46 +291,12 @@ fn read_indices<T: Value, I: Index + Element>(
         Some(facts) => facts,
         // Of few entries, by a caller who may hold a lock that a handler waits for.
         None if !detached => check(&())?,
-        None => {
-            let signals = Signals::new();
-            let found = py.detach(|| check(&signals));
-            signals.settle(found, py, false)?
-        }
+        None => call(py, |signals| check(signals))?,
     };
     *known = Some(facts);
     let Some(f) = f else { return Ok(()) };
     refuse_unsorted(facts)?;
     guarded(py, detached, &Csr::again(p, i, values, columns, facts), f)
-}
-
-/// So many columns for each entry are many for a run, which goes over all entries and all weights more than
-/// once.
-const MANY_COLUMNS: usize = 4;
-
-/// The rows of a `CsrRows` over the columns alone in which they have entries, and some `more` columns, each
-/// at its place, if there are many more columns than that. `None`: all of them are needed.
-pub fn over_own_columns(rows: &Bound<'_, PyAny>, more: &[usize]) -> PyResult<Option<(Py<PyAny>, Chosen)>> {
-    let Ok(csr) = rows.cast::<CsrRows>() else { return Ok(None) };
-    let (py, csr) = (rows.py(), csr.get());
-    with_index_type!(csr.indptr.bind(py), csr.indices.bind(py), |_p, i| {
-        let many = (csr.columns, MANY_COLUMNS);
-        match of_indices(i, |indices, signals| Chosen::of(indices, more, many, signals))? {
-            Some((chosen, places)) => Ok(Some((csr.renamed(py, &places, &chosen)?, chosen))),
-            None => Ok(None),
-        }
-    })
-}
-
-/// What a function makes of positions, detached from the interpreter.
-fn of_indices<I: Index + Element, R: Send>(
-    indices: &Bound<'_, PyArray1<I>>,
-    f: impl FnOnce(&[I], &Signals) -> error::Result<R> + Send,
-) -> PyResult<R> {
-    let signals = Signals::new();
-    let array = indices.try_readonly().map_err(PyErr::from)?;
-    let indices = slice("indices", &array)?;
-    let made = caught(array.py(), true, || f(indices, &signals))?;
-    signals.settle(made, array.py(), false)
 }
 
 impl CsrRows {
@@ -348,23 +308,6 @@ impl CsrRows {
             columns: self.columns,
             facts: Some(self.facts),
         }
-    }
-
-    /// The same entries in other columns.
-    fn renamed<I: Index + Element>(
-        &self,
-        py: Python<'_>,
-        places: &[I],
-        chosen: &Chosen,
-    ) -> PyResult<Py<PyAny>> {
-        let renamed = Self {
-            indptr: self.indptr.clone_ref(py),
-            indices: to_vector(py, places)?.into_any().unbind(),
-            values: self.values.clone_ref(py),
-            columns: chosen.places(),
-            ..*self
-        };
-        Ok(Py::new(py, renamed)?.into_any())
     }
 }
 

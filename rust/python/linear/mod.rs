@@ -1,8 +1,9 @@
-//! The linear learners: what needs no run, models, votes.
+//! The linear learners: what needs no run, models, runs, votes.
 
 pub mod model;
 mod online;
 mod rule;
+pub mod run;
 mod views;
 mod voted;
 

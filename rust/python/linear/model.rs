@@ -1,23 +1,24 @@
 //! The model that an estimator holds: what it has learnt, shown as arrays; of planes, learnt from in place.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use super::rule::{PyPass, PyRule, vector_of, weights_of};
-use super::views::{clean, floats, frozen, table, view};
+use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
+use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::error;
-use crate::memory::{Grow, collected};
+use crate::memory::{Grow, collected, gathered, tried};
 use crate::online::{self, Hyperplanes, Memory, Part, Passed, PendingPenalty, Strengths};
 use crate::python::arrays_by_name::Named;
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
+use crate::python::border::call::call;
 use crate::python::border::rows::{DenseRows, entries, shape, with_any, with_many_or_few};
 use crate::python::border::signals::Signals;
-use crate::rows::{Labels, Matrix};
+use crate::rows::{Labels, Matrix, Table};
 
 /// Products of a value and a weight in a pass that holds the interpreter and does not ask for signals.
 const SHORT: usize = 1 << 12;
@@ -25,7 +26,7 @@ const SHORT: usize = 1 << 12;
 /// What a learner has learnt, and the only one that writes to it.
 #[pyclass(name = "Model", frozen, mapping, module = "perceptron_rs._core")]
 pub struct PyModel {
-    /// Never held while signals are asked for: a handler may look at the model.
+    /// Held in `locked` alone.
     inner: Mutex<Inner>,
 }
 
@@ -48,7 +49,7 @@ impl Content {
 struct Inner {
     content: Content,
     /// What the last pass did, if the model has learnt in one.
-    last_pass: Option<Arc<Py<PyPass>>>,
+    last_pass: Option<PyPass>,
 }
 
 /// Learners of which no pass learns in place.
@@ -78,37 +79,57 @@ impl PyModel {
         Self { inner: Mutex::new(Inner { content: Content::Arrays(arrays), last_pass: None }) }
     }
 
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
-        self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    /// Calls `f` under the lock.
+    ///
+    /// Nothing of Python runs meanwhile: what it would call, such as a signal handler or a finaliser, may read
+    /// this model, and so wait for its own thread. `f` can hold nothing that is bound to the interpreter, as
+    /// that is not `Send`; what it replaces it returns, to be dropped when the lock is free.
+    fn locked<R>(&self, f: impl FnOnce(&mut Inner) -> R + Send) -> R {
+        f(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn content(&self, py: Python<'_>) -> Content {
-        self.lock(py).content.clone()
+    fn content(&self) -> Content {
+        self.locked(|inner| inner.content.clone())
     }
 
-    pub fn cloned(&self, py: Python<'_>) -> PyResult<online::Model> {
-        Ok(self.content(py).planes()?.clone())
+    pub fn cloned(&self) -> PyResult<online::Model> {
+        Ok(self.content().planes()?.clone())
     }
 
     /// Has numbers of planes put into it; `last_pass` then has the note.
     pub fn put(
         &self,
-        py: Python<'_>,
         note: Py<PyAny>,
-        put: impl FnOnce(&mut online::Model) -> error::Result<()>,
+        put: impl FnOnce(&mut online::Model) -> error::Result<()> + Send,
     ) -> PyResult<()> {
-        let last_pass = Py::new(py, PyPass { passed: Passed::default(), planes: 0, note: Some(note) })?;
-        let inner = &mut *self.lock(py);
-        put(inner.content.planes()?)?;
-        inner.last_pass = Some(Arc::new(last_pass));
-        Ok(())
+        let last_pass = PyPass::of(Passed::default(), 0, &Note::of(Some(note)));
+        let replaced = self.locked(|inner| {
+            put(inner.content.planes()?)?;
+            PyResult::Ok(inner.last_pass.replace(last_pass.clone()))
+        });
+        replaced.map(drop)
+    }
+
+    /// Whether this is the model of an estimator with these attributes, and nobody has a turn.
+    fn is_of(
+        &self,
+        py: Python<'_>,
+        owner: Option<&Py<PyDict>>,
+        turns: Option<&Py<PyList>>,
+    ) -> PyResult<bool> {
+        if turns.is_some_and(|turns| !turns.bind(py).is_empty()) {
+            return Ok(false);
+        }
+        let Some(owner) = owner else { return Ok(true) };
+        let Some(learnt) = owner.bind(py).get_item(intern!(py, "_learnt"))? else { return Ok(false) };
+        let model = learnt.getattr(intern!(py, "model"))?; // of a dataclass: no code of Python runs
+        Ok(model.cast::<Self>().is_ok_and(|model| std::ptr::eq(model.get(), self)))
     }
 
     /// Weights and intercepts that predict.
     fn answer(&self, py: Python<'_>) -> PyResult<Hyperplanes> {
-        let (model, signals) = (self.cloned(py)?, Signals::new());
-        let done = model.answer(&signals);
-        signals.settle(done, py, false)
+        let model = self.cloned()?;
+        call(py, |signals| model.answer(signals))
     }
 }
 
@@ -120,7 +141,7 @@ impl PyModel {
         Ok(Self::of(online::Model::zero([planes, columns], learner == "averaged")?))
     }
 
-    /// Of the arrays of a state. Those that nobody writes to are taken over where they stand.
+    /// Of the arrays of a state: of copies, but for those that a model has given out.
     #[staticmethod]
     fn from_state(learner: &str, state: &Bound<'_, PyDict>) -> PyResult<Self> {
         if OF_ARRAYS.contains(&learner) {
@@ -134,7 +155,8 @@ impl PyModel {
                 array.shape()
             )));
         };
-        let (shape, vector) = ([planes, columns], |name| clean(name, numbers(name, state, planes, None)?));
+        let (shape, py) = ([planes, columns], state.py());
+        let vector = |name| clean(py, name, numbers(name, state, planes, None)?);
         let sums = match learner {
             "averaged" => Some((table("coef_u", state, shape)?, vector("intercept_u")?)),
             "perceptron" | "pocket" | "voted" => None,
@@ -149,7 +171,8 @@ impl PyModel {
         if state.contains("ages")? || state.contains("strengths")? {
             let [eta, l1, l2] = <[f64; 3]>::try_from(vector_of::<f64>(&get("strengths", state)?)?)
                 .map_err(|_| PyValueError::new_err("strengths must be eta0, l1 and l2"))?;
-            model.put_under(Strengths { eta, l1, l2 }, &ages(state, planes, columns)?)?;
+            let ages = ages(state, planes, columns)?;
+            call(state.py(), |_| model.put_under(Strengths { eta, l1, l2 }, &ages))?;
         }
         if learner == "pocket" && state.contains("last_coef")? {
             model = model.with_memory(pocket(state, shape)?);
@@ -157,28 +180,58 @@ impl PyModel {
         Ok(Self::of(model))
     }
 
-    /// All that it takes to go on, as arrays that nobody writes to.
-    pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let model = match self.content(py) {
+    /// All that it takes to go on, as arrays that nobody writes to: of all columns, or of some.
+    #[pyo3(signature = (columns=None))]
+    pub fn state<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let model = match self.content() {
+            Content::Arrays(_) if columns.is_some() => return Err(no_planes()),
             Content::Arrays(arrays) => return arrays.state(py),
             Content::Planes(model) => model,
         };
-        let state = PyDict::new(py);
+        let columns = columns.map(|columns| columns_of(columns, &model)).transpose()?;
+        let (state, pending) = (PyDict::new(py), model.pending()?);
         for name in names(&model) {
-            state.set_item(name, number(py, &model, name)?)?;
+            let weights = match &pending {
+                Some(pending) if name == "coef" => Some(pending.coef.clone()),
+                _ => weights(py, &model, name)?,
+            };
+            match (weights, &columns) {
+                (Some(table), None) => state.set_item(name, c_ordered(py, table)?)?,
+                (Some(table), Some(columns)) => {
+                    let few = call(py, |signals| table.of_columns(columns, signals))?;
+                    state.set_item(name, frozen(to_matrix(py, &few, [model.shape()[0], columns.len()])?))?;
+                }
+                (None, _) => state.set_item(name, number(py, &model, name)?)?,
+            }
         }
-        let pending = model.pending()?;
-        if let Some(PendingPenalty { coef, ages, strengths: Strengths { eta, l1, l2 } }) = pending {
-            let shape = coef.shape();
-            state.set_item("coef", view(py, coef)?)?;
-            state.set_item("ages", frozen(to_matrix(py, &ages, shape)?))?;
+        if let Some(PendingPenalty { ages, strengths: Strengths { eta, l1, l2 }, .. }) = pending {
+            let [planes, all] = model.shape();
+            let ages = match &columns {
+                None => to_matrix(py, &ages, [planes, all])?,
+                Some(columns) => {
+                    let few = ages.chunks(all.max(1)).flat_map(|ages| columns.iter().map(|j| ages[*j]));
+                    to_matrix(py, &gathered(few)?, [planes, columns.len()])?
+                }
+            };
+            state.set_item("ages", frozen(ages))?;
             state.set_item("strengths", floats(py, &[eta, l1, l2])?)?;
         }
         Ok(state)
     }
 
+    /// The numbers of the columns in which anything has been learnt; they rise.
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let model = self.cloned()?;
+        let columns = call(py, |signals| model.columns(signals))?;
+        to_vector(py, &collected(columns.into_iter().map(|column| column as i64))?)
+    }
+
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        match self.content(py) {
+        match self.content() {
             Content::Planes(model) => PyList::new(py, names(&model)),
             Content::Arrays(arrays) => Ok(arrays.names(py)),
         }
@@ -193,7 +246,7 @@ impl PyModel {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        match self.content(py) {
+        match self.content() {
             Content::Planes(model) => number(py, &model, name),
             Content::Arrays(arrays) => arrays.get(py, name),
         }
@@ -213,19 +266,19 @@ impl PyModel {
 
     /// What the last pass did; `None`: the model comes from a run, or from a state.
     #[getter]
-    fn last_pass(&self, py: Python<'_>) -> Option<Py<PyPass>> {
-        self.lock(py).last_pass.as_ref().map(|last_pass| last_pass.clone_ref(py))
+    fn last_pass(&self) -> Option<PyPass> {
+        self.locked(|inner| inner.last_pass.clone())
     }
 
     #[getter]
-    fn shape(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        let [planes, columns] = self.cloned(py)?.shape();
+    fn shape(&self) -> PyResult<(usize, usize)> {
+        let [planes, columns] = self.cloned()?.shape();
         Ok((planes, columns))
     }
 
     #[getter]
     fn is_zero(&self, py: Python<'_>) -> PyResult<bool> {
-        match self.content(py) {
+        match self.content() {
             Content::Planes(model) => Ok(model.is_zero()),
             Content::Arrays(arrays) => arrays.is_zero(py),
         }
@@ -234,7 +287,7 @@ impl PyModel {
     /// The same, which learns on its own from here on; without `last_pass`, it is None. Arrays by name never change.
     #[pyo3(signature = (*, last_pass=true))]
     fn copy(slf: &Bound<'_, Self>, last_pass: bool) -> PyResult<Py<Self>> {
-        let mut inner = slf.get().lock(slf.py()).clone();
+        let mut inner = slf.get().locked(|inner| inner.clone());
         if let Content::Arrays(_) = inner.content {
             return Ok(slf.clone().unbind());
         }
@@ -247,7 +300,7 @@ impl PyModel {
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let py = rows.py();
         let (n, columns) = shape(rows)?;
-        let model = self.cloned(py)?;
+        let model = self.cloned()?;
         let [planes, own] = model.shape();
         if columns != own {
             return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
@@ -268,10 +321,14 @@ impl PyModel {
     ///
     /// `rows` are those of the engine, a C-contiguous matrix, or a tuple of the arguments of `csr_rows`; `y`
     /// are labels in the kind of type that the classes of the rule have, or as `Data` has them, if
-    /// `encoded`. `last_pass.note` is the `note` of the last pass. False: the pass takes so long that other
-    /// threads run meanwhile, and the caller has no `turn` that keeps them from learning; nothing was done.
-    #[pyo3(signature = (rule, rows, y, sample_weight=None, *, encoded=false, track_activations=false, note=None,
-                        turn=false))]
+    /// `encoded`. `last_pass.note` is the `note` of the last pass.
+    ///
+    /// `owner` are the attributes of an estimator: if its `_learnt` has another model when the pass is made,
+    /// for what reads rows and labels may run code of others, nothing is done: the answer is False. So it is
+    /// if somebody is among the `turns` then, or if the pass takes so long that other threads run meanwhile;
+    /// None: the caller has the turn.
+    #[pyo3(signature = (rule, rows, y, sample_weight=None, owner=None, turns=None, *, encoded=false,
+                        track_activations=false, note=None))]
     #[expect(clippy::too_many_arguments, reason = "the keywords of the engine's method")]
     fn learn(
         &self,
@@ -279,46 +336,73 @@ impl PyModel {
         rows: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
         sample_weight: Option<&Bound<'_, PyAny>>,
+        owner: Option<Py<PyDict>>,
+        turns: Option<Py<PyList>>,
         encoded: bool,
         track_activations: bool,
         note: Option<Py<PyAny>>,
-        turn: bool,
     ) -> PyResult<bool> {
         let py = rows.py();
         let (rule, planes) = (rule.get(), rule.get().settings.planes());
         let products = size(rows)?.saturating_mul(planes);
         let long = products > SHORT;
-        if long && !turn {
+        if long && turns.is_some() {
             return Ok(false);
         }
         let (labels, width) = if encoded { encoded_labels(y)? } else { (rule.labels(y)?, None) };
         let labels_of = |words| width.map_or(Labels::Classes(words), |width| Labels::Sets(words, width));
         let weights = sample_weight.map(weights_of).transpose()?;
         let settings = rule.settings_for(products, is_sparse(rows), track_activations);
+        let note = Note::of(note);
+        let is_current = |py: Python<'_>| self.is_of(py, owner.as_ref(), turns.as_ref());
         if !long {
-            let inner = &mut *self.lock(py);
-            let model = inner.content.planes()?;
             let learn = |rows: &dyn Matrix| {
-                model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &())
+                // No code of Python runs from here on.
+                if !Python::attach(is_current)? {
+                    return Ok(None);
+                }
+                self.locked(|inner| {
+                    let model = inner.content.planes()?;
+                    let passed = model.learn(rows, labels_of(&labels), weights.as_deref(), &settings, &())?;
+                    PyResult::Ok(Some(inner.last_pass.replace(PyPass::of(passed, planes, &note))))
+                })
             };
-            let mut learnt = with_any(rows, false, learn)??;
-            let last_pass = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
-            model.put_in(learnt, &settings)?;
-            inner.last_pass = Some(Arc::new(last_pass));
-            return Ok(true);
+            let replaced = with_any(rows, false, learn)??;
+            return Ok(replaced.is_some());
         }
-        let (model, signals) = (self.cloned(py)?, Signals::new());
+        py.check_signals()?;
+        if !is_current(py)? {
+            return Ok(false);
+        }
+        let learn = |rows: &dyn Matrix| {
+            self.locked(|inner| {
+                let model = inner.content.planes()?;
+                if !model.learns_in_place(rows, &settings) {
+                    return Ok(None);
+                }
+                let passed = model.learn(rows, labels_of(&labels), weights.as_deref(), &settings, &())?;
+                PyResult::Ok(Some(inner.last_pass.replace(PyPass::of(passed, planes, &note))))
+            })
+        };
+        if with_any(rows, true, learn)??.is_some() {
+            return is_current(py);
+        }
+        let (model, signals) = (self.cloned()?, Signals::new());
         let learn = |rows: &dyn Matrix| {
             model.learnt(rows, labels_of(&labels), weights.as_deref(), &settings, &signals)
         };
         let done = with_any(rows, true, learn)?;
         let mut learnt = signals.settle(done, py, false)?;
-        let last_pass = Py::new(py, PyPass { passed: learnt.passed(), planes, note })?;
+        let last_pass = PyPass::of(learnt.passed(), planes, &note);
         drop((model, labels, weights)); // which takes its time, too
         py.check_signals()?; // for the last time: from here on the pass counts
-        let inner = &mut *self.lock(py);
-        inner.content.planes()?.put_in(learnt, &settings)?;
-        inner.last_pass = Some(Arc::new(last_pass));
+        if !is_current(py)? {
+            return Ok(false);
+        }
+        let _replaced = self.locked(|inner| {
+            inner.content.planes()?.put_in(learnt, &())?;
+            PyResult::Ok(inner.last_pass.replace(last_pass.clone()))
+        })?;
         Ok(true)
     }
 }
@@ -354,29 +438,49 @@ fn names(model: &online::Model) -> Vec<&'static str> {
     own.iter().copied().chain(model.memory().parts.iter().map(|(name, _)| *name)).collect()
 }
 
+/// Weights of planes by name, with all that is pending of them applied; `None`: those are other numbers.
+fn weights(py: Python<'_>, model: &online::Model, name: &str) -> PyResult<Option<Table>> {
+    Ok(match name {
+        "coef" => Some(call(py, |signals| model.weights(signals))?),
+        "coef_u" => model.sums().map(|(u, _)| u.clone()),
+        _ => model.memory().parts.iter().find(|(own, _)| *own == name).and_then(|(_, part)| match part {
+            Part::Weights(table) => Some(table.clone()),
+            _ => None,
+        }),
+    })
+}
+
 /// Numbers of planes by name.
 fn number<'py>(py: Python<'py>, model: &online::Model, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let signals = Signals::new();
+    if let Some(table) = weights(py, model, name)? {
+        return Ok(c_ordered(py, table)?.into_any());
+    }
     let missing = || PyKeyError::new_err(name.to_owned());
-    let sums = || model.sums().cloned().ok_or_else(missing);
     Ok(match name {
-        "coef" => {
-            let weights = model.weights(&signals);
-            view(py, signals.settle(weights, py, false)?)?.into_any()
-        }
         "intercept" => floats(py, model.intercept())?.into_any(),
         "seen" => {
             let seen = collected(model.seen().iter().map(|&seen| seen as i64))?;
             frozen(to_vector(py, &seen)?).into_any()
         }
-        "coef_u" => view(py, sums()?.0)?.into_any(),
-        "intercept_u" => floats(py, &sums()?.1)?.into_any(),
+        "intercept_u" => floats(py, &model.sums().ok_or_else(missing)?.1)?.into_any(),
         _ => match &model.memory().parts.iter().find(|(own, _)| *own == name).ok_or_else(missing)?.1 {
-            Part::Weights(table) => view(py, table.clone())?.into_any(),
             Part::Floats(values) => floats(py, values)?.into_any(),
             Part::Integers(values) => frozen(to_vector(py, values)?).into_any(),
+            Part::Weights(_) => return Err(missing()), // they were found above
         },
     })
+}
+
+/// The numbers of some columns of a model.
+fn columns_of(columns: &Bound<'_, PyAny>, model: &online::Model) -> PyResult<Vec<usize>> {
+    let all = model.shape()[1];
+    let inside = |column: i64| usize::try_from(column).ok().filter(|column| *column < all);
+    let found = vector_of::<i64>(columns)?.into_iter().map(|column| {
+        inside(column).ok_or_else(|| {
+            error::Error::Invalid(format!("columns must be at least 0 and below {all}, got {column}"))
+        })
+    });
+    Ok(tried(found)?)
 }
 
 fn no_planes() -> PyErr {

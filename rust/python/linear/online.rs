@@ -1,17 +1,19 @@
 //! What needs no run: scores, averages, settled weights, orders, elementary functions.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
-use crate::arith::environment::standard;
 use crate::error::choice;
 use crate::online::{self, averaged, perceptron};
 use crate::order::shuffle;
-use crate::python::border::arrays::{ages, borrowed, counters, get, new_array, numbers, vector, weights};
-use crate::python::border::rows::{entries, shape, with_rows};
+use crate::python::border::arrays::{
+    ages, borrowed, counters, filled_by, filled_on, get, numbers, vector, weights,
+};
+use crate::python::border::call::call;
+use crate::python::border::rows::{entries, shape};
 use crate::python::border::signals::Signals;
 use crate::rows;
 
@@ -28,16 +30,10 @@ fn scores<'py>(
     let planes = coef.shape()[0];
     let coef = weights("coef", &coef, planes, columns)?;
     let intercept = vector("intercept", &intercept, planes)?;
-    let out = new_array(rows.py(), [n, planes])?;
     let threads = online::worthwhile(threads, entries(rows)?.0.saturating_mul(planes));
-    let signals = Signals::new();
-    let done = {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
-        with_rows(rows, |rows| online::scores(rows, coef, &intercept, threads, &signals, out))?
-    };
-    signals.settle(done, rows.py(), false)?;
-    Ok(out)
+    filled_on(rows, [n, planes], |rows, out, signals| {
+        online::scores(rows, coef, &intercept, threads, signals, out)
+    })
 }
 
 type Averages<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
@@ -53,18 +49,11 @@ fn average<'py>(state: &Bound<'py, PyDict>) -> PyResult<Averages<'py>> {
     let (w, u) = (borrowed("coef", &coef, planes, columns)?, borrowed("coef_u", &coef_u, planes, columns)?);
     let b = numbers("intercept", state, planes, None)?;
     let ub = numbers("intercept_u", state, planes, None)?;
-    let (coef, intercept) = (new_array(py, [planes, columns])?, new_array(py, [planes])?);
-    let signals = Signals::new();
-    let done = {
-        let (mut coef, mut intercept) = (coef.readwrite(), intercept.readwrite());
-        let (coef, intercept) = (coef.as_slice_mut()?, intercept.as_slice_mut()?);
-        standard(|| {
-            averaged::average([&w, &u], &seen, columns, &signals, coef)?;
-            averaged::average([&b, &ub], &seen, 1, &signals, intercept)
-        })
+    let mean = |w: &[f64], u: &[f64], width, out: &mut [f64], signals: &Signals| {
+        averaged::average([w, u], &seen, width, signals, out)
     };
-    signals.settle(done, py, false)?;
-    Ok((coef, intercept))
+    let coef = filled_by(py, [planes, columns], |out, signals| mean(&w, &u, columns, out, signals))?;
+    Ok((coef, filled_by(py, [planes], |out, signals| mean(&b, &ub, 1, out, signals))?))
 }
 
 /// Weights (K, d) of a state with all pending penalties applied.
@@ -79,18 +68,10 @@ fn settled<'py>(
     let (planes, columns) = (coef.shape()[0], coef.shape()[1]);
     let pending = borrowed("coef", &coef, planes, columns)?;
     let ages = ages(state, planes, columns)?;
-    let weights = new_array(state.py(), [planes, columns])?;
-    let signals = Signals::new();
-    let done = {
-        let mut weights = weights.readwrite();
-        let weights = weights.as_slice_mut()?;
-        standard(|| {
-            let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
-            rows::settled(&pending, &ages, &decay, &signals, weights)
-        })
-    };
-    signals.settle(done, state.py(), false)?;
-    Ok(weights)
+    filled_by(state.py(), [planes, columns], |weights, signals| {
+        let decay = Decay::new(eta0, penalty.0, penalty.1, 0)?;
+        rows::settled(&pending, &ages, &decay, signals, weights)
+    })
 }
 
 /// Visiting order of an epoch.
@@ -103,18 +84,10 @@ fn permutation(
     epoch: u64,
     partition: u64,
 ) -> PyResult<Bound<'_, PyArray1<u32>>> {
-    let order = new_array(py, [n as usize])?;
-    {
-        let mut order = order.readwrite();
-        let order = order.as_slice_mut()?;
-        let signals = Signals::new();
-        let done = py.detach(|| {
-            order.iter_mut().zip(0..n).for_each(|(place, row)| *place = row);
-            shuffle(order, (seed, epoch, partition), &signals)
-        });
-        signals.settle(done, py, false)?;
-    }
-    Ok(order)
+    filled_by(py, [n as usize], |order, signals| {
+        order.iter_mut().zip(0..n).for_each(|(place, row)| *place = row);
+        shuffle(order, (seed, epoch, partition), signals)
+    })
 }
 
 /// A function of each number.
@@ -126,14 +99,12 @@ fn elementary<'py>(
     function: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let chosen = choice("function", function, &Function::ALL)?;
-    let out = new_array(py, [values.len()])?;
-    {
-        let mut out = out.readwrite();
-        let out = out.as_slice_mut()?;
-        out.iter_mut().zip(values.as_array()).for_each(|(out, value)| *out = *value);
-        py.detach(|| standard(|| chosen.apply(out)));
-    }
-    Ok(out)
+    let values = values.as_array();
+    filled_by(py, [values.len()], |out, _| {
+        out.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
+        chosen.apply(out);
+        Ok(())
+    })
 }
 
 /// Least number of updates in a row on one example after which it is right.
@@ -147,7 +118,8 @@ fn updates_until_right<'py>(
     b: Option<f64>,
     step: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let wrong = perceptron::updates_until_right(x.as_slice()?, y == 1, w.as_slice()?, b, step)?;
+    let (x, w) = (x.as_slice()?, w.as_slice()?);
+    let wrong = call(py, |_| perceptron::updates_until_right(x, y == 1, w, b, step))?;
     match wrong {
         None => Ok(0_i64.into_pyobject(py)?.into_any()),
         // A Python int, because the count may exceed every machine integer.

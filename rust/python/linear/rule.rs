@@ -1,34 +1,56 @@
 //! A pass of a model: what the parameters say of it, its labels and weights, and what it did.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyListMethods};
+use pyo3::types::{PyDict, PyList};
 
 use crate::memory::{collected, filled, gathered};
 use crate::online::{self, Passed, Settings};
-use crate::python::border::arrays::{to_matrix, to_vector};
+use crate::python::border::arrays::{joined, to_matrix, to_vector};
 use crate::python::settings::Linear;
+use crate::rows::Layout;
+
+/// Labels that are looked up between two looks at signals.
+const OFTEN: usize = 1 << 16;
 
 /// What parameters say of a pass, read once for many passes.
 #[pyclass(name = "Rule", frozen, module = "perceptron_rs._core")]
 pub struct PyRule {
     pub settings: Settings,
-    classes: Py<PyAny>,
-    /// The same, if they are integers.
-    whole: Option<Vec<i64>>,
+    /// The kind of type of the classes.
+    kind: u8,
+    /// The index of each class by its label: `None` if Python cannot look them up.
+    numbers: Option<Py<PyDict>>,
+    /// The same of integers, which rise.
+    whole: Option<Vec<(i64, u32)>>,
 }
 
 #[pymethods]
 impl PyRule {
     #[new]
     fn new(settings: Linear<'_>, classes: Bound<'_, PyAny>) -> PyResult<Self> {
-        let whole = vector_of::<i64>(&classes).ok();
-        Ok(Self { settings: settings.settings()?, classes: classes.unbind(), whole })
+        let array = classes.cast::<PyUntypedArray>()?;
+        let mut whole = match vector_of::<i64>(&classes) {
+            Ok(labels) => {
+                Some(collected(labels.into_iter().enumerate().map(|(number, label)| (label, number as u32)))?)
+            }
+            Err(_) => None,
+        };
+        if let Some(whole) = &mut whole {
+            whole.sort_unstable();
+        }
+        let labels = array.call_method0("tolist")?.cast_into::<PyList>()?;
+        let numbers = PyDict::new(array.py());
+        let filled =
+            labels.iter().enumerate().try_for_each(|(number, label)| numbers.set_item(label, number));
+        let numbers = filled.is_ok().then(|| numbers.unbind());
+        Ok(Self { settings: settings.settings()?, kind: array.dtype().kind(), numbers, whole })
     }
 }
 
@@ -40,19 +62,22 @@ impl PyRule {
             let y = vector_of::<i64>(y)?;
             let mut labels = filled(0, y.len())?;
             for (place, label) in labels.iter_mut().zip(y) {
-                *place = classes.iter().position(|class| *class == label).ok_or_else(unknown)? as u32;
+                let found = classes.binary_search_by_key(&label, |(class, _)| *class);
+                *place = classes[found.map_err(|_| unknown())?].1;
             }
             return Ok(labels);
         }
-        let (classes, y) = (self.classes.bind(y.py()).cast::<PyUntypedArray>()?, y.cast::<PyUntypedArray>()?);
-        if y.ndim() != 1 || classes.dtype().kind() != y.dtype().kind() {
+        let (py, y) = (y.py(), y.cast::<PyUntypedArray>()?);
+        let (1, Some(numbers), true) = (y.ndim(), &self.numbers, self.kind == y.dtype().kind()) else {
             return Err(PyTypeError::new_err("y must be a vector of the kind of labels that classes_ has"));
-        }
-        let classes = classes.call_method0("tolist")?.cast_into::<PyList>()?;
-        let y = y.call_method0("tolist")?.cast_into::<PyList>()?;
+        };
+        let (numbers, y) = (numbers.bind(py), y.call_method0("tolist")?.cast_into::<PyList>()?);
         let mut labels = filled(0, y.len())?;
-        for (place, label) in labels.iter_mut().zip(&y) {
-            *place = classes.index(label).map_err(|_| unknown())? as u32;
+        for (i, (place, label)) in labels.iter_mut().zip(&y).enumerate() {
+            if i % OFTEN == OFTEN - 1 {
+                py.check_signals()?;
+            }
+            *place = numbers.get_item(label)?.ok_or_else(unknown)?.extract()?;
         }
         Ok(labels)
     }
@@ -63,26 +88,42 @@ impl PyRule {
         if !track_activations && given.threads == 1 {
             return Cow::Borrowed(given);
         }
-        let threads = online::worthwhile(given.threads, products);
-        let threads = if sparse { online::sharing(threads, given.planes()) } else { threads };
+        let layout = if sparse { Layout::ByColumn } else { Layout::ByPlane };
+        let threads = online::of_planes(given.threads, products, given.planes(), layout);
         Cow::Owned(Settings { track_activations, threads, ..given.clone() })
+    }
+}
+
+/// What the caller keeps of a pass: copies of it are made where no code of Python may run.
+#[derive(Clone)]
+pub struct Note(Option<Arc<Py<PyAny>>>);
+
+impl Note {
+    pub fn of(note: Option<Py<PyAny>>) -> Self {
+        Self(note.map(Arc::new))
     }
 }
 
 /// What a pass did, as an estimator tells it.
 #[pyclass(name = "Pass", frozen, module = "perceptron_rs._core")]
+#[derive(Clone)]
 pub struct PyPass {
-    pub passed: Passed,
-    pub planes: usize,
-    /// What the caller keeps of the pass.
-    pub note: Option<Py<PyAny>>,
+    passed: Arc<Passed>,
+    planes: usize,
+    note: Note,
+}
+
+impl PyPass {
+    pub fn of(passed: Passed, planes: usize, note: &Note) -> Self {
+        Self { passed: Arc::new(passed), planes, note: note.clone() }
+    }
 }
 
 #[pymethods]
 impl PyPass {
     #[getter]
     fn note(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.note.as_ref().map(|note| note.clone_ref(py))
+        self.note.0.as_ref().map(|note| note.clone_ref(py))
     }
 
     #[getter]
@@ -104,13 +145,13 @@ impl PyPass {
     fn mistakes_per_example<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<i64>>>> {
         let width = self.passed.mistakes.len();
         let counts = self.passed.mistakes_per_example.as_ref();
-        counts.map(|counts| to_matrix(py, counts, [counts.len() / width, width])).transpose()
+        counts.map(|counts| joined(py, &[counts], [counts.len() / width, width])).transpose()
     }
 
     #[getter]
     fn activations<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let (values, width) = (&self.passed.activations, self.planes);
-        (!values.is_empty()).then(|| to_matrix(py, values, [values.len() / width, width])).transpose()
+        (!values.is_empty()).then(|| joined(py, &[values], [values.len() / width, width])).transpose()
     }
 }
 

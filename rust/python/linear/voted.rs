@@ -7,8 +7,9 @@ use pyo3::types::PyDict;
 use crate::online::voted::{Log, Sums, replay as replayed};
 use crate::online::{self, VoteVectors};
 use crate::python::border::arrays::{get, new_array, numbers, set_array, standing};
-use crate::python::border::rows::{shape, with_rows};
-use crate::python::border::signals::Signals;
+use crate::python::border::call::{call_on, call_on_both};
+use crate::python::border::choices::parse_tie;
+use crate::python::border::rows::shape;
 
 fn array<'py, T: numpy::Element>(
     name: &str,
@@ -19,14 +20,15 @@ fn array<'py, T: numpy::Element>(
 
 /// The votes (n, K) of all weight vectors for every row.
 #[pyfunction]
-#[pyo3(signature = (rows, stored_rows, state, *, threads))]
+#[pyo3(signature = (rows, stored_rows, state, *, tie, threads))]
 fn votes<'py>(
     rows: &Bound<'py, PyAny>,
     stored_rows: &Bound<'py, PyAny>,
     state: &Bound<'py, PyDict>,
+    tie: &str,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let py = rows.py();
+    let (py, tie) = (rows.py(), parse_tie(tie)?);
     let ((n, _), (stored, columns)) = (shape(rows)?, shape(stored_rows)?);
     let (start, row) = (array::<i64>("log_start", state)?, array::<i64>("log_row", state)?);
     let (step, bias) = (array::<f64>("log_step", state)?, array::<f64>("log_bias", state)?);
@@ -37,21 +39,14 @@ fn votes<'py>(
     let intercept = numbers("intercept", state, log.planes(), None)?;
     let counts = counts.as_slice()?;
     let out = new_array::<i64, 2>(py, [n, log.planes()])?;
-    let signals = Signals::new();
-    let done = {
+    {
         let mut out = out.readwrite();
         let out = out.as_slice_mut()?;
-        let stored_rows = stored_rows.clone().unbind();
-        with_rows(rows, |rows| {
-            Python::attach(|py| {
-                with_rows(stored_rows.bind(py), |stored| {
-                    let vectors = VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts };
-                    online::votes(rows, &vectors, threads, &signals, out)
-                })
-            })
-        })??
-    };
-    signals.settle(done, py, false)?;
+        call_on_both(rows, stored_rows, |rows, stored, signals| {
+            let vectors = VoteVectors { stored, log, coef: &coef, intercept: &intercept, counts, tie };
+            online::votes(rows, &vectors, threads, signals, out)
+        })?;
+    }
     Ok(out)
 }
 
@@ -76,9 +71,7 @@ fn replay<'py>(
         coef_u: numbers("coef_u", state, planes, Some(columns))?,
         intercept_u: numbers("intercept_u", state, planes, None)?,
     };
-    let signals = Signals::new();
-    let done = with_rows(stored_rows, |stored| replayed(stored, &log, (t, upto), sums, &signals))?;
-    let sums = signals.settle(done, py, false)?;
+    let sums = call_on(stored_rows, |stored, signals| replayed(stored, &log, (t, upto), sums, signals))?;
     let out = PyDict::new(py);
     let shape = Some([planes, columns]);
     set_array(&out, "coef", &sums.coef, shape)?;

@@ -1,13 +1,19 @@
 //! Some of many columns, and their places.
 
+use std::any::Any;
+
 use crate::arith::dot::LANES;
 use crate::arith::value::Index;
 use crate::error::{Error, Result};
-use crate::memory::{filled, matrix};
+use crate::memory::{boxed, filled, matrix};
 use crate::monitor::{Monitor, mapped, pieces};
+use crate::rows::{Matrix, arranged_otherwise};
 
 /// To reach a number that stands apart takes as long as to copy so many.
 const APART: usize = 8;
+
+/// To find the place of an entry takes as long as to copy so many.
+const FOUND: usize = 12;
 
 /// Some of many columns, each with a new number, its place. A column keeps its lane (rule 3), so rows whose
 /// columns are renamed have the dot products of the rows that they were made of.
@@ -20,6 +26,46 @@ pub struct Chosen {
     used: [u32; LANES],
     /// All columns with their places, in the order of the columns once they are [`sorted`](Self::sort).
     pub columns: Vec<(usize, u32)>,
+}
+
+/// The columns in which sparse rows have entries, and some more.
+pub struct OwnColumns {
+    pub chosen: Chosen,
+    /// The place of each entry's column, in the type of the indices of the rows.
+    places: Box<dyn Any + Send + Sync>,
+}
+
+impl OwnColumns {
+    pub(in crate::rows) fn new<I: Index>(chosen: Chosen, places: Vec<I>) -> Result<Self> {
+        Ok(Self { chosen, places: boxed(places)? })
+    }
+
+    /// The same, in the order of the columns.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        self.chosen.sort();
+        self
+    }
+
+    /// In the place of the indices of the rows; `None` if those have another type.
+    pub(in crate::rows) fn places<I: Index>(&self) -> Option<&[I]> {
+        self.places.downcast_ref::<Vec<I>>().map(Vec::as_slice)
+    }
+}
+
+/// Calls `f` on rows over some columns alone, which are those of [`Matrix::own_columns`], or on all of them.
+pub fn over<R>(
+    rows: &dyn Matrix,
+    own: Option<&OwnColumns>,
+    f: impl FnOnce(&dyn Matrix) -> Result<R>,
+) -> Result<R> {
+    let Some(own) = own else { return f(rows) };
+    let (mut f, mut made) = (Some(f), None);
+    rows.over(own, &mut |rows| {
+        made = f.take().map(|f| f(rows)).transpose()?;
+        Ok(())
+    })?;
+    made.ok_or_else(arranged_otherwise)
 }
 
 /// The key of no column.
@@ -40,21 +86,35 @@ impl Chosen {
         })
     }
 
-    /// The columns of all entries of a matrix and some `more`, and the place of each entry's column; `None`
-    /// if there are not `many` columns for each of these.
+    /// The columns of all entries of a matrix and some `more`, and the place of each entry's column; `None` if
+    /// it takes no longer to copy the numbers of all columns, of so many planes, than to copy theirs and back.
     pub fn of<I: Index>(
         indices: &[I],
         more: &[usize],
-        (columns, many): (usize, usize),
+        [planes, columns]: [usize; 2],
         monitor: &dyn Monitor,
     ) -> Result<Option<(Self, Vec<I>)>> {
-        let most = indices.len() + more.len();
+        let entries = indices.len() + more.len();
+        let left = planes.saturating_mul(columns).saturating_sub(entries.saturating_mul(FOUND));
         // Places are below eight times their number.
-        if most > columns / many || most > i32::MAX as usize / LANES {
+        let room = (left / (2 * planes.max(1))).min(entries).min(i32::MAX as usize / LANES);
+        if room == 0 && entries > 0 {
             return Ok(None);
         }
-        let mut chosen = Self::new(most)?;
-        let places = mapped(indices, |j| I::of(chosen.choose(j.at())), monitor)?;
+        let mut chosen = Self::new(room)?;
+        let mut places = Vec::new();
+        places.try_reserve_exact(indices.len()).map_err(|_| Error::Memory)?;
+        for piece in pieces(indices.len(), 1, monitor) {
+            for j in &indices[piece?] {
+                if chosen.columns.len() == room && chosen.place(j.at()).is_none() {
+                    return Ok(None);
+                }
+                places.push(I::of(chosen.choose(j.at())));
+            }
+        }
+        if chosen.columns.len() + more.len() > room {
+            return Ok(None);
+        }
         mapped(more, |j| _ = chosen.choose(*j), monitor)?;
         if let Some((j, _)) = chosen.columns.iter().find(|(j, _)| *j >= columns) {
             let j = *j as isize;
@@ -63,6 +123,21 @@ impl Chosen {
             )));
         }
         Ok(Some((chosen, places)))
+    }
+
+    /// Calls `visit` with each column and its place, of which so many planes have a number.
+    pub fn each(
+        &self,
+        planes: usize,
+        monitor: &dyn Monitor,
+        mut visit: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        for piece in pieces(self.columns.len(), APART * (planes + 1), monitor) {
+            for &(column, place) in &self.columns[piece?] {
+                visit(column, place as usize);
+            }
+        }
+        Ok(())
     }
 
     /// Of numbers of all columns, for each of some planes, those of the chosen columns, each at its place:
@@ -75,32 +150,10 @@ impl Chosen {
     ) -> Result<Vec<T>> {
         let width = self.places();
         let mut taken = matrix(T::default(), planes, width)?;
-        for piece in pieces(self.columns.len(), APART * (planes + 1), monitor) {
-            for &(column, place) in &self.columns[piece?] {
-                for (k, taken) in taken.chunks_exact_mut(width).enumerate() {
-                    taken[place as usize] = number(k, column);
-                }
-            }
-        }
+        self.each(planes, monitor, |column, place| {
+            (0..planes).for_each(|k| taken[k * width + place] = number(k, column));
+        })?;
         Ok(taken)
-    }
-
-    /// Calls `put` with the plane, the column and the number of all that [`take`](Self::take) has taken,
-    /// plane by plane.
-    pub fn put<T: Copy>(
-        &self,
-        planes: &[&[T]],
-        mut put: impl FnMut(usize, usize, T),
-        monitor: &dyn Monitor,
-    ) -> Result<()> {
-        for piece in pieces(self.columns.len(), APART * (planes.len() + 1), monitor) {
-            for &(column, place) in &self.columns[piece?] {
-                for (k, plane) in planes.iter().enumerate() {
-                    put(k, column, plane[place as usize]);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Where the column stands in the table, or would stand.
@@ -169,30 +222,35 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back_to_their_columns() {
+    fn numbers_are_taken_to_the_places_of_their_columns() {
         let (indices, more) = ([90_i32, 2, 98, 2, 10], [50, 90]);
-        let found = Chosen::of(&indices, &more, (100, 10), &()).expect("little");
+        let found = Chosen::of(&indices, &more, [1, 100], &()).expect("little");
         let (chosen, places) = found.expect("as many columns as there must be");
         for (place, column) in places.iter().zip(indices) {
             assert_eq!(chosen.place(column as usize), Some(*place as u32));
         }
         let number = |k: usize, j: usize| (1000 * k + j) as i64;
         let taken = chosen.take(3, number, &()).expect("little");
-        let planes: Vec<&[i64]> = taken.chunks(chosen.places()).collect();
-        assert_eq!(planes[2][chosen.place(50).expect("one of more") as usize], 2050);
-        let mut back = vec![];
-        chosen.put(&planes, |k, j, number| back.push((k, j, number)), &()).expect("little");
-        back.sort_unstable();
-        let columns = [2, 10, 50, 90, 98];
-        let all = (0..3).flat_map(|k| columns.map(|j| (k, j, number(k, j))));
-        assert_eq!(back, all.collect::<Vec<_>>());
+        for column in [2, 10, 50, 90, 98] {
+            let place = chosen.place(column).expect("chosen") as usize;
+            let found: Vec<i64> = taken.chunks(chosen.places()).map(|plane| plane[place]).collect();
+            assert_eq!(found, [0, 1, 2].map(|k| number(k, column)));
+        }
     }
 
     #[test]
     fn few_columns_are_not_chosen_from_and_none_is_out_of_range() {
-        assert!(Chosen::of(&[1_i64, 5, 7], &[8], (39, 10), &()).expect("little").is_none());
+        // Of four planes and 42 columns: twelve entries of three columns; then one entry more, a fourth column, one
+        // of `more`.
+        let entries = [1_i64, 5, 7].repeat(4);
+        let is_found = |entries: &[i64], more: &[usize]| {
+            Chosen::of(entries, more, [4, 42], &()).expect("little").is_some()
+        };
+        assert!(is_found(&entries, &[]) && is_found(&entries[..11], &[]));
+        assert!(!is_found(&[5; 14], &[]) && !is_found(&[&entries[1..], &[8]].concat(), &[]));
+        assert!(is_found(&entries[..3], &[9]) && !is_found(&entries, &[9]));
         for outside in [-1, 40] {
-            let refused = Chosen::of(&[1_i64, outside], &[], (40, 10), &()).err();
+            let refused = Chosen::of(&[1_i64, outside], &[], [4, 40], &()).err();
             assert!(
                 matches!(refused, Some(Error::Invalid(text)) if text.ends_with(&format!("got {outside}")))
             );

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::memory::{Grow, collected, filled, matrix};
 use crate::rows::Matrix;
 use crate::rows::csr::loops::products;
-use crate::rows::weights::planes::column_stride;
 
 /// The entries of some rows, their columns, and the place of each entry's column.
 fn placed(rows: &dyn Matrix, numbers: &[u32]) -> Result<(Entries, Chosen, Vec<u32>)> {
@@ -37,7 +36,7 @@ impl Listed {
     pub fn new(rows: &dyn Matrix, numbers: &[u32]) -> Result<Self> {
         let (entries, mut chosen, places) = placed(rows, numbers)?;
         chosen.sort();
-        let (len, stride) = (numbers.len(), column_stride(numbers.len()));
+        let (len, stride) = (numbers.len(), numbers.len());
         let mut weights = matrix(0.0, chosen.places(), stride)?;
         let mut start = 0;
         for (i, &end) in entries.ends.iter().enumerate() {

@@ -5,7 +5,7 @@ mod entries;
 mod lists;
 mod renamed;
 
-pub use chosen::Chosen;
+pub use chosen::{Chosen, OwnColumns, over};
 pub use entries::Entries;
 pub use lists::{Listed, Postings};
 pub use renamed::{Renamed, RenamedRows};

@@ -75,7 +75,7 @@ impl RenamedRows {
 
     #[must_use]
     pub fn view(&self) -> Csr<'_, f64, i64> {
-        let facts = Facts { canonical: true, ones: false, magnitude: None };
+        let facts = Facts { canonical: true, ones: false, magnitude: None, largest: f64::INFINITY };
         Csr::again(&self.indptr, &self.places, &self.values, self.columns, facts)
     }
 }

@@ -19,6 +19,8 @@ pub struct Facts {
     pub ones: bool,
     /// Bounds, if every value is an integer (rule 10).
     pub magnitude: Option<Magnitude>,
+    /// No finite |value| is larger.
+    pub largest: f64,
 }
 
 impl Facts {
@@ -33,7 +35,9 @@ impl Facts {
         check_shape(indptr, indices, values, monitor)?;
         let rows = indptr.len() - 1;
         check_len(rows)?;
-        let mut found = Self { canonical: true, ones: true, magnitude: Some(Magnitude::default()) };
+        let bound = if T::LARGEST.is_finite() { T::LARGEST } else { 0.0 };
+        let mut found =
+            Self { canonical: true, ones: true, magnitude: Some(Magnitude::default()), largest: bound };
         for range in pieces(rows, values.len() / rows.max(1) + 1, monitor) {
             dispatch(Look { indptr, indices, values, columns, range: range?, found: &mut found })?;
         }
@@ -63,6 +67,9 @@ impl<T: Value, I: Index> Leaf for Look<'_, T, I> {
         found.canonical &= check_columns(indptr, indices, columns, first)?;
         let ones = all_ones(&values[indptr[0].at()..indptr[range.len()].at()]);
         found.ones &= ones;
+        if T::LARGEST.is_infinite() {
+            found.largest = largest(&values[indptr[0].at()..indptr[range.len()].at()], found.largest);
+        }
         if let Some(before) = found.magnitude {
             found.magnitude = magnitude(indptr, values, ones, before);
         }
@@ -173,6 +180,21 @@ fn are_sorted<I: Index>(indptr: &[I], indices: &[I]) -> bool {
 #[inline(always)]
 fn all_ones<T: Value>(values: &[T]) -> bool {
     values.chunks(4096).all(|chunk| chunk.iter().fold(true, |ones, v| ones & (v.widen() == 1.0)))
+}
+
+/// The largest |value|, in chunks that vectorise; NaN counts for nothing.
+#[inline(always)]
+fn largest<T: Value>(values: &[T], least: f64) -> f64 {
+    let mut lanes = [least; 8];
+    let (chunks, rest) = values.as_chunks::<8>();
+    for chunk in chunks {
+        for (lane, v) in lanes.iter_mut().zip(chunk) {
+            let size = v.widen().abs();
+            *lane = if size > *lane { size } else { *lane };
+        }
+    }
+    let rest = rest.iter().fold(least, |most, v| most.max(v.widen().abs()));
+    lanes.iter().fold(rest, |most, lane| most.max(*lane))
 }
 
 /// Bounds of the values and of those before, if all are integers.

@@ -1,20 +1,22 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
-use crate::arith::axpy::axpy_entries;
 use crate::arith::decay::scale;
 use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
+use crate::rows::Rows;
 use crate::rows::csr::Csr;
 use crate::rows::pass::learn::LoopBody;
 use crate::rows::pass::prefetch::{Hint, prefetch, prefetch_into};
 use crate::rows::weights::pending::{Ages, Settle};
+use crate::rows::weights::undo::Undo;
 
 pub(in crate::rows) struct FloatColumns<'a, T, I> {
     pub rows: &'a Csr<'a, T, I>,
     pub weights: &'a mut [f64],
     pub stride: usize,
+    pub undo: Option<&'a mut Undo>,
 }
 
 /// `w·x` of a row for planes that stand by column, up to 20 of them at a time.
@@ -69,9 +71,12 @@ impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(mut self, _simd: S) {
         let mut offset = 0;
-        // Behind the last weight of the last column nothing need be stored.
+        // Behind the last weight of the last column nothing need be stored. Columns that are renamed do not rise.
         let (columns, _) = self.row;
-        let stored = columns.last().map_or(self.stride, |j| self.w.len() - j.at() * self.stride);
+        let last = || columns.iter().map(|j| j.at()).max();
+        let whole = self.sums.len().is_multiple_of(4);
+        let stored =
+            if whole { None } else { last() }.map_or(self.stride, |j| self.w.len() - j * self.stride);
         while offset < self.sums.len() {
             let fours = (self.sums.len() - offset).div_ceil(4);
             offset += match fours.min((stored - offset) / 4) {
@@ -87,7 +92,6 @@ impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
 }
 
 impl<T: Value, I: Index> LoopBody for FloatColumns<'_, T, I> {
-    const EXACT: bool = false;
     const WIDE: bool = false;
 
     #[inline(always)]
@@ -97,8 +101,13 @@ impl<T: Value, I: Index> LoopBody for FloatColumns<'_, T, I> {
 
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
-        let (columns, values) = self.rows.row(row);
-        axpy_entries(c, columns, values, self.weights, (self.stride, plane));
+        let place = (self.stride, plane);
+        if let Some(undo) = &mut self.undo
+            && !self.rows.keep(row, self.weights, place, undo)
+        {
+            return false;
+        }
+        self.rows.axpy_at(row, c, self.weights, place);
         true
     }
 
@@ -209,7 +218,6 @@ impl<T: Value, I: Index> Leaf for ExactProducts<'_, T, I> {
 }
 
 impl<T: Value, I: Index> LoopBody for Counts<'_, T, I> {
-    const EXACT: bool = true;
     const WIDE: bool = false;
 
     #[inline(always)]

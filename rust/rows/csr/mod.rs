@@ -22,12 +22,11 @@ use crate::rows::pass::learn::Learn;
 use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
 use crate::rows::weights::arranged::Arranged;
-use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights, by_column, column_stride};
+use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights};
+use crate::rows::weights::table::Layout;
+use crate::rows::weights::undo::Undo;
 use crate::rows::{BLOCK, Examples, LARGE_BLOCK, Matrix, Rows, arranged_otherwise, make_room, rows_in_block};
-use crate::rows::{Chosen, Entries, Renamed};
-
-/// So many columns for each entry are many: to go over all weights takes longer than to look for some.
-const MANY_COLUMNS: usize = 16;
+use crate::rows::{Chosen, Entries, OwnColumns, Renamed};
 
 #[derive(Clone, Copy)]
 pub struct Csr<'a, T, I> {
@@ -120,6 +119,14 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
         rows_in_block(entries * (size_of::<T>() + size_of::<I>()), entries * planes, block)
     }
 
+    fn layout(&self) -> Layout {
+        Layout::ByColumn
+    }
+
+    fn largest(&self) -> f64 {
+        self.facts.largest
+    }
+
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
         if planes.pending.is_none() {
             planes.make_counts(visit.integer_step, self.facts.magnitude, monitor)
@@ -149,15 +156,16 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
                 let body = Counts { rows: self, weights: w, stride: *stride, limit };
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
-            Weights::ByColumn { w, stride } => {
-                let body = FloatColumns { rows: self, weights: w, stride: *stride };
+            Weights::Float(table) if table.layout() == Layout::ByColumn => {
+                let (stride, weights) = (heads.len(), table.own(&())?);
+                let body = FloatColumns { rows: self, stride, weights, undo: planes.undo.as_mut() };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
-            Weights::ByPlane(_) | Weights::Halves(_) => Err(arranged_otherwise()),
+            Weights::Float(_) | Weights::Halves(_) => Err(arranged_otherwise()),
         }?;
         if stop == Stop::Limit {
-            planes.leave_exact();
+            planes.stop_at_limit()?;
         }
         Ok(stop)
     }
@@ -168,9 +176,14 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
 }
 
 impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
-    fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
+    fn axpy_at(&self, row: usize, c: f64, out: &mut [f64], (step, first): (usize, usize)) {
         let (columns, values) = self.row(row);
-        axpy_entries(c, columns, values, out, (1, 0));
+        // Without columns there are no numbers, whatever the plane.
+        axpy_entries(c, columns, values, out.get_mut(first..).unwrap_or_default(), (step, 0));
+    }
+
+    fn keep(&self, row: usize, numbers: &[f64], (step, first): (usize, usize), undo: &mut Undo) -> bool {
+        undo.keep(self.row(row).0.iter().map(|j| j.at() * step + first), numbers)
     }
 
     fn arrange<'a>(
@@ -186,9 +199,7 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
             return Ok(Arranged::ByPlane(coef));
         }
         if planes > 1 {
-            let stride = column_stride(planes);
-            let w = by_column(&coef, self.columns, stride, |w| w, monitor)?;
-            return Ok(Arranged::ByColumn { w: w.into(), stride });
+            return Arranged::ByPlane(coef).standing(Layout::ByColumn, [planes, self.columns], monitor);
         }
         let limit = self.facts.magnitude.map(|size| f64::from(exact::weight_limit(size.row, exact::LARGEST)));
         if let Some(limit) = limit
@@ -270,11 +281,19 @@ impl<T: Value, I: Index> Matrix for Csr<'_, T, I> {
         Ok(())
     }
 
-    fn over_own_columns(&self, work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
-        let found = Chosen::of(self.indices, &[], (self.columns, MANY_COLUMNS), &())?;
-        let Some((chosen, indices)) = found else { return Ok(false) };
-        work(&Csr { indices: &indices, columns: chosen.places(), ..*self }, chosen)?;
-        Ok(true)
+    fn own_columns(
+        &self,
+        planes: usize,
+        more: &[usize],
+        monitor: &dyn Monitor,
+    ) -> Result<Option<OwnColumns>> {
+        let found = Chosen::of(self.indices, more, [planes, self.columns], monitor)?;
+        found.map(|(chosen, places)| OwnColumns::new(chosen, places)).transpose()
+    }
+
+    fn over(&self, own: &OwnColumns, work: &mut dyn FnMut(&dyn Matrix) -> Result<()>) -> Result<()> {
+        let indices = own.places().filter(|places: &&[I]| places.len() == self.indices.len());
+        work(&Csr { indices: indices.ok_or_else(arranged_otherwise)?, columns: own.chosen.places(), ..*self })
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {

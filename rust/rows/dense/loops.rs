@@ -6,10 +6,11 @@ use crate::arith::dot::dots;
 use crate::arith::exact::{self, Halves};
 use crate::arith::simd::Simd;
 use crate::arith::value::Value;
-use crate::rows::Dense;
 use crate::rows::pass::learn::LoopBody;
 use crate::rows::pass::prefetch::{Hint, prefetch_into};
 use crate::rows::weights::pending::{Ages, Settle};
+use crate::rows::weights::undo::Undo;
+use crate::rows::{Dense, Rows};
 
 /// Planes that share one load (and widening) of a row: eight accumulators of four lanes each.
 pub(super) const GROUP: usize = 4;
@@ -72,11 +73,10 @@ pub(super) struct FloatPlanes<'a, T> {
     pub rows: Dense<'a, T>,
     pub weights: &'a mut [f64],
     pub wide: Vec<f64>,
+    pub undo: Option<&'a mut Undo>,
 }
 
 impl<T: Value> LoopBody for FloatPlanes<'_, T> {
-    const EXACT: bool = false;
-
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
         activations(simd, self.rows.row(row), &mut self.wide, self.weights, sums);
@@ -85,6 +85,11 @@ impl<T: Value> LoopBody for FloatPlanes<'_, T> {
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool {
         let d = self.rows.columns;
+        if let Some(undo) = &mut self.undo
+            && !self.rows.keep(row, self.weights, (1, plane * d), undo)
+        {
+            return false;
+        }
         axpy(c, self.rows.row(row), &mut self.weights[plane * d..][..d]);
         true
     }
@@ -121,8 +126,6 @@ pub(super) struct Exact<'a, T> {
 }
 
 impl<T: Value> LoopBody for Exact<'_, T> {
-    const EXACT: bool = true;
-
     #[inline(always)]
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]) {
         exact_activations(simd, self.rows.row_and_more(row, &mut self.spare), self.weights, sums);

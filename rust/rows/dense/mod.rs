@@ -4,7 +4,7 @@ mod loops;
 mod scores;
 
 use loops::{Exact, FloatPlanes, GROUP};
-use scores::{DenseWeights, RowScores, SHORT};
+use scores::{DenseWeights, RowScores, SHORT, in_tiles, suits_tiles};
 
 use std::ops::Range;
 
@@ -25,6 +25,8 @@ use crate::rows::pass::visit::{Cursor, Mistake, Stop, Visit};
 use crate::rows::survey::{Survey, survey};
 use crate::rows::weights::arranged::Arranged;
 use crate::rows::weights::planes::{MANY, Magnitude, Planes, Weights, halves};
+use crate::rows::weights::table::Layout;
+use crate::rows::weights::undo::Undo;
 use crate::rows::{BLOCK, Examples, Matrix, Rows, arranged_otherwise, check_len, make_room, rows_in_block};
 use crate::rows::{Chosen, Entries, Renamed};
 
@@ -174,6 +176,10 @@ impl<T: Value> Examples for Dense<'_, T> {
         rows_in_block(self.columns * size_of::<T>(), self.columns * planes, BLOCK)
     }
 
+    fn largest(&self) -> f64 {
+        T::LARGEST
+    }
+
     fn prepare(&self, visit: &Visit, planes: &mut Planes, monitor: &dyn Monitor) -> Result<()> {
         if self.learns_exactly() && planes.pending.is_none() {
             planes.make_halves(visit.integer_step, self.byte_magnitude(), monitor)
@@ -199,17 +205,18 @@ impl<T: Value> Examples for Dense<'_, T> {
                 let body = Exact { rows: *self, weights, limit, spare };
                 Learn { body, visit: *visit, at, end, heads, noise, activations, log }.go()
             }
-            Weights::ByPlane(weights) => {
+            Weights::Float(table) if table.layout() == Layout::ByPlane => {
+                let weights = table.own(&())?;
                 // One plane reads each row as it is stored.
                 let wide = filled(0.0, if heads.len() > 1 { self.columns } else { 0 })?;
-                let body = FloatPlanes { rows: *self, weights, wide };
+                let body = FloatPlanes { rows: *self, weights, wide, undo: planes.undo.as_mut() };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
             _ => Err(arranged_otherwise()),
         }?;
         if stop == Stop::Limit {
-            planes.leave_exact();
+            planes.stop_at_limit()?;
         }
         Ok(stop)
     }
@@ -220,8 +227,17 @@ impl<T: Value> Examples for Dense<'_, T> {
 }
 
 impl<T: Value> Rows for Dense<'_, T> {
-    fn axpy(&self, row: usize, c: f64, out: &mut [f64]) {
-        dispatch(Axpy(c, self.row(row), out));
+    fn axpy_at(&self, row: usize, c: f64, out: &mut [f64], (step, first): (usize, usize)) {
+        if step == 1 {
+            return dispatch(Axpy(c, self.row(row), &mut out[first..][..self.columns]));
+        }
+        for (out, x) in out.iter_mut().skip(first).step_by(step).zip(self.row(row)) {
+            *out += c * x.widen();
+        }
+    }
+
+    fn keep(&self, _row: usize, numbers: &[f64], (step, first): (usize, usize), undo: &mut Undo) -> bool {
+        undo.keep((0..self.columns).map(|j| j * step + first), numbers)
     }
 
     fn write(&self, row: usize, out: &mut [f64]) {
@@ -241,7 +257,7 @@ impl<T: Value> Rows for Dense<'_, T> {
             return Ok(weights);
         }
         // By column, a row of several planes takes twice as long.
-        let weights = weights.by_plane(planes, self.columns, monitor)?;
+        let weights = weights.standing(Layout::ByPlane, [planes, self.columns], monitor)?;
         let Arranged::ByPlane(coef) = &weights else { return Ok(weights) };
         let limit = f64::from(weight_limit(self.byte_magnitude().row, LARGEST_SUM));
         let exact = |w: &[f64]| integers_within(w, limit);
@@ -267,6 +283,9 @@ impl<T: Value> Rows for Dense<'_, T> {
         out: &mut [f64],
     ) -> Result<()> {
         let weights = match weights {
+            Arranged::ByPlane(w) if suits_tiles(rows.len(), intercept.len(), self.columns) => {
+                return in_tiles(self, rows, w, intercept, out);
+            }
             Arranged::ByPlane(w) => DenseWeights::ByPlane(w),
             Arranged::ByColumn { w, stride } => DenseWeights::ByColumn(w, *stride),
             Arranged::Halves(w) => DenseWeights::Halves(w),
@@ -326,10 +345,6 @@ impl<T: Value> Matrix for Dense<'_, T> {
         }
         x[before..].iter().for_each(|value| out.put_other(value.widen()));
         Ok(())
-    }
-
-    fn over_own_columns(&self, _work: &mut dyn FnMut(&dyn Matrix, Chosen) -> Result<()>) -> Result<bool> {
-        Ok(false)
     }
 
     fn value(&self, row: usize, column: usize) -> f64 {

@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::loops::{GROUP, activations, exact_activations};
 use crate::arith::dot::{FourSums, LANES, add_columns, dots, fold_four};
 use crate::arith::exact::{self, Halves};
-use crate::arith::simd::{Leaf, Simd};
+use crate::arith::simd::{Leaf, Simd, dispatch};
+use crate::arith::tile::Products;
 use crate::arith::value::Value;
 use crate::error::Result;
 use crate::memory::filled;
@@ -38,6 +39,52 @@ fn activations_by_column<S: Simd, T: Value>(
     }
     for (sums, lanes) in sums.chunks_mut(4).zip(room) {
         sums.copy_from_slice(&fold_four(lanes)[..sums.len()]);
+    }
+}
+
+/// Rows, planes, columns and weights from which on tiles pay: fewer weights stay in the first cache anyway.
+const ROWS: usize = 16;
+const PLANES: usize = 8;
+const COLUMNS: usize = 32;
+const WEIGHTS: usize = 4096;
+
+/// Numbers of rows, and of their scores, that are worked on at a time: they stay in the second cache.
+const CACHED: usize = 1 << 16;
+
+pub(super) fn suits_tiles(rows: usize, planes: usize, columns: usize) -> bool {
+    rows >= ROWS && planes >= PLANES && columns >= COLUMNS && planes * columns >= WEIGHTS
+}
+
+/// Scores by tiles of rows and planes, which stand by plane.
+pub(super) fn in_tiles<T: Value>(
+    rows: &Dense<T>,
+    range: Range<usize>,
+    vectors: &[f64],
+    intercept: &[f64],
+    out: &mut [f64],
+) -> Result<()> {
+    let (columns, planes) = (rows.columns, intercept.len());
+    let block = (CACHED / columns.max(planes)).max(ROWS).min(range.len());
+    let mut wide = filled(0.0, if size_of::<T>() < size_of::<f64>() { block * columns } else { 0 })?;
+    for (start, out) in range.step_by(block).zip(out.chunks_mut(block * planes)) {
+        let x = &rows.values[start * columns..][..out.len() / planes * columns];
+        let x = dispatch(Widened(x, &mut wide));
+        dispatch(Products { rows: x, vectors, columns, out })?;
+        for sums in out.chunks_mut(planes) {
+            sums.iter_mut().zip(intercept).for_each(|(sum, b)| *sum += b);
+        }
+    }
+    Ok(())
+}
+
+struct Widened<'a, T>(&'a [T], &'a mut [f64]);
+
+impl<'a, T: Value> Leaf for Widened<'a, T> {
+    type Output = &'a [f64];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _simd: S) -> &'a [f64] {
+        T::widened(self.0, self.1)
     }
 }
 

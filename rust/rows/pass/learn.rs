@@ -1,6 +1,5 @@
 //! The loop of every leaf: predict, judge, update, log.
 
-use crate::arith::exact::LARGEST_SUM;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::step::signed;
 use crate::error::{Error, Result};
@@ -16,16 +15,13 @@ use crate::rows::weights::scaled::Scaled;
 
 /// What a storage type and a form of the weights bring to the loop.
 pub trait LoopBody {
-    /// Whether the weights are in an exact form (rule 10).
-    const EXACT: bool;
-
     /// See [`Leaf::WIDE`].
     const WIDE: bool = true;
 
     /// `w·x` of a row for every plane.
     fn activate<S: Simd>(&mut self, simd: S, row: usize, sums: &mut [f64]);
 
-    /// `w += c*x` for one plane. False if an exact form cannot go on after it.
+    /// `w += c*x` for one plane. False if the loop cannot go on after it.
     fn update(&mut self, plane: usize, row: usize, c: f64) -> bool;
 
     /// How many bytes the rows take.
@@ -255,9 +251,8 @@ impl<K: LoopBody> Learn<'_, K> {
     /// The update of one plane, logged.
     #[inline(always)]
     fn update(&mut self, plane: usize, row: usize, number: u64, c: f64) -> Stop {
-        let exact = self.body.update(plane, row, c);
+        let goes_on = self.body.update(plane, row, c);
         let head = &mut self.heads[plane];
-        let within = !K::EXACT || (exact && head.intercept.abs() <= LARGEST_SUM);
         if self.visit.fit_intercept {
             head.intercept += c;
         }
@@ -274,7 +269,7 @@ impl<K: LoopBody> Learn<'_, K> {
         };
         if !(c.is_finite() && finite) {
             Stop::Overflow
-        } else if !within {
+        } else if !goes_on {
             Stop::Limit
         } else {
             Stop::Block

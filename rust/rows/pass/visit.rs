@@ -31,6 +31,14 @@ impl Tie {
     pub fn is_error(self, m: f64, positive: bool) -> bool {
         !(m > 0.0) && !((self == Self::Positive) == positive && m >= 0.0)
     }
+
+    /// What a vector with so many votes casts at an activation of 0, where one that is a mistake for both classes
+    /// takes no side.
+    #[inline(always)]
+    #[must_use]
+    pub fn votes_at_zero(self, count: i64) -> i64 {
+        if self == Self::Positive { count } else { 0 }
+    }
 }
 
 /// One pass: what to visit and how to judge it.

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::arith::exact::Halves;
-use crate::error::Result;
-use crate::monitor::{self, Monitor};
-use crate::rows::weights::planes::in_tiles;
+use crate::error::{Error, Result};
+use crate::memory::zeros;
+use crate::monitor::Monitor;
+use crate::rows::weights::table::{Layout, Table, fill};
 
 /// Weights of K planes over d columns for scores alone: where they stand, or in a form that is faster.
 pub enum Arranged<'a> {
@@ -68,23 +69,26 @@ impl<'a> Arranged<'a> {
         if matches!(self, Self::ByColumn { .. }) { LINE } else { 1 }
     }
 
-    /// The same by plane: a copy, if they do not stand so.
-    pub(in crate::rows) fn by_plane(
+    /// The same by plane or by column: a copy, if they do not stand so.
+    pub(in crate::rows) fn standing(
         self,
-        planes: usize,
-        columns: usize,
+        to: Layout,
+        [planes, columns]: [usize; 2],
         monitor: &dyn Monitor,
     ) -> Result<Self> {
-        let Self::ByColumn { w, stride } = &self else { return Ok(self) };
-        let mut out = monitor::filled(&0.0, planes * columns, monitor)?;
-        in_tiles(columns, planes, monitor, |tile| {
-            for (k, plane) in out.chunks_mut(columns).enumerate() {
-                for j in tile.clone() {
-                    plane[j] = w[j * stride + k];
-                }
-            }
-        })?;
-        Ok(out.into())
+        let (w, from, [per_plane, per_column]) = match (&self, to) {
+            (Self::ByColumn { w, stride }, Layout::ByPlane) => (w, Layout::ByColumn, [1, *stride]),
+            (Self::ByPlane(w), Layout::ByColumn) => (w, Layout::ByPlane, [columns, 1]),
+            _ => return Ok(self),
+        };
+        let (all, number) =
+            ((0..planes).map(|k| (k, k)), |k: usize, j: usize| Some(w[k * per_plane + j * per_column]));
+        let mut out = zeros(planes.checked_mul(columns).ok_or(Error::Memory)?)?;
+        fill((&mut out, (to, to.steps([planes, columns]))), columns, all, from, number, monitor)?;
+        Ok(match to {
+            Layout::ByPlane => out.into(),
+            Layout::ByColumn => Self::ByColumn { w: out.into(), stride: planes },
+        })
     }
 
     /// Some of the planes; none of a form that was made for certain rows.
@@ -97,6 +101,17 @@ impl<'a> Arranged<'a> {
                 Some(Arranged::ByColumn { w, stride: *stride })
             }
             Self::Halves(_) | Self::Counts(_) => None,
+        }
+    }
+}
+
+impl<'a> From<&'a Table> for Arranged<'a> {
+    /// Where they stand; nothing, of zeros that have no place.
+    fn from(table: &'a Table) -> Self {
+        let numbers = table.numbers().unwrap_or_default();
+        match table.layout() {
+            Layout::ByPlane => numbers.into(),
+            Layout::ByColumn => Self::by_column(numbers, table.shape()[0]),
         }
     }
 }

@@ -4,3 +4,6 @@ pub mod arranged;
 pub mod pending;
 pub mod planes;
 pub mod scaled;
+pub mod shared;
+pub mod table;
+pub mod undo;

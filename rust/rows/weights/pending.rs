@@ -134,7 +134,6 @@ pub struct Decayed<'a, K> {
 }
 
 impl<K: Settle> LoopBody for Decayed<'_, K> {
-    const EXACT: bool = false;
     const WIDE: bool = false; // settles entry by entry
 
     #[inline(always)]

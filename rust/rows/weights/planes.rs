@@ -1,18 +1,17 @@
 //! The weights of one or more planes, in the form that a leaf trains on.
 
-use std::ops::Range;
-
 use crate::arith::decay::Decay;
 use crate::arith::exact::{Halves, LARGEST, LARGEST_SUM, weight_limit};
 use crate::arith::finite::all_finite;
 use crate::arith::integers::integers_within;
 use crate::error::{Error, Result};
-use crate::memory::{Grow, collected, filled};
+use crate::memory::{Grow, filled};
 use crate::monitor::{self, Monitor, all, pieces};
-use crate::rows::arranged_otherwise;
 use crate::rows::pass::noise::Noise;
 use crate::rows::weights::pending::{Ages, Pending};
 use crate::rows::weights::scaled::Common;
+use crate::rows::weights::table::{Layout, Table, fill};
+use crate::rows::weights::undo::Undo;
 
 /// Everything of a plane but its weights.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,14 +48,14 @@ impl Magnitude {
 
 /// Forms of the weights of K planes over d columns.
 pub enum Weights {
-    /// K x d.
-    ByPlane(Vec<f64>),
-    /// d x stride, the stride at least K: one stored entry of a CSR row updates adjacent sums.
-    ByColumn { w: Vec<f64>, stride: usize },
+    Float(Table),
     /// Exact integers for dense bytes.
     Halves(Vec<Halves>),
     /// Exact integers for CSR rows, d x stride.
-    Counts { w: Vec<i32>, stride: usize },
+    Counts {
+        w: Vec<i32>,
+        stride: usize,
+    },
 }
 
 /// Values per column, of all the rows to be scored, from which another form of the weights is worth making.
@@ -85,6 +84,8 @@ pub struct Planes {
     pub pending: Option<Pending>,
     /// Where the activations of the visited examples go, if they are wanted.
     pub activations: Option<Activations>,
+    /// What the weights were, if all that is learnt may be taken back; set by the driver. Rules out the exact path.
+    pub undo: Option<Undo>,
     columns: usize,
     pub(crate) weights: Weights,
     /// No exact path any more: its bound was passed.
@@ -94,20 +95,20 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// `weights` is K x columns.
-    ///
     /// # Panics
-    /// If they are not.
+    /// If there are not weights for each head.
     #[must_use]
-    pub fn new(heads: Vec<Head>, weights: Vec<f64>, columns: usize) -> Self {
-        assert_eq!(weights.len(), heads.len() * columns);
+    pub fn new(heads: Vec<Head>, weights: Table) -> Self {
+        let [planes, columns] = weights.shape();
+        assert_eq!(planes, heads.len());
         Self {
             heads,
             noise: None,
             pending: None,
             activations: None,
+            undo: None,
             columns,
-            weights: Weights::ByPlane(weights),
+            weights: Weights::Float(weights),
             inexact: false,
             limit: 0,
         }
@@ -120,50 +121,67 @@ impl Planes {
 
     /// The weights of one plane.
     pub fn plane(&self, k: usize) -> Result<Vec<f64>> {
-        let mut out = filled(0.0, self.columns)?;
-        self.copy_plane(k, 0..self.columns, &mut out);
-        Ok(out)
+        let mut out = Table::zero([1, self.columns]);
+        self.write(std::iter::once((k, 0)), &mut out, &())?;
+        out.by_plane(&())
     }
 
-    /// Copies some weights of one plane, in whatever form they are.
-    pub fn copy_plane(&self, k: usize, columns: Range<usize>, out: &mut [f64]) {
-        let Range { start, end } = columns;
+    /// Copies the weights of some planes, in whatever form they are, to where they belong in a table.
+    pub fn write(
+        &self,
+        planes: impl Iterator<Item = (usize, usize)> + Clone,
+        to: &mut Table,
+        monitor: &dyn Monitor,
+    ) -> Result<()> {
         match &self.weights {
-            Weights::ByPlane(w) => out.copy_from_slice(&w[k * self.columns..][start..end]),
-            Weights::ByColumn { w, stride } => {
-                for (out, column) in out.iter_mut().zip(w[start * stride..end * stride].chunks(*stride)) {
-                    *out = column[k];
-                }
-            }
-            Weights::Halves(w) => {
-                for (out, j) in out.iter_mut().zip(start..end) {
-                    *out = f64::from(w[k].weight(j));
-                }
-            }
+            Weights::Float(table) => table.write(planes, to, monitor),
+            Weights::Halves(w) => to.fill(planes, Layout::ByPlane, |k, j| f64::from(w[k].weight(j)), monitor),
             Weights::Counts { w, stride } => {
-                for (out, column) in out.iter_mut().zip(w[start * stride..end * stride].chunks(*stride)) {
-                    *out = f64::from(column[k]);
-                }
+                to.fill(planes, Layout::ByColumn, |k, j| f64::from(w[j * stride + k]), monitor)
             }
         }
     }
 
-    /// Takes a plane out of weights by plane: it is frozen.
-    pub fn remove(&mut self, k: usize) -> Result<(Head, Vec<f64>)> {
-        let d = self.columns;
-        let Weights::ByPlane(w) = &mut self.weights else { return Err(arranged_otherwise()) };
-        let weights = if self.heads.len() == 1 && w.capacity() <= 2 * d {
-            std::mem::take(w)
-        } else {
-            // The last plane does not keep the room of those before it.
-            let weights = collected(w[k * d..][..d].iter().copied())?;
-            w.drain(k * d..(k + 1) * d);
-            if w.is_empty() {
-                *w = Vec::new();
-            }
-            weights
+    /// A copy of the weights in floats, in the layout that they have.
+    pub fn table(&self, monitor: &dyn Monitor) -> Result<Table> {
+        let layout = match &self.weights {
+            Weights::Float(table) => return table.copy(monitor),
+            Weights::Halves(_) => Layout::ByPlane,
+            Weights::Counts { .. } => Layout::ByColumn,
         };
-        Ok((self.heads.remove(k), weights))
+        let mut table = Table::zero([self.heads.len(), self.columns]);
+        table.stand(layout, monitor)?;
+        self.write((0..self.heads.len()).map(|k| (k, k)), &mut table, monitor)?;
+        Ok(table)
+    }
+
+    /// The same, taken out: the planes have none to go on with.
+    pub fn take(&mut self, monitor: &dyn Monitor) -> Result<Table> {
+        self.leave_integers(monitor)?;
+        match &mut self.weights {
+            Weights::Float(table) => Ok(std::mem::take(table)),
+            _ => Err(Error::Memory),
+        }
+    }
+
+    /// Other planes in the place of these.
+    pub fn replace(&mut self, heads: Vec<Head>, weights: Table) {
+        (self.heads, self.weights) = (heads, Weights::Float(weights));
+    }
+
+    /// From here on all that is learnt can be taken back.
+    pub fn keep_undo(&mut self) {
+        self.leave_exact();
+        self.undo = Some(Undo::default());
+    }
+
+    /// Makes the weights what they were then.
+    pub fn take_back(&mut self) {
+        let (Some(undo), Weights::Float(table)) = (&mut self.undo, &mut self.weights) else { return };
+        // What has been written to is nobody else's.
+        if let (false, Ok(weights)) = (undo.is_empty(), table.own(&())) {
+            undo.take_back(weights);
+        }
     }
 
     /// Puts the planes under a penalty, with `ages` examples pending on each coordinate.
@@ -203,12 +221,12 @@ impl Planes {
 
     /// Applies all penalties that are pending. After an interrupt some still are.
     pub fn settle(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        let (Some(pending), d) = (&mut self.pending, self.columns) else { return Ok(()) };
-        let (weights, by_plane, by_column) = match &mut self.weights {
-            Weights::ByPlane(w) => (w, 1, d),
-            Weights::ByColumn { w, stride } => (w, *stride, 1),
-            Weights::Halves(_) | Weights::Counts { .. } => return Ok(()), // put under no penalty
+        // Integers are put under no penalty.
+        let (Some(pending), Weights::Float(table)) = (&mut self.pending, &mut self.weights) else {
+            return Ok(());
         };
+        let (d, [by_plane, by_column]) = (self.columns, table.steps());
+        let weights = table.own(monitor)?;
         match pending {
             // One factor for all: it is taken at once, or not at all. A pass over the weights, as
             // `is_finite`.
@@ -218,7 +236,7 @@ impl Planes {
                 let planes = self.heads.len();
                 for piece in pieces(d, SETTLED * planes, monitor) {
                     for j in piece? {
-                        ages.settle(j, weights[j * by_plane..].iter_mut().step_by(by_column).take(planes));
+                        ages.settle(j, weights[j * by_column..].iter_mut().step_by(by_plane).take(planes));
                     }
                 }
             }
@@ -229,50 +247,35 @@ impl Planes {
     #[must_use]
     pub fn is_finite(&self) -> bool {
         let finite = match &self.weights {
-            Weights::ByPlane(w) | Weights::ByColumn { w, .. } => all_finite(w),
+            Weights::Float(table) => all_finite(table.numbers().unwrap_or_default()),
             Weights::Halves(_) | Weights::Counts { .. } => true,
         };
         finite && self.heads.iter().all(|head| head.intercept.is_finite())
     }
 
-    /// An interrupt leaves the weights in the form that they had.
-    pub fn make_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        let w = self.take_by_plane(monitor)?;
-        self.weights = Weights::ByPlane(w);
+    /// Floats that stand so, and are nobody else's. An interrupt leaves the weights in the form that they had.
+    fn make_float(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
+        self.leave_integers(monitor)?;
+        if let Weights::Float(table) = &mut self.weights {
+            table.stand(layout, monitor)?;
+            table.own(monitor)?;
+        }
         Ok(())
     }
 
-    /// The weights, K x d, taken out where that can be: after an `Ok` the planes have none to go on with.
-    pub fn take_by_plane(&mut self, monitor: &dyn Monitor) -> Result<Vec<f64>> {
-        match &mut self.weights {
-            // Those of one plane are the same in both forms.
-            Weights::ByPlane(w) | Weights::ByColumn { w, stride: 1 } => return Ok(std::mem::take(w)),
-            _ => {}
+    fn leave_integers(&mut self, monitor: &dyn Monitor) -> Result<()> {
+        if !matches!(self.weights, Weights::Float(_)) {
+            self.weights = Weights::Float(self.table(monitor)?);
         }
-        let (planes, d) = (self.heads.len(), self.columns);
-        let mut w = monitor::filled(&0.0, planes * d, monitor)?;
-        in_tiles(d, planes, monitor, |tile| {
-            for (k, plane) in w.chunks_mut(d).enumerate() {
-                self.copy_plane(k, tile.clone(), &mut plane[tile.clone()]);
-            }
-        })?;
-        Ok(w)
+        Ok(())
+    }
+
+    pub fn make_by_plane(&mut self, monitor: &dyn Monitor) -> Result<()> {
+        self.make_float(Layout::ByPlane, monitor)
     }
 
     pub(in crate::rows) fn make_by_column(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        if matches!(self.weights, Weights::ByColumn { .. }) {
-            return Ok(());
-        }
-        self.make_by_plane(monitor)?;
-        if let Weights::ByPlane(by_plane) = &mut self.weights {
-            let stride = column_stride(self.heads.len());
-            let w = match stride {
-                1 => std::mem::take(by_plane),
-                _ => by_column(by_plane, self.columns, stride, |w| w, monitor)?,
-            };
-            self.weights = Weights::ByColumn { w, stride };
-        }
-        Ok(())
+        self.make_float(Layout::ByColumn, monitor)
     }
 
     /// Brings the weights into `Halves` if rule 10 holds for them, else into `ByPlane`.
@@ -288,8 +291,8 @@ impl Planes {
         }
         self.make_by_plane(monitor)?;
         let d = self.columns;
-        if let Some(w) = self.integers(limit) {
-            self.weights = Weights::Halves(halves(w, d, monitor)?);
+        if let Some(numbers) = self.integers(limit).and_then(Table::numbers) {
+            self.weights = Weights::Halves(halves(numbers, d, monitor)?);
         }
         Ok(())
     }
@@ -308,80 +311,45 @@ impl Planes {
         if self.inexact || limit.is_none() {
             return self.make_by_column(monitor);
         }
-        self.make_by_plane(monitor)?;
+        self.leave_integers(monitor)?;
         let (planes, d) = (self.heads.len(), self.columns);
-        let Some(weights) = self.integers(limit) else { return self.make_by_column(monitor) };
+        let Some(table) = self.integers(limit) else { return self.make_by_column(monitor) };
         // Rows of eight i32 keep the loop over planes free of a remainder.
         let stride = if planes == 1 { 1 } else { planes.next_multiple_of(8) };
-        let w = by_column(weights, d, stride, |w| w as i32, monitor)?;
+        let mut w = filled(0, d * stride)?;
+        if let (Some(numbers), [per_plane, per_column]) = (table.numbers(), table.steps()) {
+            let number = |k: usize, j: usize| Some(numbers[k * per_plane + j * per_column] as i32);
+            let (to, all) = ((Layout::ByColumn, [1, stride]), (0..planes).map(|k| (k, k)));
+            fill((&mut w, to), d, all, table.layout(), number, monitor)?;
+        }
         self.weights = Weights::Counts { w, stride };
         Ok(())
     }
 
-    /// The weights, if they and the intercepts are integers within the bounds of rule 10.
-    fn integers(&mut self, limit: Option<i32>) -> Option<&[f64]> {
+    /// The weights, if they are integers within the bounds of rule 10.
+    fn integers(&mut self, limit: Option<i32>) -> Option<&Table> {
         let limit = limit.filter(|_| !self.inexact && self.columns > 0)?;
-        let Weights::ByPlane(w) = &self.weights else { return None };
-        let fits = |b: f64| b.fract() == 0.0 && b.abs() <= LARGEST_SUM;
-        let exact =
-            self.heads.iter().all(|head| fits(head.intercept)) && integers_within(w, f64::from(limit));
+        let Weights::Float(table) = &self.weights else { return None };
+        let exact = integers_within(table.numbers().unwrap_or_default(), f64::from(limit));
         (self.limit, self.inexact) = (limit, !exact);
-        exact.then_some(w)
+        exact.then_some(table)
     }
 
     /// Rule 3 from here on; the form changes when the planes are prepared again.
     pub(in crate::rows) fn leave_exact(&mut self) {
         self.inexact = true;
     }
+
+    /// The same after [`Stop::Limit`](crate::rows::Stop::Limit), which is that of the memory for an undo, too.
+    pub(in crate::rows) fn stop_at_limit(&mut self) -> Result<()> {
+        self.leave_exact();
+        if self.undo.as_ref().is_some_and(Undo::has_failed) { Err(Error::Memory) } else { Ok(()) }
+    }
 }
 
 /// The largest |weight| with which steps and values of this size stay exact; `None`: not even 0.
 fn exact_limit(integer_step: Option<f64>, size: Magnitude, largest_sum: f64) -> Option<i32> {
     (integer_step? * size.value <= LARGEST).then(|| weight_limit(size.row, largest_sum))
-}
-
-/// Sums are updated four at a time; one plane needs no padding.
-pub(crate) fn column_stride(planes: usize) -> usize {
-    if planes == 1 { 1 } else { planes.next_multiple_of(4) }
-}
-
-/// From planes x columns to columns x stride, padded with 0.
-pub(in crate::rows) fn by_column<T: Copy + Default>(
-    w: &[f64],
-    columns: usize,
-    stride: usize,
-    narrow: fn(f64) -> T,
-    monitor: &dyn Monitor,
-) -> Result<Vec<T>> {
-    let mut out = Vec::new();
-    out.try_reserve_exact(columns * stride).map_err(|_| Error::Memory)?;
-    in_tiles(columns, stride, monitor, |tile| {
-        out.resize(tile.end * stride, T::default());
-        for (k, plane) in w.chunks(columns).enumerate() {
-            for j in tile.clone() {
-                out[j * stride + k] = narrow(plane[j]);
-            }
-        }
-    })?;
-    Ok(out)
-}
-
-/// Calls `work` on ranges of columns, and asks the monitor now and then. Those of many planes stay in
-/// the cache while they are copied plane by plane.
-pub fn in_tiles(
-    columns: usize,
-    planes: usize,
-    monitor: &dyn Monitor,
-    mut work: impl FnMut(Range<usize>),
-) -> Result<()> {
-    const WIDTH: usize = 64;
-    for piece in pieces(columns, planes, monitor) {
-        let Range { start, end } = piece?;
-        for start in (start..end).step_by(WIDTH) {
-            work(start..end.min(start + WIDTH));
-        }
-    }
-    Ok(())
 }
 
 /// Integers, K x columns, each in two halves.

@@ -46,7 +46,6 @@ impl<'a, K: Settle> Scaled<'a, K> {
 }
 
 impl<K: Settle> LoopBody for Scaled<'_, K> {
-    const EXACT: bool = false;
     const WIDE: bool = K::WIDE;
 
     #[inline(always)]

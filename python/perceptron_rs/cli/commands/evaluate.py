@@ -14,8 +14,9 @@ from perceptron_rs.cli.data import examples, several
 from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.modelfile import load_predictor
 from perceptron_rs.cli.status import CommandError
-from perceptron_rs.common.summary import label_text, plain
 from perceptron_rs.metrics import class_scores
+from perceptron_rs.models.summary import label_text, plain
+from perceptron_rs.targets.distinct import distinct, places
 
 __all__ = ["run"]
 
@@ -37,13 +38,13 @@ def run(arguments: Namespace) -> int:
 
 def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
     """Warn of labels that are none of the model's classes; CommandError if all are."""
-    unknown = y[~np.isin(y, classes)]
     if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
         found, expected = ("strings", "numbers") if y.dtype.kind in "OU" else ("numbers", "strings")
         raise CommandError(
             f"{where}: its labels are {found}, but the model's classes are {expected} ({several(classes)}); "
             f"pass labels of the same kind with --labels or --target"
         )
+    unknown = y[places(y, classes) == len(classes)]
     if len(unknown) == len(y):
         raise CommandError(
             f"{where}: no label is one of the model's classes ({several(classes)}); its first label is "
@@ -63,12 +64,13 @@ def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict
     result: dict[str, Any] = {"n_samples": len(y), "errors": errors, "accuracy": (len(y) - errors) / len(y)}
     if has_lists:
         result["hamming_loss"] = int(np.count_nonzero(wrong)) / y.size
-    labels = classes if has_lists else np.union1d(classes, y)
+    labels = classes if has_lists else np.union1d(classes, distinct(y)[0])
     parts = zip(labels, class_scores(y, found, labels), strict=True)
     result["classes"] = [{"label": plain(label), **part} for label, part in parts]
+    result["macro_f1"] = sum(part["f1"] for part in result["classes"]) / len(labels)
     if not has_lists and len(labels) <= FEW:
         confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
-        np.add.at(confusion, (np.searchsorted(labels, y), np.searchsorted(labels, found)), 1)
+        np.add.at(confusion, (places(y, labels), places(found, labels)), 1)
         result["confusion"] = confusion.tolist()
     return result
 
@@ -79,6 +81,7 @@ def as_text(result: dict[str, Any]) -> str:
     lines = [
         f"accuracy  {result['accuracy']:.4f}",
         f"errors    {result['errors']} of {result['n_samples']}",
+        f"macro F1  {result['macro_f1']:.4f}",
         *([f"hamming   {result['hamming_loss']:.4f}"] if "hamming_loss" in result else []),
         *table("class", "examples", zip(labels, result["classes"], strict=True)),
     ]

@@ -7,14 +7,15 @@ from argparse import Namespace
 from pathlib import Path
 
 from perceptron_rs.cli.modelfile import learner_of, load_model
+from perceptron_rs.state.learnt import learnt_of
 
 __all__ = ["run"]
 
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
-    from perceptron_rs.common.summary import as_text, describe
     from perceptron_rs.models.comparison import digest
+    from perceptron_rs.models.summary import as_text, describe
     from perceptron_rs.models.training_record import read_record
 
     path = Path(arguments.model)
@@ -22,5 +23,7 @@ def run(arguments: Namespace) -> int:
     family = learner_of(model).part("summary")
     story = describe(model, family, arguments.top) | read_record(path, model)
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
+    if (how := learnt_of(model).recipe) is not None:
+        story["input"] = how.in_words()
     print(json.dumps(story, default=str) if arguments.json else as_text(story, family).rstrip("\n"))
     return 0

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.data import examples, several
 from perceptron_rs.cli.learning import options_of, parameters_of
 from perceptron_rs.cli.status import CommandError
-from perceptron_rs.common.summary import label_text
+from perceptron_rs.models.summary import label_text
+from perceptron_rs.targets.distinct import distinct
 
 __all__ = ["problem", "run"]
 
@@ -39,7 +40,7 @@ def problem(arguments: Namespace) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     }
     files = examples(arguments)
     data = files.whole()
-    classes = np.unique(data.labels)
+    classes = distinct(data.labels)[0]
     if arguments.positive is not None:
         chosen = [label for label in classes if label_text(label) == arguments.positive]
         if not chosen:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, lines_of, several, weights_of
+from perceptron_rs.cli.data import BadLines, examples, lines_of, several, weights_of
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
 from perceptron_rs.cli.status import CommandError, Status, UsageError
-from perceptron_rs.cli.words import text_of
-from perceptron_rs.common.summary import label_text
-from perceptron_rs.common.targets.planes import is_joint, is_multilabel, n_planes
+from perceptron_rs.errors import with_article
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.models.input_files import OF_FILES
+from perceptron_rs.models.summary import label_text
+from perceptron_rs.recipe.of_files import OF_FILES
+from perceptron_rs.targets.planes import is_joint, is_multilabel, n_planes
 
 __all__ = ["run"]
 
@@ -33,10 +32,10 @@ def run(arguments: Namespace) -> int:
         raise UsageError("--audit-key and --no-audit are about the model that --save writes; add --save")
     model = load_model(Path(arguments.model), arguments.threads)
     if not hasattr(model, "predict_then_learn"):
-        raise UsageError(
-            f"{arguments.model}: holds a {type(model).__name__}, which learns from all examples at once; "
-            "train a perceptron"
-        )
+        why = "learns from all examples at once; train a perceptron"
+        if hasattr(model, "partial_fit"):
+            why = "answers and learns from many examples at once; go on by train --continue"
+        raise UsageError(f"{arguments.model}: holds {with_article(type(model).__name__)}, which {why}")
     if is_multilabel(model):
         raise UsageError(
             f"{arguments.model}: has many labels for each example, and online answers with one; go on with "
@@ -59,33 +58,32 @@ class Learning:
     def __init__(self, model: Any, arguments: Namespace) -> None:
         self.model, self.arguments = model, arguments
         self.files = examples(arguments, model)
-        if self.files.reading.tf_idf:
+        scale = self.files.reading.scale
+        if scale is not None and scale.of_texts:
             raise UsageError(
                 f"{arguments.model}: weighs n-grams by how many texts of its training have them, which later "
                 "texts change; train a model without --tf-idf"
             )
         # The readers compare the names, and know how columns are counted; X has neither.
-        self.of_files = {name: vars(model)[name] for name in OF_FILES if name in vars(model)}
-        vars(model).pop("feature_names_in_", None)
+        self.of_files = {name: getattr(model, name, None) for name in OF_FILES}
+        model.feature_names_in_ = None
         self.lines = [text + "\n" for text in lines_of(model.classes_, as_json=arguments.json)]
         self.counts = Counts(quiet=arguments.quiet)
         self.learnt = self.saved = 0  # examples
         self.answers: list[int] = []  # the numbers of the classes of the last examples
         self.errors = 0  # of these
-        self.bad: list[str] = []
+        self.bad = BadLines(arguments)
 
     def all(self) -> None:
         """Answer all examples, and learn from them."""
         every = self.arguments.save_every
-        for data in self.files.parts(check=self.learn, bad=self.leave_out):
+        for data in self.files.parts(check=self.learn, bad=self.bad):
             self.counts.add(len(data), self.errors)  # before a signal that comes with the answer
             sys.stdout.write("".join([self.lines[answer] for answer in self.answers]))
             sys.stdout.flush()
             self.counts.tell()
             if every is not None and self.learnt - self.saved >= every:
                 self.save()
-        if self.bad and not self.learnt:
-            raise CommandError(f"no line could be learnt from; the first: {self.bad[0]}")
 
     def learn(self, data: Examples) -> None:
         """Answer examples, and learn from them; ValueError if that cannot be."""
@@ -124,21 +122,10 @@ class Learning:
             self.model.partial_fit(data.X, data.labels, **weights)
         return answer
 
-    def leave_out(self, error: ValueError, name: str, place: str) -> None:
-        """Count what is bad, or raise CommandError, which names the place in the file, and not that in X."""
-        text = text_of(error)
-        if place not in text:
-            text = re.sub(r"^row \d+: ", "", text.removeprefix(name).removeprefix(": "))
-            text = f"{name}, {place}: {text}"
-        if not self.arguments.skip_bad:
-            raise CommandError(text)
-        self.bad.append("" if self.bad else text)
-
     def end(self) -> None:
         """Say how it went, and write what was learnt, if there is anything new."""
         self.counts.say()
-        if self.bad and not self.arguments.quiet and sys.stderr is not None:
-            print(f"{len(self.bad)} lines were skipped, the first: {self.bad[0]}", file=sys.stderr)
+        self.bad.end()
         if self.learnt > self.saved:
             self.save()
 
@@ -147,5 +134,6 @@ class Learning:
         self.saved = self.learnt
         if self.arguments.save is not None:
             model = copy.copy(self.model)
-            vars(model).update(self.of_files)
+            for name, value in self.of_files.items():
+                setattr(model, name, value)
             save_model(model, Path(self.arguments.save))

@@ -11,25 +11,27 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.array_likes import in_full
-from perceptron_rs.cli.data import examples, lines_of
+from perceptron_rs.cli.data import BadLines, examples, lines_of
 from perceptron_rs.cli.modelfile import learner_of, load_predictor
 from perceptron_rs.cli.status import Status, UsageError
-from perceptron_rs.common.summary import plain
-from perceptron_rs.common.targets.planes import is_multilabel
 from perceptron_rs.io.examples import Examples
+from perceptron_rs.models.summary import plain
+from perceptron_rs.targets.distinct import places
+from perceptron_rs.targets.planes import is_multilabel
 
 __all__ = ["run"]
-
-BLOCK = 8192  # examples; the bits of a score do not depend on it
 
 
 def run(arguments: Namespace) -> int:
     """Print one line for each example, as soon as the example is read."""
     answers = Answers(load_predictor(Path(arguments.model), arguments.threads), arguments)
-    for data in examples(arguments, answers.model, labels=False).parts():
-        for begin in range(0, len(data), BLOCK):
-            sys.stdout.write(answers.lines(data.part(begin, begin + BLOCK)))
-        sys.stdout.flush()
+    bad = BadLines(arguments)
+    try:
+        for _ in examples(arguments, answers.model, labels=False).parts(check=answers.find, bad=bad):
+            sys.stdout.write(answers.text)
+            sys.stdout.flush()
+    finally:
+        bad.end()
     return Status.SUCCESS
 
 
@@ -44,20 +46,24 @@ class Answers:
             self._numbers = getattr(model, "predict_proba", None)
             if self._numbers is None:
                 raise UsageError(
-                    f"--probabilities: the {learner_of(model).class_name} in {arguments.model} has none; a "
-                    "multilayer perceptron has, and what votes (--prediction vote) without --tie positive; "
-                    "--scores prints how sure others are"
+                    f"--probabilities: the {learner_of(model).class_name} in {arguments.model} has none; "
+                    "train it with --calibrate, or print scores with --scores"
                 )
         self._texts = lines_of(model.classes_, as_json=self._as_json, with_numbers=self._name is not None)
         self._values = [plain(label) for label in model.classes_]
+        #: Of the last examples.
+        self.text = ""
 
-    def lines(self, data: Examples) -> str:
-        """Return a line for each example."""
+    def find(self, data: Examples) -> None:
+        """Find a line for each example; ValueError if one cannot be answered."""
+        self.text = self._lines(data)
+
+    def _lines(self, data: Examples) -> str:
         found = self.model.predict(data.rows)
         if is_multilabel(self.model):  # a matrix of 0 and 1, perhaps a sparse one
             answers = [np.flatnonzero(row).tolist() for row in in_full(found)]
         else:
-            answers = np.searchsorted(self.model.classes_, found).tolist()
+            answers = places(found, self.model.classes_).tolist()
             if self._numbers is None:
                 return "".join([self._texts[answer] + "\n" for answer in answers])
         numbers: Any = [[]] * len(answers)

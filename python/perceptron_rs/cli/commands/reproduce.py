@@ -8,15 +8,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from perceptron_rs.audit.record import calls_of
 from perceptron_rs.cli.data import examples, reading_of, weights_of
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
+from perceptron_rs.cli.training.calibration import other_calibration
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.text.lines import is_read_once, names_of
-from perceptron_rs.models.description import input_of
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.targets.labels import classes_like
 
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
@@ -62,6 +66,10 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         data = _of_examples(arguments, model, is_streamed)
     answer = reproduce(model, **data, engine=arguments.engine, audit_key=arguments.audit_key)
     other = _other_scale(arguments, model, n) if answer else None
+    how = learnt_of(model).recipe
+    if answer and other is None and how is not None and how.calibration is not None:
+        other = other_calibration(arguments, model)
+        answer = replace(answer, message="equal to the last bit, and so is its calibration")
     if other is not None:
         answer = replace(answer, equal=False, reason="numbers", message=f"other numbers: {other}")
     return model, answer
@@ -72,23 +80,20 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
 
     The examples are scaled as the model says, so nothing else shows it of a column that is always 0.
     """
-    how = input_of(model)
+    how = learnt_of(model).recipe
     if how is None or how.scale is None:
         return None
     scale: Any = how.scale
     files = examples(arguments, model, holdout=how.holdout)
     files.reading = replace(files.reading, scale=None)
     fit = scale.again()
-    for rows, *_ in files.source().batches():
-        if n > 0:
-            fit.add(rows[:n])
-        n -= rows.shape[0]
+    files.add_to(fit, n)
     found: str | None = scale.difference(fit.scale())
     return found
 
 
 def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[str, Any]:
-    how = input_of(model)
+    how = learnt_of(model).recipe
     files = examples(arguments, model, holdout=None if how is None else how.holdout)
     if files.reading.scale is not None and files.is_read_once:
         raise UsageError(
@@ -98,7 +103,10 @@ def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[st
     if is_streamed:
         return {"X": files.source()}
     data = files.learnt()
-    return {"X": data.X, "y": files.target(data), **weights_of(data)}
+    y = files.target(data)
+    if how is None and isinstance(y, np.ndarray):  # of Python, perhaps of a type that no file has
+        y = classes_like(y, model.classes_)
+    return {"X": data.X, "y": y, **weights_of(data)}
 
 
 def _of_sentences(arguments: Namespace, model: Any, n: int, is_streamed: bool) -> dict[str, Any]:

@@ -8,11 +8,10 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from perceptron_rs.cli.status import Status
-from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
+from perceptron_rs.cli.tagging import TaggedFiles, load_predicting
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.sentences import batched
 
@@ -20,8 +19,8 @@ __all__ = ["run"]
 
 
 def run(arguments: Namespace) -> int:
-    """Print each line with its tag, and an empty line behind each sentence."""
-    model = load_tagger(Path(arguments.model), arguments.threads)
+    """Print each line with its tag, and an empty line behind each sentence; more of them stay."""
+    model = load_predicting(arguments)
     data = TaggedFiles(arguments, model.template_)
     for part in data.parts(with_tag=False, keep_lines=True):
         for block in batched(part):
@@ -33,37 +32,60 @@ def run(arguments: Namespace) -> int:
 def _answers(model: Any, data: TaggedFiles, block: list[Sentence], arguments: Namespace) -> Iterator[str]:
     """Give what is printed of each sentence."""
     X = [data.attributes(sentence) for sentence in block if sentence.tokens]
-    found = iter(model.predict(X) if X else ())
+    found = iter(model.predict(X) if X and not arguments.best else ())
     margins = iter(model.predict_margins(X) if X and arguments.scores else ())
+    ranked = iter(model.predict_k(X, arguments.best) if X and arguments.best else ())
     for sentence in block:
-        tags = next(found) if sentence.tokens else []
+        tokens = sentence.tokens
+        if arguments.best and tokens:
+            best = next(ranked)
+            if arguments.json:
+                yield _record(sentence, arguments, best=[{"tags": y, "score": score} for y, score in best])
+                continue
+            for rank, (tags, score) in enumerate(best, 1):
+                yield f"# {rank} {score!r}\n"
+                yield from _lines(sentence, zip(tags), data, arguments)
+            continue
+        tags = next(found) if tokens else []
         scores = next(margins) if tags and arguments.scores else None
-        answers = zip(tags) if scores is None else zip(tags, map(repr, scores), strict=True)
         if arguments.json:
-            yield (json.dumps(_record(sentence, tags, scores, arguments)) + "\n") * bool(tags)
-        elif arguments.tags_only:
-            yield "".join("\t".join(answer) + "\n" for answer in answers) + "\n" * bool(tags)
-        else:
-            for line, is_token in sentence.lines:
-                yield (_tagged(line, next(answers), data.column) if is_token else line) + "\n"
-            yield "\n"
+            if tags:
+                more = {} if scores is None else {"scores": list(map(_finite, scores))}
+                yield _record(sentence, arguments, tags=tags, **more)
+            continue
+        answers = zip(tags) if scores is None else zip(tags, map(repr, scores), strict=True)
+        yield from _lines(sentence, answers, data, arguments)
 
 
-def _tagged(line: str, answer: Sequence[str], column: int | None) -> str:
+def _record(sentence: Sentence, arguments: Namespace, **found: object) -> str:
+    tokens = {} if arguments.tags_only else {"tokens": sentence.tokens}
+    return json.dumps(tokens | found) + "\n"
+
+
+def _finite(score: float) -> float | None:
+    """Return a margin; None for infinity, which JSON has not: no other tag is possible."""
+    return score if math.isfinite(score) else None
+
+
+def _lines(
+    sentence: Sentence, answers: Iterator[tuple[str, ...]], data: TaggedFiles, arguments: Namespace
+) -> Iterator[str]:
+    """Give the lines of a sentence with the answer to each token."""
+    if arguments.tags_only:
+        yield from ("\t".join(answer) + "\n" for answer in answers)
+        yield "\n" * (bool(sentence.tokens) or not sentence.lines)
+        return
+    tabs = bool(sentence.layout.tabs)
+    for line, is_token in sentence.lines:
+        yield (_tagged(line, next(answers), data.column, tabs=tabs) if is_token else line) + "\n"
+    yield "\n"
+
+
+def _tagged(line: str, answer: Sequence[str], column: int | None, *, tabs: bool) -> str:
     """Return a line with a tag in a column, or behind all, and further cells; separated as the line is."""
-    parts = re.split("(\t)" if "\t" in line else "([ \x0b\x0c]+)", line)
+    parts = re.split("(\t)" if tabs or "\t" in line else "([ \x0b\x0c]+)", line)
     cells = [place for place in range(0, len(parts), 2) if parts[place]]
     separator = parts[cells[-1] - 1] if len(cells) > 1 else "\t"
     if column is not None and column <= len(cells):
         parts[cells[column - 1]], *answer = answer
     return separator.join(["".join(parts), *answer])
-
-
-def _record(
-    sentence: Sentence, tags: list[str], scores: list[float] | None, arguments: Namespace
-) -> dict[str, Any]:
-    shown: dict[str, Any] = {} if arguments.tags_only else {"tokens": sentence.tokens}
-    shown["tags"] = tags
-    if scores is not None:  # JSON has no infinity: no other tag is possible
-        shown["scores"] = [score if math.isfinite(score) else None for score in scores]
-    return shown

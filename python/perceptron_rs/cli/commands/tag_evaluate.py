@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from perceptron_rs.choices import Scheme
 from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.status import CommandError
-from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
+from perceptron_rs.cli.tagging import TaggedFiles, load_predicting
 from perceptron_rs.io.sentences import batched
 from perceptron_rs.metrics import (
     Parts,
-    Scheme,
     are_chunked,
     class_scores,
     foreign_tag,
@@ -30,7 +29,7 @@ Tags = list[list[str]]
 
 def run(arguments: Namespace) -> int:
     """Print the accuracy of tokens and of sentences, the figures of each tag, and those of chunks."""
-    model = load_tagger(Path(arguments.model), arguments.threads)
+    model = load_predicting(arguments)
     known = set(model.classes_.tolist())
     data = TaggedFiles(arguments, model.template_)
     truth: Tags = []

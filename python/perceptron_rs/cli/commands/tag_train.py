@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from argparse import Namespace
 from collections import deque
@@ -10,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from perceptron_rs.cli import training
-from perceptron_rs.cli.status import UsageError
+from perceptron_rs.cli.status import PROGRAM, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
+from perceptron_rs.cli.training import common as training
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.text.lines import is_read_once
 
@@ -89,11 +90,20 @@ class SentenceTraining(training.Training):
             "n_sentences": n,
             "n_tokens": n_tokens,
             "tags": model.classes_.tolist(),
+            "template": dict(model.template_),
             "sentence_errors_per_epoch": sentences,
             "token_errors_per_epoch": tokens,
         }
+        columns = ", ".join(map(str, model.template_.get("positions", ())))
         rows = {
             "data": f"{n} sentences, {n_tokens} tokens, {len(model.classes_)} tags",
+        }
+        if self.data.is_conll_u:
+            rows["CoNLL-U"] = (
+                f"tags of column {self.data.tag} (UPOS), words of column {columns}; --tag-column and "
+                "--columns name others"
+            )
+        rows |= {
             "columns": f"{model.n_features_in_} attributes",
             "epochs": end,
             "mistakes": f"{sum(tokens[-1:])} tokens of {sum(sentences[-1:])} sentences in the last epoch",
@@ -102,3 +112,8 @@ class SentenceTraining(training.Training):
             result["validation_scores"] = model.validation_scores_[:, 0].tolist()
             rows["held out"] = f"accuracy {model.validation_scores_.max():.4f}"
         return result, rows
+
+    def next_steps(self, out: Path) -> list[str]:
+        """Return what to type next, a command a line."""
+        model = shlex.quote(str(out))
+        return [f"{PROGRAM} tag {model} NEW", f"{PROGRAM} tag-evaluate {model} TAGGED"]

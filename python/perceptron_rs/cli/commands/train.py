@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,28 +14,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli import training
 from perceptron_rs.cli.data import examples, weigh_classes, weights_of
 from perceptron_rs.cli.modelfile import load_model
-from perceptron_rs.cli.status import UsageError
-from perceptron_rs.common.prediction.hyperplanes import hyperplanes
-from perceptron_rs.common.schema import name_of
-from perceptron_rs.common.summary import plain
+from perceptron_rs.cli.status import PROGRAM, CommandError, UsageError
+from perceptron_rs.cli.training import common as training
+from perceptron_rs.cli.training.calibration import CalibrationSetting
+from perceptron_rs.cli.training.read_columns import (
+    classes_in_words,
+    columns_in_words,
+    counting_columns,
+    left_out_in_words,
+)
+from perceptron_rs.cli.training.trial import Trial, n_errors, trial
+from perceptron_rs.features.categories import LOOKED_AT, TextNotes, alike, kind_of_strings
 from perceptron_rs.features.idf import IdfFit
 from perceptron_rs.features.text import KeptWords, Words
-from perceptron_rs.io.examples import refuse_share
-from perceptron_rs.io.raw_text import kind_of_labels
+from perceptron_rs.io.examples import Examples, refuse_share
+from perceptron_rs.io.hashed.raw_text import kind_of_labels
 from perceptron_rs.io.reading import OF_TEXT
-from perceptron_rs.models.description import input_of
-from perceptron_rs.models.input import ScaleFit
-from perceptron_rs.models.input_files import keep_input
+from perceptron_rs.io.text.lines import name_of_file
+from perceptron_rs.models.summary import plain
+from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.recipe.of_files import keep_recipe
+from perceptron_rs.recipe.scale import ScaleFit
 from perceptron_rs.registry import LEARNERS
+from perceptron_rs.schema.schema import name_of
+from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.stream.cache import cache_contents
+from perceptron_rs.targets.distinct import distinct
 
 __all__ = ["run"]
 
 #: N-grams that are kept of each column, unless others are asked for.
 _KEPT_WORDS = 2
+#: Of so few examples each may well have a class of its own.
+_MANY = 20
+#: Bytes of weights.
+_LARGE = 1_000_000_000
 
 
 def run(arguments: Namespace) -> int:
@@ -44,16 +61,22 @@ def run(arguments: Namespace) -> int:
 class ExampleTraining(training.Training):
     """Training on examples."""
 
-    of_model = ("classes", "scale", "tf_idf", "hash_bits", "n_features", *OF_TEXT)
+    of_model = ("classes", "scale", "tf_idf", "hash_bits", "text_columns", "n_features", *OF_TEXT)
 
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         super().__init__(arguments, before, blocks)
-        holdout = arguments.holdout
-        if holdout is None and before is not None and (how := input_of(before)) is not None:
-            holdout = how.holdout  # what was held out is not learnt from later
-        self.files = examples(arguments, before, holdout=holdout or None)
-        self.words, self.scaler = self._words(), self._scaler()
+        self.calibrates = CalibrationSetting(arguments, before)
+        self.files = examples(
+            arguments, before, holdout=self.calibrates.holdout, calibration=self.calibrates.share
+        )
+        self.words, self.scaler, self.notes = self._words(), self._scaler(), TextNotes()
+        self.files.reading = replace(self.files.reading, notes=self.notes)
         self.held: dict[str, Any] | None = None
+        #: The examples, where the learner is also tried on a tenth of them, and what came of it.
+        self._all: Examples | None = None
+        self._trial: Trial | None = None
+        self._table: dict[str, str] = {}
+        self._counting: tuple[str, ...] = ()
 
     @staticmethod
     def load(arguments: Namespace) -> Any:
@@ -78,14 +101,13 @@ class ExampleTraining(training.Training):
             )
         if "scale" in options:
             raise UsageError("--tf-idf scales the columns of text, so --scale cannot be combined with it")
-        self.files.reading = replace(self.files.reading, tf_idf=True)
         return IdfFit(self.files.reading.norm)
 
     def _words(self) -> Words | None:
         """Return what counts the n-grams of text; None if none is to be kept."""
         self.most = vars(self.arguments).get("keep_words", _KEPT_WORDS)
         is_linear = LEARNERS[self.arguments.learner].is_linear
-        if self.files.form != "lines" or self.most == 0 or not is_linear:
+        if self.files.reading.hash_bits is None or self.most == 0 or not is_linear:
             return None
         words = Words()
         self.files.reading = replace(self.files.reading, ngrams_of=words)
@@ -98,12 +120,57 @@ class ExampleTraining(training.Training):
             classes = self._classes(texts)
         weighed = np.array([0, 1]) if files.reading.multilabel else classes
         if self.blocks is not None:
+            self._warn_of_size(2 if classes is None else len(classes))
             weigh_classes(model, weighed)
             return self._in_blocks(model, classes, self.blocks)
         data = files.learnt(self.scaler)
         labels = files.target(data)
+        self._refuse_texts(labels)
+        self._warn_of_size(len(labels.classes if files.reading.multilabel else distinct(labels)[0]))
         weigh_classes(model, labels if weighed is None else weighed)
+        self._look_at(data)
         return partial(model.fit, data.X, labels, **weights_of(data))
+
+    def _warn_of_size(self, n_classes: int) -> None:
+        """Warn before a fit whose weights, those of all hashed columns, take gigabytes."""
+        bits = self.files.reading.hash_bits
+        planes = 1 if n_classes == 2 and not self.files.reading.multilabel else n_classes
+        size = 0 if bits is None else 8 * planes << bits
+        if size >= _LARGE:
+            warnings.warn(
+                f"the weights of 2^{bits} columns take {size / 1e9:.1f} GB, and training may take several "
+                f"times as much; a smaller --hash-bits takes less",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _look_at(self, data: Examples) -> None:
+        """Note what was read, and keep it, if the learner is to be tried on a tenth of it."""
+        classes = None if self.files.reading.multilabel else classes_in_words(data)
+        columns, left_out = columns_in_words(self.files, data), left_out_in_words(self.files, data)
+        rows = {"classes": classes, "columns": "\n".join(columns), "left out": left_out}
+        self._table = {name: text for name, text in rows.items() if text is not None}
+        self._counting = counting_columns(data)
+        arguments = self.arguments
+        if not arguments.is_named and arguments.holdout is None and self.before is None:
+            self._all = data
+
+    def judge(self, model: Any) -> None:
+        """Try the learner on a tenth of the examples, unless an option says how to judge it."""
+        if self._all is not None:
+            data, self._all = self._all, None
+            self._trial = trial(model, self.files, data)
+
+    def _refuse_texts(self, labels: Any) -> None:
+        """Raise CommandError for labels that seem to be texts: a class for each takes ages."""
+        if self.files.reading.multilabel or labels.dtype.kind not in "OU" or len(labels) < _MANY:
+            return
+        kind = kind_of_strings(labels[:LOOKED_AT].tolist())
+        if kind is not None and kind.is_refused:
+            raise CommandError(
+                f"{self.files.name}: the labels are {kind.what}, such as {str(labels[0])!r:.60}; write the "
+                f"label before the text, or name the column of the labels with --target"
+            )
 
     def _classes(self, texts: tuple[str, ...]) -> NDArray[Any]:
         """Return the labels that --classes names, of the type that the files are then read with."""
@@ -131,18 +198,23 @@ class ExampleTraining(training.Training):
     def keep(self, model: Any) -> None:
         """Put on the model how its columns were made, and judge it by what was held out."""
         if self.files.holdout is not None:
-            self.held = self._judged(model, self.files.holdout)
-        keep_input(model, self.files, self._kept_words(model))  # names of columns, too, which X has not
+            self._use_held_out(model, self.files.holdout)
+        keep_recipe(model, self.files, self._kept_words(model))  # names of columns, too, which X has not
+        self.calibrates.by_file(model)
 
-    def _judged(self, model: Any, holdout: float) -> dict[str, Any]:
-        """Return how well a model predicts what was held out."""
+    def _use_held_out(self, model: Any, holdout: float) -> None:
+        """See how well a model predicts what was held out, and calibrate it."""
         n = errors = 0
-        for data in self.files.left_out(model.n_features_in_):
-            n += len(data)
-            wrong = (model.predict(data.X) != data.labels).reshape(len(data), -1)
-            errors += int(np.count_nonzero(wrong.any(axis=1)))
-        refuse_share(holdout, n + (self.files.rows or 0), n)
-        return {"n_samples": n, "errors": errors, "accuracy": (n - errors) / n}
+        for data, calibrates in self.files.left_out_for(model.n_features_in_):
+            if calibrates:
+                self.calibrates.add(model, data)
+                continue
+            n, errors = n + len(data), errors + n_errors(model, data)
+        held = n + self.calibrates.n_samples
+        refuse_share(holdout, held + (self.files.rows or 0), held)
+        self.calibrates.calibrate(model)
+        if n:
+            self.held = {"n_samples": n, "errors": errors, "accuracy": (n - errors) / n}
 
     def _kept_words(self, model: Any) -> KeptWords | None:
         """Return n-grams of the columns that a model has weights for, also those of an earlier training."""
@@ -151,7 +223,7 @@ class ExampleTraining(training.Training):
             return None
         columns = np.flatnonzero(planes[0].any(axis=0))
         found = self.words.most_frequent(columns, model.n_features_in_, self.most)
-        how = input_of(model)
+        how = learnt_of(model).recipe
         older = None if how is None else how.words
         return found if older is None else found.beside(older, columns, self.most)
 
@@ -171,6 +243,7 @@ class ExampleTraining(training.Training):
             "learner": self.arguments.learner,
             "data": f"{size} of {model.n_features_in_} features, {len(classes)} {what}",
         }
+        rows |= self._table
         if hasattr(model, "loss_curve_"):
             result["losses"] = model.loss_curve_
         if (scores := getattr(model, "validation_scores_", None)) is not None:
@@ -181,8 +254,37 @@ class ExampleTraining(training.Training):
             whose = f" of {made.shape[1]} hyperplanes" if made.shape[1] > 1 else ""
             last = int(made[-1:].sum())
             rows |= {"epochs": end, "mistakes": f"{model.n_mistakes_}{whose}, {last} in the last epoch"}
+        if (said := self.notes.in_words()) is not None:
+            result["texts"] = {"without_features": self.notes.empty, "without_blanks": self.notes.unbroken}
+            remedy = "; words have two letters or more: see --analyzer char_wb"
+            rows["texts"] = said + (remedy if self.files.reading.analyzer == "word" else "")
+        if classes.dtype.kind in "OU" and (same := alike(classes.tolist())):
+            result["labels_alike"] = [list(labels) for labels in same]
+            pairs = ", ".join(" and ".join(map(repr, labels)) for labels in same)
+            rows["alike"] = f"{pairs} differ in blanks or decimals alone; write them alike, if they are one"
+        if (found := self.calibrates.report(model)) is not None:
+            result["calibration"], rows["scores"] = found
         if self.held is not None:
             result["holdout"] = self.held
             text = "accuracy {accuracy:.4f}, {errors} errors of {n_samples} examples"
             rows["holdout"] = text.format(**self.held)
+        if self._trial is not None:
+            result["trial"] = self._trial.to_json()
+            seen = "the model in the file has learnt from all of them"
+            if {"scale", "tf_idf"} & vars(self.arguments).keys():
+                seen += "; the scale of the columns is that of all in the trial, too"
+            rows["held out"] = f"{self._trial.in_words()}\n{seen}"
         return result, rows
+
+    def next_steps(self, out: Path) -> list[str]:
+        """Return what to type next, a command a line."""
+        typed = f"{PROGRAM} {shlex.join(self.arguments.typed)}"
+        steps = []
+        if self._counting:
+            steps.append(f"{typed} --drop {shlex.quote(','.join(self._counting))}")
+        elif (tried := self._trial) is not None and tried.scaled is not None and tried.scaled < tried.errors:
+            accuracy = 1 - tried.scaled / tried.n
+            steps.append(f"{typed} --scale standard   # accuracy {accuracy:.4f} on the same examples")
+        suffix = "".join(Path(str(name_of_file(self.files.files[0]))).suffixes[-1:])
+        model = shlex.quote(str(out))
+        return [*steps, f"{PROGRAM} predict {model} NEW{suffix}", f"{PROGRAM} inspect {model}"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
@@ -15,16 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
-from perceptron_rs.common.options.kinds import RATIO
-from perceptron_rs.common.options.ranges import check_value
-from perceptron_rs.common.rows.sparse import CsrArrays
-from perceptron_rs.common.threads import thread_count
+from perceptron_rs.array_likes import as_users_have
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch, joined
-from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.source import (
     PathLike,
-    Source,
     byte_ranges,
     paths_of,
 )
@@ -32,9 +25,14 @@ from perceptron_rs.io.svmlight.label_lists import CutLists
 from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
 from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import BLOCK, name_of_file, whole_lines
-from perceptron_rs.io.threads import in_order
+from perceptron_rs.io.text.threads import in_order
+from perceptron_rs.parameters.kinds import RATIO
+from perceptron_rs.parameters.ranges import check_value
+from perceptron_rs.parameters.threads import thread_count
+from perceptron_rs.rows.sparse import CsrArrays
+from perceptron_rs.scalars import check_among, number
 
-__all__ = ["check_options", "load_svmlight", "load_with_base", "open_svmlight"]
+__all__ = ["check_options", "cut_lines", "files_of", "load_svmlight", "load_with_base"]
 
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
 SvmlightParts: TypeAlias = tuple[
@@ -137,7 +135,7 @@ def load_svmlight(
         n_jobs=n_jobs,
         multilabel=multilabel,
     )
-    return X.canonical_matrix(), y.tolist() if multilabel else y
+    return as_users_have(X.canonical_matrix()), y.tolist() if multilabel else y
 
 
 def load_with_base(
@@ -156,11 +154,11 @@ def load_with_base(
 
     Lists of labels are objects in an array.
     """
-    files = _files(path)
+    files = files_of(path)
     base = check_options(n_features, zero_based, query_id)
-    for name, value in (("n_jobs", n_jobs), ("offset", offset), ("length", length)):
-        if value is not None:
-            _check_integer(name, value)
+    check_among("multilabel", multilabel, True, False)
+    for name, value in (("n_jobs", 0 if n_jobs is None else n_jobs), ("offset", offset), ("length", length)):
+        _check_integer(name, value)
     if offset < 0:
         raise ValueError(f"offset must be at least 0, got {offset}")
     if (offset > 0 or length > 0) and len(files) > 1:
@@ -201,110 +199,7 @@ def load_with_base(
     return CsrArrays.of(values, columns, starts, int(n_features)), y, is_zero_based
 
 
-def open_svmlight(
-    path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
-    *,
-    n_features: int | None = None,
-    zero_based: bool | Literal["auto"] = "auto",
-    query_id: Literal["ignore", "refuse"] = "ignore",
-    labelled: bool | Literal["auto"] = True,
-    max_ratio: float = MAX_RATIO,
-    multilabel: bool = False,
-    labels: Sequence[float] | None = None,
-) -> Source:
-    r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
-
-    Parameters
-    ----------
-    path : str, path-like or binary file, or list of them
-        Files, read as if they were one: as for `load_svmlight`.
-        A named pipe, or a file that is already open, such as ``sys.stdin.buffer``, can be passed through
-        only once.
-    n_features : int, default=None
-        Number of features seen during ``fit``. If None, a first pass counts them.
-    zero_based : bool or "auto", default="auto"
-        As for `load_svmlight`. "auto" takes a first pass.
-    query_id : {"ignore", "refuse"}, default="ignore"
-        Whether to ignore ``qid:...`` or to raise an error.
-    labelled : bool or "auto", default=True
-        Whether each line begins with a label. Lines to predict need not: y of the batches is then None, and
-        an empty line is an example without entries. "auto": the first line tells it.
-    max_ratio : float, default=250.0
-        As for `load_svmlight`.
-    multilabel : bool, default=False
-        Whether a line has a list of labels, such as ``1,3 2:0.5``, which may be missing. y of the batches is
-        then a matrix of 0 and 1.
-    labels : list of float, default=None
-        All labels of the lists. None: they are looked for in the files, now.
-
-    Returns
-    -------
-    Source
-        The examples.
-
-    Raises
-    ------
-    ValueError
-        When it is read, if a line cannot be parsed or a compressed file is cut. The message names the
-        file, line, column and text.
-    OSError
-        If a file is missing, or when it cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from perceptron_rs import Perceptron
-    >>> from perceptron_rs.io import open_svmlight
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "two.svm")
-    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
-    ...     model = Perceptron().fit_stream(open_svmlight(file))
-    >>> model.classes_
-    array([-1.,  1.])
-    """
-    files = _files(path)
-    base = check_options(n_features, zero_based, query_id)
-    check_value("max_ratio", RATIO, max_ratio)
-    if labelled not in (True, False, "auto"):
-        raise ValueError(f'labelled must be True, False or "auto", got {labelled!r:.80}')
-    if multilabel and labelled is not True:
-        raise ValueError(
-            "labelled must be True with multilabel: an empty list looks like a line without labels"
-        )
-    if labels is not None and not multilabel:
-        raise ValueError("labels are for multilabel=True, where each line has a list of them; leave them out")
-    from perceptron_rs.io.files import ExampleFiles  # which reads by this module
-
-    reading = Reading(
-        format="svmlight",
-        zero_based="auto" if base is None else base,
-        multilabel=multilabel,
-        list_labels=_known_labels(labels),
-        max_ratio=max_ratio,
-        with_labels=labelled is True,
-        labelled=None if isinstance(labelled, str) else labelled,
-        as_written=True,
-        refuses_query_ids=query_id == "refuse",
-    )
-    examples = ExampleFiles(files, reading)
-    if multilabel and labels is None and examples.is_read_once:
-        raise ValueError(f"labels must be given with multilabel, as {examples.name} can be read only once")
-    cut = partial(_cut_lines, files, n_features=n_features, zero_based=base, query_id=query_id)
-    return replace(examples.source(), n_features=n_features, cut=None if multilabel else cut)
-
-
-def _known_labels(labels: Sequence[float] | None) -> tuple[float, ...] | None:
-    """Return all labels of lists, sorted; None: the files tell them."""
-    if labels is None:
-        return None
-    known = tuple(sorted(set(map(float, labels))))
-    if len(known) < 2 or len(known) < len(labels):
-        raise ValueError(f"labels must be two or more different numbers, got {list(labels)!r:.200}")
-    return known
-
-
-def _cut_lines(files: Sequence[object], n: int | None, **options: object) -> list[Callable[[], Batch]]:
+def cut_lines(files: Sequence[object], n: int | None, **options: object) -> list[Callable[[], Batch]]:
     """Cut files into n ranges of lines."""
     ranges = byte_ranges(files, n)
     if None in options.values():
@@ -394,7 +289,7 @@ def _joined_parts(parts: list[SvmlightParts], base: bool | None) -> SvmlightPart
     return values, columns, starts, y, width, is_zero_based
 
 
-def _files(path: Any) -> list[Any]:
+def files_of(path: Any) -> list[Any]:
     """Return names of files, and files that are open."""
     items = path if isinstance(path, Sequence) and not isinstance(path, str | bytes) else [path]
     files: list[Any] = []
@@ -412,10 +307,8 @@ def check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | Non
     """Return whether columns are counted from 0; None: that is to be found out."""
     if isinstance(zero_based, np.bool_):
         zero_based = bool(zero_based)
-    if not isinstance(zero_based, bool) and zero_based != "auto":
-        raise ValueError(f'zero_based must be True, False or "auto", got {zero_based!r}')
-    if query_id not in ("ignore", "refuse"):
-        raise ValueError(f'query_id must be "ignore" or "refuse", got {query_id!r}')
+    check_among("zero_based", zero_based, True, False, "auto")
+    check_among("query_id", query_id, "ignore", "refuse")
     if n_features is not None:
         _check_integer("n_features", n_features)
         if not 1 <= n_features <= _INT64_MAX:
@@ -427,5 +320,5 @@ def check_options(n_features: Any, zero_based: Any, query_id: Any) -> bool | Non
 
 
 def _check_integer(name: str, value: object) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if number(value, whole=True) is None:
         raise TypeError(f"{name} must be an integer or None, got {value!r}")

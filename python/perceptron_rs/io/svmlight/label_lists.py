@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["CutLists", "all_labels", "as_matrix", "labels_in", "tidy_labels"]
+__all__ = ["CutLists", "all_labels", "as_matrix", "tidy_labels"]
 
 #: The labels of an example, sorted.
 Labels: TypeAlias = tuple[float, ...]
@@ -89,26 +89,9 @@ class CutLists:
         return ValueError(_PLACE.sub(own, str(error)))
 
 
-def labels_in(parts: Iterable[Iterator[tuple[int, bytes]]], names: Iterable[str]) -> tuple[float, ...]:
-    """Return the labels that occur in files, each given as pieces with the numbers of their first lines.
-
-    Raises
-    ------
-    ValueError
-        If there are less than two.
-    """
-
-    def lists() -> Iterator[Labels]:
-        for pieces, name in zip(parts, names, strict=True):
-            for first, text in pieces:
-                yield from CutLists(text, name, first - 1).lists
-
-    return all_labels(lists())
-
-
-def all_labels(lists: Iterable[Labels]) -> tuple[float, ...]:
+def all_labels(lists: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return all labels of lists, sorted; ValueError if there are less than two."""
-    found: set[float] = set().union(*set(lists))
+    found: set[Any] = set().union(*set(lists))
     if len(found) < 2:
         raise ValueError(
             f"lists of labels need two labels or more, found {sorted(found)}; read one label a line instead"
@@ -122,7 +105,7 @@ def tidy_labels(labels: Iterable[float]) -> tuple[float, ...]:
     return tuple(map(int, labels)) if all(float(label).is_integer() for label in labels) else labels
 
 
-def as_matrix(lists: Sequence[Labels], labels: Sequence[Any], name: str) -> NDArray[np.uint8]:
+def as_matrix(lists: Sequence[tuple[Any, ...]], labels: Sequence[Any], name: str) -> NDArray[np.uint8]:
     """Return a matrix of 0 and 1 that says which of the labels each example has.
 
     Raises
@@ -130,7 +113,7 @@ def as_matrix(lists: Sequence[Labels], labels: Sequence[Any], name: str) -> NDAr
     ValueError
         If there is another label.
     """
-    columns = {float(label): k for k, label in enumerate(labels)}
+    columns = {label: k for k, label in enumerate(labels)}
     found = np.zeros((len(lists), len(columns)), dtype=np.uint8)
     for row, own in enumerate(lists):
         for label in own:
@@ -139,7 +122,7 @@ def as_matrix(lists: Sequence[Labels], labels: Sequence[Any], name: str) -> NDAr
                     "holds the label {label}, which is none of the labels {known!r:.200}",
                     "name all labels, or drop the example",
                     place=f"{name}: ",
-                    label=f"{label:g}",
+                    label=repr(label) if isinstance(label, str) else f"{label:g}",
                     known=list(labels),
                 )
             found[row, columns[label]] = 1

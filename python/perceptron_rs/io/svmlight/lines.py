@@ -9,11 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight_part
-from perceptron_rs.common.rows.sparse import CsrArrays
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.reading import Reading, wrong_width
 from perceptron_rs.io.svmlight.label_lists import CutLists, as_matrix
+from perceptron_rs.rows.sparse import CsrArrays
 
 __all__ = ["SvmlightText", "explained"]
 
@@ -63,6 +63,10 @@ class SvmlightText:
             raise wrong_width(self._name, rows.shape[1], reading, zero_based)
         return Examples(rows, y, zero_based=zero_based)
 
+    def lists(self, first: int, text: bytes) -> list[tuple[float, ...]]:
+        """Return the labels of each example."""
+        return CutLists(text, self._name, first - 1).lists
+
     def _parsed(
         self, first: int, text: bytes, placed: Callable[[ValueError], ValueError] | None = None
     ) -> tuple[CsrArrays, NDArray[Any], bool]:
@@ -101,8 +105,8 @@ def explained(error: ValueError, name: str, reading: Reading) -> ValueError:
     if (no_label := _NO_LABEL.match(str(error))) and not reading.as_written:
         return ArgumentError(
             "{text}, as the label of svmlight text is",
-            "of raw text, a label, a tab and words on each line, say {format='lines'}, and of a table or "
-            "arrays {format}",
+            "of raw text, a label, a tab and words on each line, say {format='lines'}; of fastText's or vw's "
+            "lines {format='fasttext'} or {format='vw'}; and of a table or arrays {format}",
             text=no_label[1],
         )
     if _LISTS in str(error):

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.features.categories import LOOKED_AT, kind_of_strings
 from perceptron_rs.io.examples import NOT_WHOLE
+from perceptron_rs.io.reading import LabelKind
 from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_missing_label
 
 if TYPE_CHECKING:
@@ -23,15 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CellKinds",
-    "LabelKind",
     "as_labels",
     "as_numbers",
     "is_value",
     "missing_cells",
+    "string_error",
 ]
-
-#: How labels become classes: integers, text, or, of a model that has them, booleans.
-LabelKind = Literal["i", "U", "b"]
 
 _INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -62,11 +61,11 @@ def as_numbers(column: pa.Array, name: str, delimiter: str) -> pa.Array:
             trimmed = pc.if_else(pc.is_in(trimmed, value_set=arrow().array(texts)), value, trimmed)
         row = first_row(pc.invert(pc.match_substring_regex(trimmed, _NUMBER)))
         if row is not None:
-            raise _cell_error(row, column[row].as_py(), name, delimiter) from None
+            raise _cell_error(row, column, name, delimiter) from None
         found = trimmed.cast(double)
     row = first_row(pc.invert(pc.is_finite(found)))
     if row is not None:
-        raise _cell_error(row, column[row].as_py(), name, delimiter)
+        raise _cell_error(row, column, name, delimiter)
     return found
 
 
@@ -80,8 +79,9 @@ def is_number(cell: str) -> bool:
     return re.match(_NUMBER, cell.strip(_BLANKS)) is not None
 
 
-def _cell_error(row: int, cell: str, name: str, delimiter: str) -> CellError:
+def _cell_error(row: int, column: pa.Array, name: str, delimiter: str) -> CellError:
     """Say what is wrong with a cell."""
+    cell: str = column[row].as_py()
     text = f"column {name!r} holds {cell!r:.60}, which is not a number"
     if is_number(cell):
         return CellError(row, f"{text} of float64: it is too large")
@@ -98,13 +98,18 @@ def _cell_error(row: int, cell: str, name: str, delimiter: str) -> CellError:
             return CellError(row, text)
         remedy = "if the comma separates columns, pass {delimiter}"
         return CellError(row, text, remedy, {"delimiter": ","})
-    return CellError(
-        row,
-        text,
-        "encode the column, leave it out ({drop}), hash it ({hash_bits}), or name it as {target} if it holds "
-        "the labels",
-        {"drop": [name]},
-    )
+    return string_error(row, text, column, name)
+
+
+def string_error(row: int | None, text: str, column: pa.Array, name: str) -> CellError:
+    """Return the error for a column of strings that are no numbers, with what helps for such strings."""
+    kind = kind_of_strings(column.slice(0, LOOKED_AT).drop_null().to_pylist())
+    remedy = "encode the column, leave it out ({drop}), hash it ({hash_bits})"
+    if kind is not None:
+        text, remedy = f"{text}: it holds {kind.what}", kind.remedy
+        remedy += ", or hash it ({hash_bits}) if they are categories" if kind.may_be_categories else ""
+    remedy += ", or name it as {target} if it holds the labels"
+    return CellError(row, text, remedy, {"drop": [name], "text_columns": [name]})
 
 
 class CellKinds:

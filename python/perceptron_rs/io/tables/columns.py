@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.common.memory import probe_memory
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.features.dictionaries import Column, Strings
 from perceptron_rs.io.examples import NOT_WHOLE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "PART_BYTES",
     "ArrowRows",
     "CellError",
     "Feature",
@@ -30,13 +28,14 @@ __all__ = [
     "column_of",
     "features_of",
     "first_row",
+    "in_parts",
     "is_lists",
     "is_text",
     "labels",
     "matrix",
     "numbers",
     "refuse_missing_label",
-    "room_for_arrow",
+    "rows_of_part",
     "shown",
     "single",
 ]
@@ -44,8 +43,9 @@ __all__ = [
 #: A table, or a batch of rows.
 ArrowRows: TypeAlias = "pa.Table | pa.RecordBatch"
 
-_OF_A_THREAD = 72 << 20  # its stack, and what the C library reserves for what it allocates
-_OF_A_BYTE = 4  # the file, its columns, and both of a block while it is read
+#: Of a table at a time: it becomes a matrix, beside which it stands.
+PART_BYTES = 1 << 23
+_PART_ROWS = 1 << 16
 
 
 def arrow(name: str | None = None) -> ModuleType:
@@ -56,31 +56,16 @@ def arrow(name: str | None = None) -> ModuleType:
         raise ImportError("tables are read by pyarrow, which is not installed: pip install pyarrow") from None
 
 
-@contextmanager
-def room_for_arrow(file: str | bytes = b"") -> Iterator[None]:
-    """Raise MemoryError where Arrow, which ends the process without memory for its threads, would find none.
-
-    Its usual allocators reserve a gigabyte of addresses that the threads may need; the system's does not.
-    """
-    library, size = arrow(), len(file) if isinstance(file, bytes) else _size_of(Path(file))
-    threads = library.cpu_count() + library.io_thread_count()
-    probe_memory(threads * _OF_A_THREAD + _OF_A_BYTE * size, f"reading a file of {size} bytes")
-    before = library.default_memory_pool()
-    library.set_memory_pool(library.system_memory_pool())
-    try:
-        yield
-    finally:
-        library.set_memory_pool(before)
+def rows_of_part(n_bytes: int, n_rows: int) -> int:
+    """Return how many rows are read at a time of so many in so many bytes."""
+    return max(1, min(_PART_ROWS, PART_BYTES * n_rows // max(n_bytes, 1)))
 
 
-def _size_of(file: Path) -> int:
-    """Return how many bytes a file has; a gzip file as many as its last four bytes promise."""
-    size = file.stat().st_size
-    if file.suffix.lower() != ".gz" or size < 4:
-        return size
-    with file.open("rb") as opened:
-        opened.seek(-4, os.SEEK_END)
-        return max(size, int.from_bytes(opened.read(), "little"))
+def in_parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give large batches a part at a time, which is no copy."""
+    for batch in batches:
+        step = rows_of_part(batch.nbytes, batch.num_rows)
+        yield from (batch.slice(begin, step) for begin in range(0, max(batch.num_rows, 1), step))
 
 
 class CellError(ArgumentError):
@@ -124,10 +109,17 @@ def shown(names: Sequence[str], most: int = 10) -> str:
     return ", ".join([*map(repr, names[:most]), *(["..."] if len(names) > most else [])])
 
 
-def is_lists(kind: object) -> bool:
-    """Whether a column holds lists."""
+def is_lists(kind: Any) -> bool:
+    """Whether a column holds lists, perhaps as codes of a dictionary."""
     types = arrow("types")
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    is_fixed = types.is_fixed_size_list(kind)
+    return bool(types.is_list(kind) or types.is_large_list(kind) or is_fixed or _is_list_view(kind))
+
+
+def _is_list_view(kind: Any) -> bool:
+    """Whether a column holds views of lists, which older versions of pyarrow do not know."""
+    return str(kind).startswith(("list_view<", "large_list_view<"))
 
 
 def column_of(schema: pa.Schema) -> Callable[[str], str]:
@@ -180,14 +172,28 @@ def features_of(
 
 
 def single(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array, of the values themselves where they are codes of a dictionary."""
-    if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-        if hasattr(column, "chunks"):  # of older versions of pyarrow
-            column = column.chunk(0) if column.num_chunks else arrow().array([], column.type)
+    """Return a column as one array, of the values themselves where they are codes of a dictionary, or views.
+
+    Many of Arrow's functions do not know views, which polars writes.
+    """
+    if hasattr(column, "chunks"):
+        parts = [single(part) for part in column.chunks] or [single(arrow().array([], column.type))]
+        return parts[0] if len(parts) == 1 else arrow().concat_arrays(parts)
     if isinstance(column, arrow().ExtensionArray):
-        column = column.storage
-    return column.dictionary_decode() if arrow("types").is_dictionary(column.type) else column
+        return single(column.storage)
+    if arrow("types").is_dictionary(column.type):
+        return single(column.dictionary).take(column.indices)
+    if str(column.type) == "string_view":
+        return column.cast(arrow().large_string())
+    return _as_lists(column) if _is_list_view(column.type) else column
+
+
+def _as_lists(views: pa.Array) -> pa.Array:
+    """Return views of lists as lists, one after another; Arrow's own cast goes wrong where they overlap."""
+    pc = arrow("compute")
+    lengths = pc.fill_null(pc.list_value_length(views), 0).to_numpy(zero_copy_only=False)
+    ends = arrow().array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+    return arrow().LargeListArray.from_arrays(ends, views.flatten(), mask=pc.is_null(views))
 
 
 def matrix(table: ArrowRows, features: Sequence[Feature]) -> NDArray[np.generic]:
@@ -262,14 +268,18 @@ def _check_lengths(column: pa.Array, feature: Feature) -> None:
         )
 
 
-def hashable(column: pa.Array, feature: Feature) -> list[Any]:
-    """Return the cells of the column of a feature; raise `CellError` unless they are numbers or text."""
-    column = single(column)
-    kind, types = column.type, arrow("types")
+def hashable(column: pa.Array, feature: Feature) -> Column:
+    """Return the cells of a feature, to be hashed; raise `CellError` unless they are numbers or text."""
+    column, types, pc = single(column), arrow("types"), arrow("compute")
     if feature.place is not None:
         _check_lengths(column, feature)
-        kind = kind.value_type
-    known = (is_text, types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+        column = pc.list_element(column, feature.place)
+    kind = column.type
+    if is_text(kind):
+        coded = column.dictionary_encode()
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Strings(codes, coded.dictionary.to_pylist())
+    known = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     if not any(is_known(kind) for is_known in known):
         raise CellError(
             None,
@@ -277,8 +287,12 @@ def hashable(column: pa.Array, feature: Feature) -> list[Any]:
             "encode it, or leave it out ({drop})",
             {"drop": [feature.column]},
         )
-    cells: list[Any] = column.to_pylist()
-    return cells
+    if types.is_decimal(kind):
+        column = column.cast(arrow().string()).cast(arrow().float64())  # as in `numbers`
+    elif types.is_boolean(kind):
+        column = column.cast(arrow().int8())
+    found: NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return found
 
 
 def numbers(column: pa.Array, name: str) -> NDArray[np.generic]:

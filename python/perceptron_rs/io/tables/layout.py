@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.rows.sparse import CsrArrays
-from perceptron_rs.common.rows.storage import index_columns
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.features.dictionaries import hashed_dictionaries
-from perceptron_rs.io.reading import Reading, check_names, check_weight
+from perceptron_rs.io.reading import LabelKind, Reading, check_weight
 from perceptron_rs.io.source import Batch, Source
-from perceptron_rs.io.tables.cells import LabelKind, as_labels
+from perceptron_rs.io.tables.cells import as_labels, string_error
 from perceptron_rs.io.tables.columns import (
     CellError,
     arrow,
@@ -33,16 +29,21 @@ from perceptron_rs.io.tables.columns import (
     single,
 )
 from perceptron_rs.io.tables.delimited import HOW_TO_SAY, CsvText
+from perceptron_rs.rows.storage import index_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from perceptron_rs.io.hashed.hasher import ExampleHasher
     from perceptron_rs.io.tables.columns import ArrowRows
+    from perceptron_rs.rows.sparse import CsrArrays
 
 __all__ = ["Layout", "layout_of", "located"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
+#: What a column of labels is called, in lower case.
+_OF_LABELS = ("label", "labels", "target", "class", "y")
 
 
 class Layout:
@@ -60,6 +61,8 @@ class Layout:
         Features. If None, all other columns, but not those in ``drop``, nor the index of a pandas data frame.
     drop : sequence of str
         Columns that are no features.
+    text_columns : sequence of str
+        Features that are texts.
     first : callable or None
         Returns some rows, from which is read how long lists are, if there may be any.
     n_features : int or None
@@ -75,6 +78,7 @@ class Layout:
         weight: str | None = None,
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
+        text_columns: Sequence[str] = (),
         first: Callable[[], ArrowRows] | None = None,
         n_features: int | None = None,
     ) -> None:
@@ -84,8 +88,6 @@ class Layout:
             raise ArgumentError(
                 "{columns} says which columns are features, so {drop} has no effect", "leave one out"
             )
-        check_names("columns", columns)
-        check_names("drop", drop)
         found = list(columns) if columns is not None else self._features(schema, drop)
         lists = {n: schema.field(n).type for n in ("indices", "values") if list(schema.names).count(n) == 1}
         self.is_sparse = set(found) == {"indices", "values"} and all(map(is_lists, lists.values()))
@@ -103,6 +105,17 @@ class Layout:
         with located(name):
             self.features = [] if self.is_sparse else features_of(schema, found, first)
         self._refuse_twice()
+        #: In the order in which their features are added.
+        self.text_columns = tuple(text_columns)
+        for text in self.text_columns:
+            if text not in found:
+                raise ArgumentError(
+                    "{text_columns} names {column!r}, which is no feature",
+                    "leave it out there; the features are {names}",
+                    place=f"{name}: ",
+                    column=text,
+                    names=shown(found),
+                )
         self.n_features = n_features if self.is_sparse else len(self.features)
         if not self.columns:
             raise ValueError(f"{name}: has no columns except the labels {target!r}")
@@ -163,7 +176,11 @@ class Layout:
         return Source(batches=batches, name=self.name, **given)
 
     def batches(
-        self, tables: Iterable[ArrowRows], label_kind: LabelKind | None = None, before: int = 0
+        self,
+        tables: Iterable[ArrowRows],
+        label_kind: LabelKind | None = None,
+        before: int = 0,
+        hasher: ExampleHasher | None = None,
     ) -> Iterator[Batch]:
         """Give the examples of the parts of a file, after so many rows.
 
@@ -172,7 +189,7 @@ class Layout:
         rows = before
         with located(self.name, lambda: rows):
             for table in tables:
-                yield self.batch(table, label_kind)
+                yield self.batch(table, label_kind, hasher=hasher)
                 rows += table.num_rows
 
     def batch(
@@ -180,36 +197,47 @@ class Layout:
         table: ArrowRows,
         label_kind: LabelKind | None = None,
         *,
-        hash_bits: int | None = None,
+        hasher: ExampleHasher | None = None,
         is_labelled: bool = True,
     ) -> Batch:
         """Return the examples of a table, or of a batch of records; `CellError` if a value is none."""
         weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight)
-        X = self.X(table) if hash_bits is None else self.hashed(table, hash_bits)
+        X = self.X(table) if hasher is None else self.hashed(table, hasher)
         return Batch(X, self.y(table, label_kind) if is_labelled else None, weight)
 
-    def hashed(self, table: ArrowRows, bits: int) -> CsrArrays:
-        """Return the features hashed as scikit-learn hashes dicts: of a string, its name and value are one.
+    def hashed(self, table: ArrowRows, hasher: ExampleHasher) -> CsrArrays:
+        """Return the features hashed as scikit-learn hashes dicts, and texts.
 
-        A missing value is no feature.
+        Of a string, its name and value are one. A missing value is no feature.
         """
-        rows: list[dict[str, float | str]] = [{} for _ in range(table.num_rows)]
-        lists: dict[str, list[Any]] = {}
-        for feature in self.features:
-            if feature.column not in lists:
-                lists[feature.column] = hashable(table.column(feature.column), feature)
-            for row, value in zip(rows, lists[feature.column], strict=True):
-                if value is not None and feature.place is not None:
-                    value = value[feature.place]
-                if isinstance(value, Decimal):
-                    value = float(value)
-                if value is not None and value == value:
-                    row[feature.name] = value
-        return CsrArrays.of(*hashed_dictionaries(rows, 1 << bits), 1 << bits)
+        texts = {name: self._text(table, name) for name in self.text_columns}
+        others = {
+            feature.name: hashable(table.column(feature.column), feature)
+            for feature in self.features
+            if feature.name not in texts
+        }
+        return hasher.rows(texts, others, table.num_rows)
 
-    def texts(self, schema: pa.Schema) -> tuple[str, ...]:
-        """Return the features that hold text by their types."""
-        return tuple(f.name for f in self.features if is_text(schema.field(f.column).type))
+    def _text(self, table: ArrowRows, name: str) -> list[str]:
+        column = single(self._column(table, name))
+        if not (is_text(column.type) or arrow("types").is_null(column.type)):
+            raise CellError(
+                None, f"column {name!r} holds {column.type}, no texts", "do not name it in {text_columns}"
+            )
+        return [text or "" for text in column.to_pylist()]
+
+    def strings(self, schema: pa.Schema) -> tuple[str, ...]:
+        """Return the features that are strings by their types, but no texts."""
+        others = (feature for feature in self.features if feature.name not in self.text_columns)
+        return tuple(f.name for f in others if is_text(schema.field(f.column).type))
+
+    def refuse_strings(self, table: ArrowRows) -> None:
+        """Raise `CellError` for a feature that holds strings."""
+        for feature in self.features:
+            column = self._column(table, feature.column)
+            if is_text(column.type):
+                text = f"column {feature.column!r} holds strings, not numbers"
+                raise string_error(None, text, single(column), feature.column)
 
     def X(self, table: ArrowRows) -> MatrixLike:  # noqa: N802  as everywhere
         """Return the features."""
@@ -235,8 +263,12 @@ class Layout:
         if types.is_fixed_size_list(indices.type) or types.is_fixed_size_list(values.type):
             indices, values = (c.cast(arrow().large_list(c.type.value_type)) for c in (indices, values))
         ends = [np.asarray(column.offsets) for column in (indices, values)]
-        if indices.null_count or values.null_count or not np.array_equal(np.diff(ends[0]), np.diff(ends[1])):
-            raise CellError(None, "indices and values must have lists of the same lengths in each row")
+        is_missing = [np.asarray(column.is_null()) for column in (indices, values)]
+        is_odd = is_missing[0] | is_missing[1] | (np.diff(ends[0]) != np.diff(ends[1]))
+        if is_odd.any():
+            raise CellError(
+                int(np.argmax(is_odd)), "indices and values must have lists of the same lengths in each row"
+            )
         parts = []
         for name, column, end in zip(("indices", "values"), (indices, values), ends, strict=True):
             try:
@@ -292,13 +324,16 @@ def layout_of(
     is_known = reading.names is not None and all(column(n) in names for n in reading.names)
     if text is not None and not is_known:
         text.refuse_example(guess, with_text=reading.hash_bits is not None)
-    twice = next((n for n in names if names.count(n) > 1), None)
+    # Columns without a name, as delimiters at the ends of lines make, are left out together.
+    twice = next((n for n in names if names.count(n) > 1 and (n or n not in reading.drop)), None)
     if twice is not None:
         unsure = text is not None and text.header is None
         raise ArgumentError(
             "two columns are called {twice!r}",
-            "give each a name of its own" + (f"; or {HOW_TO_SAY}" if unsure else ""),
+            ("give each a name of its own" if twice else "leave them out ({drop})")
+            + (f"; or {HOW_TO_SAY}" if unsure else ""),
             place=f"{name}: ",
+            settings={"drop": [twice]},
             twice=twice,
         )
     for option, named_there in (("columns", reading.columns), ("drop", reading.drop)):
@@ -316,16 +351,18 @@ def layout_of(
     weight = reading.sample_weight
     if weight is not None and weight not in names:
         raise lacks(name, weight, "sample_weight", names)
-    layout = Layout(
-        schema,
-        name,
-        target=target,
-        weight=weight,
-        columns=columns,
-        drop=drop,
-        first=first,
-        n_features=reading.n_features,
-    )
+    how: dict[str, Any] = {
+        "target": target,
+        "weight": weight,
+        "text_columns": reading.text_columns or (),
+        "first": first,
+        "n_features": reading.n_features,
+    }
+    layout = Layout(schema, name, columns=columns, drop=drop, **how)
+    is_other = reading.first is not None and reading.names is None and layout.names != reading.first[1]
+    if is_other and (first is None or first().num_rows):  # a table without rows knows no lengths of lists
+        assert reading.first is not None
+        layout = Layout(schema, name, columns=_as_in_first(layout, reading.first), **how)
     n_features = layout.n_features
     if reading.n_features is not None and reading.hash_bits is None and n_features != reading.n_features:
         whose = "{n_features} says" if "n_features" in reading.given else "the model was trained with"
@@ -335,6 +372,21 @@ def layout_of(
             place=f"{name}: ",
         )
     return layout
+
+
+def _as_in_first(layout: Layout, first: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the columns of a table in the order of the first of several; ArgumentError if it has others."""
+    own, (name, names) = layout.names or ("indices", "values"), first
+    if set(own) != set(names):
+        raise ArgumentError(
+            "its columns are {own}, but those of {first} are {names}",
+            "name those to use with {columns} and {target}",
+            place=f"{layout.name}: ",
+            own=shown(own),
+            first=name,
+            names=shown(names),
+        )
+    return names
 
 
 def _target(path: str, names: list[str], reading: Reading, named: bool) -> str | None:
@@ -371,6 +423,17 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
     if problem:
         remedy = "name the column of the labels with {target}"
         raise ArgumentError(problem, remedy, place=f"{path}: ", last=last)
+    called = [name for name in names if name.strip().lower() in _OF_LABELS]
+    if called and last not in called:
+        raise ArgumentError(
+            "the labels are in its last column, {last!r}, unless {target} names another one, and "
+            "{called!r} is called like labels",
+            "set {target}, to either",
+            place=f"{path}: ",
+            settings={"target": called[0]},
+            last=last,
+            called=called[0],
+        )
     refuse_unnamed(names, last, path)
     return last
 

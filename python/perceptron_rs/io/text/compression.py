@@ -17,12 +17,12 @@ from typing import IO, Any
 import numpy as np
 
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.io.text.paths import PathLike
+from perceptron_rs.io.text.paths import PACKED, PathLike
 
 __all__ = [
     "MAX_RATIO",
     "PACKINGS",
-    "SUFFIXES",
+    "DamageError",
     "first_bytes",
     "n_lines",
     "unpacked",
@@ -46,13 +46,12 @@ class Packing:
     reader: str
 
 
+_GZ, _BZ2, _XZ = PACKED
 PACKINGS = (
-    Packing("gzip", ".gz", b"\x1f\x8b", "gzip", "GzipFile"),
-    Packing("bzip2", ".bz2", b"BZh", "bz2", "BZ2File"),
-    Packing("xz", ".xz", b"\xfd7zXZ\0", "lzma", "LZMAFile"),
+    Packing("gzip", _GZ, b"\x1f\x8b", "gzip", "GzipFile"),
+    Packing("bzip2", _BZ2, b"BZh", "bz2", "BZ2File"),
+    Packing("xz", _XZ, b"\xfd7zXZ\0", "lzma", "LZMAFile"),
 )
-#: What the names of compressed files end in.
-SUFFIXES = tuple(packing.suffix for packing in PACKINGS)
 
 
 def packing_of(begin: bytes) -> Packing | None:
@@ -143,7 +142,7 @@ class Unpacked(io.RawIOBase):
             if named is not None:
                 if named.begin.startswith(begin):
                     raise ValueError(_cut_off(name, named))
-                raise ValueError(_damage(name, named))
+                raise _damage(name, named)
             self.file: Any = self.packed
             self.read_some: Any = self.packed.read
         else:
@@ -182,15 +181,15 @@ class Unpacked(io.RawIOBase):
         except EOFError:
             raise ValueError(_cut_off(self.name, packing)) from None
         except zlib.error:
-            raise ValueError(_damage(self.name, packing)) from None
+            raise _damage(self.name, packing) from None
         except OSError as error:
             if error.errno is not None:  # of the disk, and not of what is on it
                 raise
-            raise ValueError(_damage(self.name, packing)) from None
+            raise _damage(self.name, packing) from None
         except Exception as error:
             if type(error).__name__ != "LZMAError":  # lzma is imported where it is needed
                 raise
-            raise ValueError(_damage(self.name, packing)) from None
+            raise _damage(self.name, packing) from None
         return data
 
     def seekable(self) -> bool:
@@ -225,8 +224,12 @@ def _cut_off(name: str, packing: Packing) -> str:
     return f"{name}: the {packing.name} data ends early: the file was cut; get it again"
 
 
-def _damage(name: str, packing: Packing) -> str:
-    return (
+class DamageError(ValueError):
+    """Packed data is damaged: what was unpacked last may be wrong, too."""
+
+
+def _damage(name: str, packing: Packing) -> DamageError:
+    return DamageError(
         f"{name}: the {packing.name} data is damaged or none; get it again, or drop the {packing.suffix} if "
         f"it is plain text"
     )

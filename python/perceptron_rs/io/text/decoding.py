@@ -120,6 +120,7 @@ class _Text(io.RawIOBase):
                 raise ValueError(f"{self.name}: {what}")
         self.begin = begin.removeprefix(mark)
         self.is_checked = is_checked
+        self.failed: ValueError | None = None  # what is wrong behind the lines that were given
         self.lines: int | None = 0  # None: not counted from the beginning
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 
@@ -133,17 +134,17 @@ class _Text(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if self.failed is not None:
+            raise self.failed
         if self.begin:
             n = min(len(self.begin), len(buffer))
             buffer[:n], self.begin = self.begin[:n], self.begin[n:]
         else:
             n = self.source.readinto(buffer)
-        if self.is_checked:
-            self._check(bytes(memoryview(buffer)[:n]))
-        return n
+        return self._checked(bytes(memoryview(buffer)[:n])) if self.is_checked else n
 
-    def _check(self, text: bytes) -> None:
-        """Raise ValueError, which names the line, unless the text so far is UTF-8."""
+    def _checked(self, text: bytes) -> int:
+        """Return how many bytes of a text can be given: its error, which names the line, comes next."""
         rest: bytes = self.decoder.getstate()[0]
         if rest or not text or not text.isascii():
             try:
@@ -153,9 +154,14 @@ class _Text(io.RawIOBase):
                     raise ValueError(
                         f"{self.name}: ends within a character of UTF-8: the file was cut; get it again"
                     ) from None
-                raise _refused(rest + text, error.start, self.name, self.lines) from None
+                self.failed = _refused(rest + text, error.start, self.name, self.lines)
+                good = text.rfind(b"\n", 0, max(0, error.start - len(rest))) + 1
+                if not good:
+                    raise self.failed from None
+                return good
         if self.lines is not None:
             self.lines += n_lines(text)
+        return len(text)
 
     def seekable(self) -> bool:
         return True

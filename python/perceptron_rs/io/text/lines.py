@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from perceptron_rs.io.text.compression import MAX_RATIO, n_lines
+from perceptron_rs.errors import OptionsError
+from perceptron_rs.io.text.compression import MAX_RATIO, DamageError, n_lines
 from perceptron_rs.io.text.decoding import open_text
-
-if TYPE_CHECKING:  # importing it takes longer than reading a small file
-    from perceptron_rs.io.tables.delimited import Records
 
 __all__ = [
     "BLOCK",
@@ -22,14 +22,43 @@ __all__ = [
     "is_read_once",
     "name_of_file",
     "names_of",
+    "pieces",
+    "readable",
+    "refuse_names",
     "text_blocks",
     "watched",
     "whole_lines",
 ]
 
+T = TypeVar("T")
+U = TypeVar("U")
+
 #: Bytes that are asked for at once, and parsed at once. Of half as many, reading takes half the processor
 #: time; a whole run takes the same.
 BLOCK = 1 << 20
+
+
+#: What the first line of a file calls its columns.
+_NAMES = frozenset(
+    (
+        *(
+            "category",
+            "chunk",
+            "class",
+            "comment",
+            "content",
+            "deprel",
+            "deps",
+            "document",
+            "entity",
+            "feats",
+        ),
+        *("form", "head", "id", "iob", "label", "labels", "lemma", "message", "misc", "ner", "ner_tag"),
+        *("ner_tags", "phrase", "pos", "pos_tag", "pos_tags", "review", "sent_id", "sentence", "sentence_id"),
+        *("sentiment", "tag", "tags", "target", "text", "texts", "token", "token_id", "tokens", "topic"),
+        *("tweet", "upos", "word", "words", "xpos"),
+    )
+)
 
 
 class Watcher(Protocol):
@@ -68,13 +97,26 @@ def names_of(files: Sequence[object]) -> str:
     return f"{name_of_file(files[0])}{more}"
 
 
+class RecordEnds(Protocol):
+    """Where records end: in CSV, lines may end within quotes."""
+
+    def end(self, text: bytes) -> int:
+        """Return where the last whole record of a text ends that begins with one; 0 if there is none."""
+
+    def ends(self, text: bytes) -> list[int]:
+        """Return where each record of a text ends, also the last one, which may lack its line end."""
+
+    def check_closed(self, text: bytes) -> None:
+        """Raise ValueError if a text, the last one of a file, ends within quotes."""
+
+
 def text_blocks(
     file: Any,
     size: int = BLOCK,
     *,
     max_ratio: float | None = None,
     is_checked: bool = True,
-    records: Records | None = None,
+    records: RecordEnds | None = None,
 ) -> Generator[tuple[int, bytes]]:
     """Give whole lines of a file, and the number of the first of them, from 1.
 
@@ -99,18 +141,18 @@ def whole_lines(
     text: Any,
     size: int = BLOCK,
     *,
-    records: Records | None = None,
+    records: RecordEnds | None = None,
     n_bytes: int | None = None,
     at_once: bool = False,
 ) -> Iterator[bytes]:
     """Give whole lines, or records, of a text that is open.
 
     With ``n_bytes``, those that begin within so many bytes. With ``at_once`` nothing is waited for but the
-    end of a line.
+    end of a line. What cannot be read raises an error behind the lines before it.
     """
-    read, rest = text.read1 if at_once else text.read, b""
-    while n_bytes is None or n_bytes > 0:
-        part = read(size if n_bytes is None else min(size, n_bytes))
+    rest, failed = b"", None
+    while failed is None and (n_bytes is None or n_bytes > 0):
+        part, failed = _read(text, size if n_bytes is None else min(size, n_bytes), at_once)
         if n_bytes is not None:
             n_bytes -= len(part)
             if n_bytes == 0 and not part.endswith(b"\n"):
@@ -127,10 +169,66 @@ def whole_lines(
             lines, rest = b"", rest + part
         if lines:
             yield lines
+    if failed is not None:
+        raise failed
     if records is not None:
         records.check_closed(rest)
     if rest:
         yield rest
+
+
+def _read(text: Any, size: int, at_once: bool) -> tuple[bytes, Exception | None]:
+    """Return so many bytes, or what has come, and the error that nothing comes behind."""
+    parts: list[bytes] = []
+    while size > 0:
+        try:
+            part = text.read1(size)
+        except DamageError:
+            raise
+        except (ValueError, OSError) as error:
+            return b"".join(parts), error
+        parts.append(part)
+        size = 0 if at_once or not part else size - len(part)
+    return b"".join(parts), None
+
+
+def readable(
+    item: T, read: Callable[[T], U], halves: Callable[[T], Sequence[T]], bad: Callable[[ValueError, T], None]
+) -> Iterator[U]:
+    """Give what is read of an item: of all of it or, if that cannot be, of its halves.
+
+    ``bad`` is told of each part that has none, when what stands before it has been given.
+    """
+    try:
+        found = read(item)
+    except OptionsError:
+        raise
+    except ValueError as error:
+        parts = halves(item)
+        if len(parts) < 2:
+            bad(error, item)
+            return
+    else:
+        yield found
+        parts = ()
+    for part in parts:
+        yield from readable(part, read, halves, bad)
+
+
+def pieces(
+    first: int, text: bytes, most: int | None = None, records: RecordEnds | None = None
+) -> list[tuple[int, bytes]]:
+    """Cut whole lines, or records, behind so many of them, or in half; no single one is cut.
+
+    ``first`` is the number of the first line.
+    """
+    if most is not None and text.count(b"\n") < most:
+        return [(first, text)]
+    ends = [end.end() for end in re.finditer(rb"\n|.\Z", text, re.DOTALL)]
+    ends = ends if records is None else records.ends(text)
+    most = most or (len(ends) + 1) // 2
+    at = [0, *ends[most - 1 : -1 : most], len(text)]
+    return [(first + text.count(b"\n", 0, a), text[a:b]) for a, b in pairwise(at)]
 
 
 def is_pipe(file: object) -> bool:
@@ -174,3 +272,12 @@ def _widen(text: Any) -> None:
         import fcntl
 
         fcntl.fcntl(text.raw.source.packed.file.fileno(), fcntl.F_SETPIPE_SZ, BLOCK)
+
+
+def refuse_names(cells: Sequence[str], place: str, number: int) -> None:
+    """Raise ValueError if the first line of a file without a header, at this number, names its columns."""
+    if len(cells) > 1 and all(cell.strip().lower() in _NAMES for cell in cells):
+        raise ValueError(
+            f"{place} holds the names of columns, {', '.join(map(repr, cells))}, and no example; remove it, "
+            f"for instance by tail -n +{number + 1}"
+        )

@@ -8,12 +8,33 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["PathLike", "paths_of"]
+__all__ = ["PACKED", "SUFFIXES", "PathLike", "paths_of"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
+#: What the names of compressed files end in.
+PACKED = (".gz", ".bz2", ".xz")
+#: The suffixes of each format.
+SUFFIXES = {
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".svmlight": "svmlight",
+    ".txt": "svmlight",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".ft": "fasttext",
+    ".fasttext": "fasttext",
+    ".vw": "vw",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".parquet": "parquet",
+    ".safetensors": "safetensors",
+}
 
-def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
+
+def paths_of(path: PathLike | Sequence[PathLike], argument: str = "path") -> list[str]:
     """Return the files that a path, a list of them or a pattern such as "part-*.svm" names, in order.
 
     A folder names the files in it, but those that are hidden or begin with an underscore, as programs write
@@ -21,13 +42,18 @@ def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
     """
     single = isinstance(path, str | bytes | os.PathLike)
     if not single and not isinstance(path, Sequence):
-        raise TypeError(f"path must be a path or a list of paths, got {path!r}; pass the name of the file")
+        raise TypeError(
+            f"{argument} must be a path or a list of paths, got {path!r:.80}; pass the name of the file"
+        )
     found: list[str] = []
     items: Any = [path] if single else path
     for item in items:
         if not isinstance(item, str | bytes | os.PathLike):
-            raise TypeError(f"path must hold names of files, got {item!r}; pass str or path-like objects")
+            raise TypeError(
+                f"{argument} must hold names of files, got {item!r:.80}; pass str or path-like objects"
+            )
         name = os.fsdecode(item)
+        refuse_no_name(name, argument)
         if has_magic(name) and not Path(name).exists():
             matching = sorted(glob(name))  # noqa: PTH207  of any folder
             if not matching:
@@ -36,8 +62,16 @@ def paths_of(path: PathLike | Sequence[PathLike]) -> list[str]:
         else:
             found += _in_folder(name)
     if not found:
-        raise ValueError("path must name at least one file, got an empty list")
+        raise ValueError(f"{argument} must name at least one file, got an empty list")
     return found
+
+
+def refuse_no_name(name: str, argument: str = "path") -> None:
+    """Raise ValueError for what no file can be called."""
+    if not name or "\0" in name:
+        raise ValueError(
+            f"{argument} must hold names of files, got {name!r:.80}; it may not be empty or hold a NUL byte"
+        )
 
 
 def _in_folder(name: str) -> list[str]:
@@ -50,4 +84,13 @@ def _in_folder(name: str) -> list[str]:
         raise ValueError(f"{name}: holds the folder {folder.name!r}; name the folder of the files themselves")
     if not inside:
         raise ValueError(f"{name}: is a folder without files; name the one that holds the data")
+    unpacked = {path: Path(path.stem if path.suffix.lower() in PACKED else path.name) for path in inside}
+    data = next((path for path in inside if unpacked[path].suffix.lower() in SUFFIXES), None)
+    for path, bare in unpacked.items():  # README.md, but not part-0 or part-0.5
+        if data is not None and bare.suffix[1:].isalpha() and bare.suffix.lower() not in SUFFIXES:
+            pattern = Path(name, "*" + data.name.removeprefix(unpacked[data].stem))
+            raise ValueError(
+                f"{name}: holds {path.name!r} beside {data.name!r}; name the files of the data by a pattern, "
+                f"such as '{pattern}'"
+            )
     return list(map(str, inside))

@@ -57,7 +57,8 @@ def most_updates(
         gamma = Fraction(math.nextafter(float(gamma), 0.0))
     half = length_squared * growth - 2 * start_progress * gamma
     inside = half**2 + 4 * gamma**2 * (length_squared * start_squared - start_progress**2)
-    return up(max(Fraction(0), half + Fraction(up_root(max(Fraction(0), inside)))) / (2 * gamma**2))
+    root = up_root(max(Fraction(0), inside))
+    return math.inf if root == math.inf else up(max(Fraction(0), half + Fraction(root)) / (2 * gamma**2))
 
 
 def norm_squared(values: NDArray[np.float64], exponent: int) -> tuple[Fraction, Fraction]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.common.rows.storage import without_index
+from perceptron_rs.rows.real_numbers import numbers_in
 
 __all__ = ["ExactMatrix", "ExactRow", "integers", "product", "square_root_floor"]
 
@@ -54,7 +54,7 @@ class ExactMatrix:
             self._values, self._matrix = _readable(matrix.data), matrix
             self.shape: tuple[int, int] = matrix.shape
         else:
-            values = np.asarray(without_index(X))
+            values = numbers_in(X)
             if values.ndim != 2:
                 raise ValueError(f"X must have two dimensions, got the shape {values.shape}")
             self._values, self._matrix = _readable(values), None

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import MatrixLike, has_dtype, has_rows_by_place, is_of_columns, n_dimensions
-from perceptron_rs.common.rows.storage import without_index
+from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.storage import without_index
 
 __all__ = ["refuse_rounded"]
 
@@ -23,6 +24,7 @@ def refuse_rounded(X: MatrixLike, name: str = "X") -> None:
 
     What is no number at all is left to those who read X.
     """
+    refuse_lazy(X, name)
     for column, values in _columns_as_they_are(X):
         bad = _rounded(values)
         if bad is None:
@@ -52,8 +54,15 @@ def _columns_as_they_are(X: MatrixLike) -> Iterator[tuple[Any, NDArray[np.generi
     elif is_of_columns(X):  # polars
         for column in X.columns:
             yield repr(column), np.asarray(X.get_column(column).to_numpy())
+    elif hasattr(type(X), "column_names"):  # Arrow
+        X = without_index(X)
+        for j, column in enumerate(X.column_names):
+            yield repr(column), np.asarray(X.column(j))
     else:
-        values = np.asarray(without_index(X))
+        try:
+            values = np.asarray(without_index(X))
+        except (TypeError, ValueError):  # ragged lists, and what else is no matrix
+            return
         if values.dtype.kind == "f" and not has_dtype(X) and (np.abs(values) >= _WHOLE).any():
             values = np.array(X, dtype=object)  # integers beside floats became floats
         yield None, values

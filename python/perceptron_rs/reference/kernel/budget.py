@@ -20,7 +20,7 @@ from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Budget, Data, check_kept
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["start_budget"]
 

@@ -11,9 +11,10 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
 from perceptron_rs.reference.linear.averaged import mean
+from perceptron_rs.reference.linear.voted import signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["ANSWERS", "kernel_scores"]
 
@@ -38,6 +39,7 @@ def kernel_scores(
     *,
     kernel: KernelSpec,
     answers: Sequence[str],
+    tie: str,
     threads: int,
 ) -> NDArray[np.float64]:
     """Answers of the vectors of a log for every row.
@@ -56,11 +58,13 @@ def kernel_scores(
     kernel : KernelSpec
     answers : sequence of str
         "sum": S of the last vector; "last": S + b; "average": of all vectors, by the examples that they
-        saw; "vote": the sum of the counts of the vectors with S + b >= 0, less the others; "joint vote":
-        for the vectors of all planes at a time, the sum of the counts of those whose largest S + b is that
-        of the plane, the first of equals; "drawn": S + b of the drawn vector. With "normalised " before
+        saw; "vote": the sum of the counts, each with the sign of its S + b; "joint vote": for the vectors of
+        all planes at a time, the sum of the counts of those whose largest S + b is that of the plane, and of
+        no other one; "drawn": S + b of the drawn vector. With "normalised " before
         "last", "average" and "drawn", each S + b is divided by the root of its vector's N, and the average
         is weighted by the counts.
+    tie : "mistake" or "positive"
+        Whether an activation of 0 is a vote for neither side, or for.
     threads : int
 
     Returns
@@ -84,7 +88,7 @@ def kernel_scores(
     out = np.empty((rows.shape[0], len(answers), K))
     joint_votes = _joint_votes(values, state) if "joint vote" in answers else np.zeros((len(values), K))
     for k in range(K):
-        found = _judge(values, state, k) | {"joint vote": joint_votes[:, k]}
+        found = _judge(values, state, k, tie) | {"joint vote": joint_votes[:, k]}
         for i, answer in enumerate(answers):
             out[:, i, k] = found[answer]
             if not (np.isfinite(out[:, i, k]).all() and np.isfinite(found["last"]).all()):
@@ -92,7 +96,7 @@ def kernel_scores(
     return out
 
 
-def _judge(values: NDArray[np.float64], state: State, k: int) -> dict[str, NDArray[np.float64]]:
+def _judge(values: NDArray[np.float64], state: State, k: int, tie: str) -> dict[str, NDArray[np.float64]]:
     """Return all answers of one plane; ``values`` are those of rows and stored rows."""
     begin, end = int(state["log_start"][k]), int(state["log_start"][k + 1])
     counts, norms = (state[name][begin + k : end + k + 1] for name in ("log_count", "log_norm"))
@@ -108,7 +112,7 @@ def _judge(values: NDArray[np.float64], state: State, k: int) -> dict[str, NDArr
             S, U = S + c * row, U + (t * c) * row
             b, b_u = b + bias, b_u + t * bias
         a = S + b
-        votes += np.where(a >= 0, counts[vector], -counts[vector])
+        votes += counts[vector] * signs(a, tie)
         if counts[vector] > 0:
             shares = shares + float(counts[vector]) * arith.normalised(a, float(norms[vector]))
         if vector == state["drawn"][k]:
@@ -137,9 +141,11 @@ def _joint_votes(values: NDArray[np.float64], state: State) -> NDArray[np.float6
         raise ValueError(f"log_t must be from 1 to seen, {seen[0]}, in a joint vote, got {outside[0]}")
     planes = np.repeat(np.arange(len(seen)), np.diff(state["log_start"]))
     S, b = np.zeros((len(values), len(seen))), state["intercept"] + 0.0
-    votes, rows, before = np.zeros(S.shape, dtype=np.int64), np.arange(len(values)), 1
+    votes, before = np.zeros(S.shape, dtype=np.int64), 1
     for t in [*np.unique(state["log_t"]).tolist(), seen[0] + 1]:
-        votes[rows, np.argmax(S + b, axis=1)] += t - before
+        largest = S + b == np.max(S + b, axis=1, keepdims=True)
+        alone = np.count_nonzero(largest, axis=1, keepdims=True) == 1
+        votes += (t - before) * (largest & alone)
         for i in np.flatnonzero(state["log_t"] == t):
             k = planes[i]
             S[:, k] += state["log_step"][i] * values[:, state["log_row"][i]]

@@ -35,7 +35,7 @@ from perceptron_rs.reference.linear.run import Decision, Run, check_shapes, deci
 from perceptron_rs.reference.linear.voted import Voted, log_arrays
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Kernel
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Dual", "start_kernel"]
 

@@ -39,5 +39,5 @@ def vote(vectors: list[tuple[Any, float, int]], x: Any) -> int:
     """Return the sum of ``c sign(w . x + b)``: positive if the vote is for the class 1."""
     votes = 0
     for w, b, c in vectors:
-        votes += c if dot(w, x) + b >= 0 else -c
+        votes += c * int(np.sign(dot(w, x) + b))
     return votes

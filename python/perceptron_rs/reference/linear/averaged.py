@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
 from perceptron_rs.settings import Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Averaged", "average", "mean"]
 
@@ -72,7 +72,7 @@ average = Averaged.predictor
 
 
 def mean(w: Any, u: Any, T: Any) -> NDArray[np.float64]:
-    """Return ``((T + 1) w - u) / (T + 1)``, each operation rounded; T broadcasts against w and u."""
+    """Return ``((T + 1) w - u) / (T + 1)``, each operation rounded, never -0.0; for any shapes that fit."""
     terms = np.float64(T + 1)
-    average: NDArray[np.float64] = (terms * w - u) / terms
+    average: NDArray[np.float64] = (terms * w - u) / terms + 0.0
     return average

@@ -33,10 +33,10 @@ def learn_jointly(
     order: list[int],
     seen: Any,
     joint: str,
+    total: float = 0.0,
 ) -> tuple[JointLog, float]:
     """Do for the planes of all classes together what ``learn`` does for one; y are classes."""
     log: JointLog = []
-    total = 0.0
     for i in order:
         s = seen[i] = [plane.activation(x[i]) for plane in planes]
         for plane in planes:

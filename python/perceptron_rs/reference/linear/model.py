@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.float_mode import standard
-from perceptron_rs.reference.linear.penalty import settled
+from perceptron_rs.reference.linear.penalty import check_pending, settled, used_columns
 from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
 from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State, own_copies
 
 __all__ = ["Model", "Rule", "start_linear"]
 
@@ -69,16 +69,14 @@ class Model:
     @classmethod
     @standard()
     def from_state(cls, learner: str, state: State) -> Model:
-        """Take over the arrays of a state."""
+        """Copy the arrays of a state: others may write to them."""
         if learner in _OF_ARRAYS:
             model = cls.__new__(cls)
-            model.learner, model.last_pass, model.due = learner, None, None
-            model.numbers = {name: _taken(array) for name, array in state.items()}
+            vars(model).update(learner=learner, last_pass=None, due=None, numbers=own_copies(state))
             return model
         model = cls(learner, 0, 0)
         others = sorted(state.keys() - {*model.numbers, "ages", "strengths"})  # what a run has counted
-        model.numbers = {name: _shown(state[name] + 0) for name in model.numbers}
-        model.numbers |= {name: _taken(state[name]) for name in others}
+        model.numbers = own_copies({name: state[name] for name in [*model.numbers, *others]})
         for name, numbers in model.numbers.items():
             if not np.isfinite(numbers).all():
                 raise ValueError(f"{name} must hold finite numbers")
@@ -87,11 +85,18 @@ class Model:
                 raise ValueError(f"state lacks {name!r}, which the learner needs")
             model.due = tuple(state["strengths"].tolist())
             model.numbers["ages"] = _shown(state["ages"] + 0)
+            check_pending(model.due, model.numbers)
         return model
 
-    def state(self) -> State:
-        """Return all that it takes to go on."""
-        return (now := self.copy()).numbers | ({} if now.due is None else {"strengths": np.array(now.due)})
+    def state(self, columns: NDArray[np.int64] | None = None) -> State:
+        """Return all that it takes to go on: of all columns, or of some."""
+        now, some = self.copy(), slice(None) if columns is None else columns
+        numbers = {name: x[:, some] if x.ndim == 2 else x for name, x in now.numbers.items()}
+        return numbers | ({} if now.due is None else {"strengths": np.array(now.due)})
+
+    def columns(self) -> NDArray[np.int64]:
+        """Return the numbers of the columns in which anything has been learnt; they rise."""
+        return used_columns(self.copy().numbers)
 
     def keys(self) -> list[str]:
         """Return the names of its numbers."""
@@ -152,14 +157,15 @@ class Model:
         rows: Rows,
         y: NDArray[Any],
         sample_weight: Any = None,
+        owner: dict[str, Any] | None = None,
+        turns: list[Any] | None = None,
         *,
         encoded: bool = False,
         track_activations: bool = False,
         note: object = None,
-        turn: bool = False,
     ) -> bool:
         """Make one pass in order: the run of an epoch."""
-        if not turn:
+        if turns is not None:
             return False  # others run between any two steps
         if isinstance(rows, np.ndarray):
             rows = dense_rows(rows)
@@ -175,13 +181,12 @@ class Model:
             raise ValueError("sample_weight must be above 0 in a pass of a model; use start")
         settings = replace(rule.settings, track_activations=track_activations)
         run = start_linear(Data(rows, y, weights), self, settings)
-        mistakes = run.epoch(0).mistakes
-        for decision in range(len(mistakes)):
+        for decision in range(len(mistakes := run.epoch(0).mistakes)):
             run.end(decision)
-        learnt, tracked = run.state(), run.tracked()
-        last_pass = Pass(
-            mistakes[np.newaxis], tracked.get("mistakes_per_example"), tracked.get("activations"), note
-        )
+        learnt, tracked = run.state(), run.tracked().get
+        last_pass = Pass(mistakes[np.newaxis], tracked("mistakes_per_example"), tracked("activations"), note)
+        if owner is not None and owner["_learnt"].model is not self:
+            return False
         # In one step: a signal finds all of a pass, or nothing.
         self.__dict__.update(numbers=learnt.numbers, due=learnt.due, last_pass=last_pass)
         return True
@@ -222,10 +227,6 @@ def start_linear(data: Data, model: Model, settings: Linear) -> ModelRun:
     if strengths is not None and "ages" not in state:
         state["ages"] = np.zeros(model.shape, dtype=np.int64)
     return ModelRun(model, data.rows, linear_decisions(data, state, settings), settings, memory)
-
-
-def _taken(array: NDArray[Any]) -> NDArray[Any]:
-    return _shown(array.copy("K") if array.flags.writeable else array)
 
 
 def _shown(numbers: NDArray[Any]) -> NDArray[Any]:

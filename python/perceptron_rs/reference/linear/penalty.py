@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Plane
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
-__all__ = ["Shrinking", "penalised", "settled"]
+__all__ = ["Shrinking", "check_pending", "penalised", "settled", "used_columns"]
 
 
 class Shrinking(Plane):
@@ -86,3 +86,29 @@ def penalised(planes: list[Plane], ages: NDArray[np.int64], eta0: float, l1: flo
 def settled(state: State, *, eta0: float, penalty: tuple[float, float]) -> NDArray[np.float64]:
     """Weights (K, d) of a state with all pending penalties applied; the state is not modified."""
     return arith.decay(state["coef"], state["ages"], eta0, *penalty)
+
+
+def check_pending(strengths: tuple[float, ...], numbers: State) -> None:
+    """Raise ValueError unless these are strengths of a penalty, and ages of weights that wait for it."""
+    if len(strengths) != 3:
+        raise ValueError("strengths must be eta0, l1 and l2")
+    eta0, l1, l2 = strengths
+    sizes = np.array([l1, l2, eta0 * l1, eta0 * l2])
+    if not (0 < eta0 < np.inf and (sizes >= 0).all() and (sizes < np.inf).all()):
+        raise ValueError(
+            f"strengths must be eta0, above 0, and l1 and l2, at least 0, all finite, got {eta0}, {l1} and "
+            f"{l2}"
+        )
+    if numbers["ages"].shape != numbers["coef"].shape or (numbers["ages"] < 0).any():
+        raise ValueError("ages must have the shape of coef and hold whole numbers of at least 0")
+
+
+@standard()
+def used_columns(numbers: State) -> NDArray[np.int64]:
+    """Return the numbers of the columns in which a model has learnt anything.
+
+    What is pending on weights of 0 is nothing, but for that of the first column if there is nothing else.
+    """
+    weights = [array for name, array in numbers.items() if array.ndim == 2 and name != "ages"]
+    found = np.flatnonzero(np.any([array.any(axis=0) for array in weights], axis=0))
+    return found if len(found) or "ages" not in numbers else np.arange(int(numbers["ages"].any()))

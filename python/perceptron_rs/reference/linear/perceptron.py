@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]
 
@@ -77,14 +77,22 @@ class Steps:
 
 
 def learn(
-    x: Sequence[Any], y: Any, steps: Steps, own: Any, theta: Any, plane: Plane, order: list[int], seen: Any
+    x: Sequence[Any],
+    y: Any,
+    steps: Steps,
+    own: Any,
+    theta: Any,
+    plane: Plane,
+    order: list[int],
+    seen: Any,
+    total: float = 0.0,
 ) -> tuple[Log, float]:
-    """Run through the examples of an epoch; return the log of mistakes and the sum of the losses.
+    """Run through the examples of an epoch; return the log of mistakes, and ``total`` with their losses.
 
     An example i is a mistake if its margin ``m = y a`` is theta[i] or less. In the plain perceptron theta
     is 0, and so is ``own``, what an example adds to its own activation. ``seen`` notes the activations.
     """
-    log, total = [], 0.0
+    log = []
     for i in order:
         a = seen[i, 0] = plane.activation(x[i])
         plane.t += 1

@@ -46,7 +46,7 @@ from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
 from perceptron_rs.settings import Linear
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Pocket"]
 

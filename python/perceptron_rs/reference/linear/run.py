@@ -26,8 +26,8 @@ from perceptron_rs.reference.linear.pocket import Pocket
 from perceptron_rs.reference.linear.voted import Voted
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
-from perceptron_rs.settings import Data, Epoch, Linear
-from perceptron_rs.state import State
+from perceptron_rs.settings import Data, Epoch, EpochPart, Linear
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Decision", "Run", "check_shapes", "decisions", "learner_of", "linear_decisions", "memory"]
 
@@ -52,16 +52,21 @@ class Decision:
     made: NDArray[np.int64]  # mistakes
     goes_on: bool = True
 
-    def epoch(self, number: int, x: Any, order: NDArray[Any], settings: Linear) -> tuple[int, float, float]:
-        """Return mistakes, mean loss and objective of an epoch; FloatingPointError as rule 9 says."""
+    def epoch(
+        self, number: int, x: Any, order: NDArray[Any], settings: Linear, before: float
+    ) -> tuple[int, float, int]:
+        """Return mistakes, the sum of losses and visits of an epoch; FloatingPointError as rule 9 says.
+
+        ``before`` is the sum to go on from.
+        """
         visits = order[self.s[order] != 0]
         todo, y, steps, theta, seen = visits.tolist(), self.y, self.steps, self.theta, self.seen
         log: Any
         if settings.joint is None:
-            log, loss = learn(x, y, steps, self.own, theta, self.planes[0], todo, seen)
+            log, loss = learn(x, y, steps, self.own, theta, self.planes[0], todo, seen, before)
             logs: list[Log] = [log]
         else:
-            log, loss = learn_jointly(x, y, steps, theta, self.planes, todo, seen, settings.joint)
+            log, loss = learn_jointly(x, y, steps, theta, self.planes, todo, seen, settings.joint, before)
             logs = [of_class(log, k) for k in self.classes]
         if not np.isfinite(self.seen[visits] + self.own[visits, np.newaxis]).all():
             raise FloatingPointError
@@ -74,8 +79,7 @@ class Decision:
         if self.noise is not None:
             self.noise.epoch(log, self.own, self.theta)
         self.made[[i for _, i, _ in log]] += 1
-        loss /= max(len(todo), 1)
-        return len(log), loss, self.learners[0].objective(loss)
+        return len(log), loss, len(todo)
 
     def end(self, x: Any, interrupted: bool) -> None:
         """Let the learners finish; FloatingPointError if what they predict with is not finite."""
@@ -99,22 +103,41 @@ class Run:
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, for the decisions that go on. After Ctrl-C they can be as they were."""
-        self.number, self.interrupted, order, D = number, True, self.kept, len(self.decisions)
-        found = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else self.decisions
-        done = Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=False)
         with standard():
-            if self.settings.seed is not None:
-                key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
-                order = order[permutation(len(order), **key)]
-            try:
-                for k, decision in enumerate(found):
-                    if decision.goes_on:
-                        told = decision.epoch(number, self.x, order, self.settings)
-                        done.mistakes[k], done.losses[k], done.objectives[k] = told
-            except FloatingPointError:
-                raise overflow(number) from None
+            found, done = self._visit(number, np.zeros(len(self.decisions)))
+            losses = done.losses / np.maximum(done.visits, 1)
+            objectives = losses.copy()
+            for k, decision in enumerate(found):
+                if decision.goes_on:
+                    objectives[k] = decision.learners[0].objective(float(losses[k]))
+        told = Epoch(done.mistakes, losses, objectives, interrupted=False)
         self.decisions, self.interrupted = found, False  # no signal is answered between here and the end
+        return told
+
+    def part(self, number: int, losses: NDArray[np.float64]) -> EpochPart:
+        """Visit examples of an epoch; ``losses`` are the sums of those before."""
+        with standard():
+            found, done = self._visit(number, losses)
+        self.decisions, self.interrupted = found, False  # as in epoch
         return done
+
+    def _visit(self, number: int, losses: NDArray[np.float64]) -> tuple[list[Decision], EpochPart]:
+        """Return the decisions as they are after the visits, and what these counted."""
+        self.number, self.interrupted, order, D = number, True, self.kept, len(self.decisions)
+        check_shapes({"losses": losses}, {"losses": (D,)})
+        found = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else self.decisions
+        done = EpochPart(np.zeros(D, np.int64), losses.copy(), np.zeros(D, np.int64), interrupted=False)
+        if self.settings.seed is not None:
+            key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
+            order = order[permutation(len(order), **key)]
+        try:
+            for k, decision in enumerate(found):
+                if decision.goes_on:
+                    told = decision.epoch(number, self.x, order, self.settings, float(losses[k]))
+                    done.mistakes[k], done.losses[k], done.visits[k] = told
+        except FloatingPointError:
+            raise overflow(number) from None
+        return found, done
 
     @standard()
     def end(self, decision: int) -> None:

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import Rows, activations, check_canonical
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
-__all__ = ["Voted", "replay", "votes"]
+__all__ = ["Voted", "replay", "signs", "votes"]
 
 
 class Voted(Learner):
@@ -55,9 +55,10 @@ def votes(
     stored_rows: Rows,
     state: State,
     *,
+    tie: str,
     threads: int,  # noqa: ARG001  one thread: the bits do not depend on their number
 ) -> NDArray[np.int64]:
-    """Let all weight vectors vote on every row: its count if ``w . x + b >= 0``, else minus its count.
+    """Let all weight vectors vote on every row, each its count with the sign of ``w . x + b``.
 
     Parameters
     ----------
@@ -67,6 +68,8 @@ def votes(
         ``coef``, ``intercept``: the start vectors of K planes; the log of the mistakes that made the others,
         ``log_start``, ``log_row``, ``log_step`` and ``log_bias``, the steps of the intercept; ``log_count``
         int64: the votes of each vector, those of a plane after another, the start vector first.
+    tie : "mistake" or "positive"
+        Whether an activation of 0 is a vote for neither side, or for.
     threads : int
 
     Returns
@@ -106,8 +109,13 @@ def votes(
                 raise OverflowError(
                     "rows: the activation of a vector that votes is not finite; scale the features"
                 )
-            count = counts[start[k] + k + vector]
-            found[:, k] += np.where(a >= 0, count, -count)
+            found[:, k] += counts[start[k] + k + vector] * signs(a, tie)
+    return found
+
+
+def signs(a: NDArray[np.float64], tie: str) -> NDArray[np.int64]:
+    """Return the sign of each activation: 0, which ``tie`` makes a mistake for both classes, has none."""
+    found: NDArray[np.int64] = np.where(a >= 0, 1, -1) if tie == "positive" else np.sign(a).astype(np.int64)
     return found
 
 

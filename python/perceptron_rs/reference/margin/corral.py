@@ -16,7 +16,7 @@ import numpy as np
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.working import WorkingSet
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["Corral"]
 

@@ -20,7 +20,7 @@ from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 from perceptron_rs.settings import Solution
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
 

@@ -19,7 +19,7 @@ from perceptron_rs.reference.margin.certificate import (
 )
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["check_labels", "margin"]
 

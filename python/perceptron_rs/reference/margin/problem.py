@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import Rows, check_canonical
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["BIASES", "Problem", "Survey", "scale_of"]
 

@@ -18,7 +18,7 @@ from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import Solution
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["separate"]
 

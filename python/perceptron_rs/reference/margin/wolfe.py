@@ -23,7 +23,7 @@ from perceptron_rs.reference.margin.inner import ZERO, Work, run
 from perceptron_rs.reference.margin.passes import price, strides
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.working import WorkingSet
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["Found", "nearest_point"]
 

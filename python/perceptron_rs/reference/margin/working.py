@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["WorkingSet"]
 

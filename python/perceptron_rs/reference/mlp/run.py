@@ -15,7 +15,7 @@ from perceptron_rs.reference.mlp.train import learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
 from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import Data, Epoch, Network
-from perceptron_rs.state import Floats, State
+from perceptron_rs.state.arrays import Floats, State
 
 __all__ = ["Run", "mlp_start", "start_network"]
 

@@ -10,7 +10,7 @@ from perceptron_rs.reference.arith import neuron
 from perceptron_rs.reference.mlp.run import check_activation, from_state
 from perceptron_rs.reference.mlp.train import forward
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["mlp_scores"]
 

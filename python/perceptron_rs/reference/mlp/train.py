@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.reference.arith import neuron, running_total
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["forward", "learn"]
 

@@ -5,7 +5,7 @@ algorithm in ``run.py``.
 """
 
 from .best import sequence_k_best
-from .decode import sequence_decode
+from .decode import sequence_decode, sequence_weights
 from .general import structured_update
 from .margins import sequence_margins
 from .run import sequence_average, start_chain
@@ -15,6 +15,7 @@ __all__ = [
     "sequence_decode",
     "sequence_k_best",
     "sequence_margins",
+    "sequence_weights",
     "start_chain",
     "structured_update",
 ]

@@ -14,11 +14,16 @@ from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
-__all__ = ["Table", "sequence_decode", "tables"]
+__all__ = ["Table", "sequence_decode", "sequence_weights", "tables"]
 
 Array: TypeAlias = NDArray[np.float64]
+
+
+def sequence_weights(weights: State) -> State:
+    """Return the weights: the core checks them here, once for many searches."""
+    return weights
 
 
 @standard()

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.structured.lattice import Lattice
-from perceptron_rs.state import Floats
+from perceptron_rs.state.arrays import Floats
 
 __all__ = ["UPDATES"]
 

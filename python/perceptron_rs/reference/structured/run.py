@@ -15,7 +15,7 @@ from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, L
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["Run", "means", "sequence_average", "start_chain"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.reference.structured.chain import ChainWeights
-from perceptron_rs.state import State
+from perceptron_rs.state.arrays import State
 
 __all__ = ["from_chain", "to_chain"]
 

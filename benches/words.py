@@ -1,0 +1,139 @@
+"""Texts, by whole processes: processor time and accuracy beside fastText, and the memory of a pipe.
+
+The texts are the words of 20 Newsgroups and of SpamAssassin's mail, drawn from their counts in the folder
+named by PERCEPTRON_RS_DATA: one thread, unigrams, epochs and a rate of a few tries; those of fastText on the
+news were not chosen on held-out texts (with 5 epochs it takes as long as ours, and is less accurate).
+fastText is run by the Python that PERCEPTRON_RS_FASTTEXT names (`pip install fasttext-numpy2-wheel`). Then a
+million short texts come through a pipe to ``train --stream``. Figures: the processor time of fastText's
+process beside ours (training and a test), and the peak memory of what reads the pipe beside 300 MB.
+
+    PERCEPTRON_RS_DATA=folder PERCEPTRON_RS_FASTTEXT=python python benches/words.py [--write]
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import bars
+import data
+import numpy as np
+
+OURS = ("--tf-idf", "--max-iter", "5", "--tol", "none", "--keep-words", "0", "--quiet")
+#: Epochs and rate of fastText.
+PEER = {"news": (25, 0.5), "mail": (5, 1.0)}
+FASTTEXT = """
+import fasttext, json, sys
+train, test, epochs, rate = sys.argv[1:]
+options = {"epoch": int(epochs), "lr": float(rate), "thread": 1, "bucket": 0, "verbose": 0}
+model = fasttext.train_supervised(input=train, **options)
+print(json.dumps({"accuracy": model.test(test)[1]}))
+"""
+TEXTS, BAR = 1_000_000, 300 * 1024
+
+
+def write(path: Path, labels, rows) -> None:
+    """Write texts as fastText has them, of words and their counts."""
+    random = np.random.default_rng(data.SEED)
+    with path.open("w") as file:
+        for label, (words, counts) in zip(labels, rows, strict=True):
+            drawn = random.permutation(np.repeat(words, counts.astype(int))).tolist()
+            file.write(f"__label__{label} {' '.join(f'w{word}' for word in drawn)}\n")
+
+
+def texts(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return the files of texts to learn from and to test."""
+    found = []
+    for part in ("train", "test"):
+        if name == "news":
+            with np.load(data.folder() / "news20.npz") as parts:
+                labels = parts[f"{part}_y"]
+                arrays = [parts[f"{part}_{array}"] for array in ("indices", "data")]
+                ends = parts[f"{part}_indptr"][1:-1]
+            rows = list(zip(*(np.split(array, ends) for array in arrays), strict=True))
+        else:
+            lines = gzip.decompress((data.folder() / f"spam.{part}.svm.gz").read_bytes()).decode()
+            pairs = [line.split() for line in lines.splitlines()]
+            labels = np.array([pair[0] for pair in pairs])
+            entries = [np.array([entry.split(":") for entry in pair[1:]], dtype=float) for pair in pairs]
+            rows = [(entry.reshape(-1, 2)[:, 0].astype(int), entry.reshape(-1, 2)[:, 1]) for entry in entries]
+        order = np.random.default_rng(data.SEED).permutation(len(labels))
+        found.append(folder / f"{name}.{part}.ft")
+        write(found[-1], labels[order], [rows[i] for i in order])
+    return found[0], found[1]
+
+
+def seconds(*command: object) -> tuple[float, str]:
+    """Return the processor time of a process, and what it prints."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, said
+
+
+def ours(train: Path, test: Path, model: Path) -> tuple[float, float]:
+    """Return the time of training and of a test, and the accuracy."""
+    program = (sys.executable, "-m", "perceptron_rs")
+    learning, _ = seconds(*program, "train", "averaged", train, *OURS, "--model", model)
+    testing, said = seconds(*program, "evaluate", model, test, "--json")
+    return learning + testing, json.loads(said)["accuracy"]
+
+
+def piped(model: Path) -> tuple[int, float]:
+    """Return the peak memory of what learns from a pipe, in KiB, and its seconds."""
+    words = ["buy", "cheap", "now", "see", "you", "lunch", "report", "watches", "free", "due"]
+    command = [sys.executable, "-m", "perceptron_rs", "train", "averaged", "-", "--text", "--stream"]
+    command += ["--classes", "ham,spam", "--max-iter", "1", "--tol", "none", "--quiet", "--model", str(model)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    random = np.random.default_rng(data.SEED)
+    for _ in range(TEXTS // 1000):
+        some = random.integers(0, 10, (1000, 6)).tolist()
+        kinds = random.integers(0, 2, 1000).tolist()
+        process.stdin.write(
+            "".join(
+                f"{('ham', 'spam')[kind]}\t{' '.join(words[(j + 5 * kind) % 10] for j in row)} {i}\n"
+                for i, (kind, row) in enumerate(zip(kinds, some, strict=True))
+            )
+        )
+    process.stdin.close()
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0
+    return used.ru_maxrss, used.ru_utime + used.ru_stime
+
+
+def main() -> int:
+    arguments = bars.parser(__doc__).parse_args()
+    figures, peer = bars.Figures("words", write=arguments.write), os.environ.get("PERCEPTRON_RS_FASTTEXT")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        memory, used = piped(folder / "piped.model")
+        case = f"memory of {TEXTS} texts from a pipe, beside 300 MB"
+        print(f"{case}: {memory / 1024:.0f} MB, {used:.1f} s,", end=" ")
+        print(
+            figures.hold(case, memory / BAR, at_most=True, megabytes=memory / 1024, seconds=used), flush=True
+        )
+        if data.folder() is None or peer is None:
+            print("skipped beside fastText: set PERCEPTRON_RS_DATA and PERCEPTRON_RS_FASTTEXT")
+            return figures.end()
+        for kind, settings in PEER.items():
+            train, test = texts(folder, kind)
+            own, right = ours(train, test, folder / "m")
+            other, said = seconds(peer, "-c", FASTTEXT, train, test, *settings)
+            accuracy = json.loads(said)["accuracy"]
+            more = {"accuracy": right, "accuracy of fastText": accuracy, "seconds": own}
+            print(
+                f"{kind}: ours {own:.1f} s, accuracy {right:.4f}; fastText {other:.1f} s, {accuracy:.4f};",
+                end=" ",
+            )
+            print(figures.hold(f"fastText beside ours, {kind}", other / own, **more), flush=True)
+    return figures.end()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,1 +1,0 @@
-"""What the families share: data, labels, parameters, storage, weights, progress, errors."""

@@ -1,0 +1,203 @@
+"""Lines of text as sources: raw text, and svmlight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import BinaryIO, Literal
+
+from perceptron_rs.choices import Accents, Analyzer, Norm
+from perceptron_rs.io.reading import Reading, checked_options
+from perceptron_rs.io.source import (
+    PathLike,
+    Source,
+    paths_of,
+    refuse_pipe,
+)
+from perceptron_rs.io.svmlight.files import check_options, cut_lines, files_of
+from perceptron_rs.io.text.compression import MAX_RATIO
+from perceptron_rs.io.training_files import TrainingFiles
+from perceptron_rs.parameters.kinds import RATIO
+from perceptron_rs.parameters.ranges import check_value
+from perceptron_rs.scalars import check_among, number
+
+__all__ = ["open_lines", "open_svmlight"]
+
+
+def open_lines(
+    path: PathLike | Sequence[PathLike],
+    *,
+    hash_bits: int = 18,
+    ngrams: tuple[int, int] = (1, 1),
+    lowercase: bool = True,
+    strip_accents: Accents = None,
+    analyzer: Analyzer = "word",
+    stop_words: Literal["english"] | None = None,
+    binary: bool = False,
+    norm: Norm = "l2",
+    labelled: bool = True,
+    max_ratio: float = MAX_RATIO,
+) -> Source:
+    r"""Read raw text in parts, for ``fit_stream``.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Files in UTF-8, read as if they were one; patterns such as ``"part-*.txt.gz"`` and folders name
+        several. gzip, bzip2 or xz may have compressed them. A line holds a label, a tab and a text.
+    hash_bits : int, default=18
+        N-grams are hashed to ``2 ** hash_bits`` columns, with the columns and values of scikit-learn's
+        ``HashingVectorizer``.
+    ngrams, lowercase, strip_accents, analyzer, stop_words, binary, norm
+        As for `open_examples`.
+    labelled : bool, default=True
+        Whether each line begins with a label and a tab. If not, all of it is text, and y of the batches is
+        None.
+    max_ratio : float, default=250.0
+        How many times its size a compressed file may unpack to.
+
+    Returns
+    -------
+    Source
+        The examples. Labels are integers if all of the files are, else text: a first pass tells it.
+
+    Raises
+    ------
+    ValueError
+        When it is read, if a line has no tab, or is not UTF-8. The message names the file and the line.
+    OSError
+        If a file is missing, or when it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_lines
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mail.txt")
+    ...     _ = file.write_text("spam\tbuy now\nham\tsee you soon\n")
+    ...     model = Perceptron().fit_stream(open_lines(file, hash_bits=10))
+    >>> model.classes_.tolist()
+    ['ham', 'spam']
+    """
+    check_among("labelled", labelled, True, False)
+    files = paths_of(path)
+    for file in files:
+        refuse_pipe(file, "raw text is read")
+    options = checked_options(
+        format="lines",
+        hash_bits=hash_bits,
+        max_ratio=max_ratio,
+        ngrams=ngrams,
+        lowercase=lowercase,
+        strip_accents=strip_accents,
+        analyzer=analyzer,
+        stop_words=stop_words,
+        binary=binary,
+        norm=norm,
+    )
+    return TrainingFiles(files, Reading(**options, with_labels=labelled, labelled=labelled)).source()
+
+
+def open_svmlight(
+    path: PathLike | BinaryIO | Sequence[PathLike | BinaryIO],
+    *,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    query_id: Literal["ignore", "refuse"] = "ignore",
+    labelled: bool | Literal["auto"] = True,
+    max_ratio: float = MAX_RATIO,
+    multilabel: bool = False,
+    labels: Sequence[float] | None = None,
+) -> Source:
+    r"""Read svmlight / libsvm files in parts, for ``fit_stream``.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file, or list of them
+        Files, read as if they were one: as for `load_svmlight`.
+        A named pipe, or a file that is already open, such as ``sys.stdin.buffer``, can be passed through
+        only once.
+    n_features : int, default=None
+        Number of features seen during ``fit``. If None, a first pass counts them.
+    zero_based : bool or "auto", default="auto"
+        As for `load_svmlight`. "auto" takes a first pass.
+    query_id : {"ignore", "refuse"}, default="ignore"
+        Whether to ignore ``qid:...`` or to raise an error.
+    labelled : bool or "auto", default=True
+        Whether each line begins with a label. Lines to predict need not: y of the batches is then None, and
+        an empty line is an example without entries. "auto": the first line tells it.
+    max_ratio : float, default=250.0
+        As for `load_svmlight`.
+    multilabel : bool, default=False
+        Whether a line has a list of labels, such as ``1,3 2:0.5``, which may be missing. y of the batches is
+        then a matrix of 0 and 1.
+    labels : list of float, default=None
+        All labels of the lists. None: they are looked for in the files, now.
+
+    Returns
+    -------
+    Source
+        The examples.
+
+    Raises
+    ------
+    ValueError
+        When it is read, if a line cannot be parsed or a compressed file is cut. The message names the
+        file, line, column and text.
+    OSError
+        If a file is missing, or when it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from perceptron_rs import Perceptron
+    >>> from perceptron_rs.io import open_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.svm")
+    ...     _ = file.write_text("+1 1:0.5 3:2\n-1 2:25e-2\n")
+    ...     model = Perceptron().fit_stream(open_svmlight(file))
+    >>> model.classes_
+    array([-1.,  1.])
+    """
+    files = files_of(path)
+    base = check_options(n_features, zero_based, query_id)
+    check_value("max_ratio", RATIO, max_ratio)
+    check_among("labelled", labelled, True, False, "auto")
+    check_among("multilabel", multilabel, True, False)
+    if multilabel and labelled is not True:
+        raise ValueError(
+            "labelled must be True with multilabel: an empty list looks like a line without labels"
+        )
+    if labels is not None and not multilabel:
+        raise ValueError("labels are for multilabel=True, where each line has a list of them; leave them out")
+    reading = Reading(
+        format="svmlight",
+        zero_based="auto" if base is None else base,
+        multilabel=multilabel,
+        list_labels=_known_labels(labels),
+        max_ratio=max_ratio,
+        with_labels=labelled is True,
+        labelled=None if isinstance(labelled, str) else labelled,
+        as_written=True,
+        refuses_query_ids=query_id == "refuse",
+    )
+    examples = TrainingFiles(files, reading)
+    if multilabel and labels is None and examples.is_read_once:
+        raise ValueError(f"labels must be given with multilabel, as {examples.name} can be read only once")
+    cut = partial(cut_lines, files, n_features=n_features, zero_based=base, query_id=query_id)
+    return replace(examples.source(), n_features=n_features, cut=None if multilabel else cut)
+
+
+def _known_labels(labels: Sequence[float] | None) -> tuple[float, ...] | None:
+    """Return all labels of lists, sorted; None: the files tell them."""
+    if labels is None:
+        return None
+    numbers = [number(label) for label in labels] if isinstance(labels, Iterable) else []
+    known = tuple(sorted({float(label) for label in numbers if label is not None}))
+    if len(known) < 2 or len(known) < len(numbers):
+        raise ValueError(f"labels must be two or more different numbers, got {labels!r:.200}")
+    return known

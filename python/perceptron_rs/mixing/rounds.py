@@ -1,0 +1,157 @@
+"""Epochs over partitions: each is a pass over every partition, whose shares are mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Engine
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.mixing.shares import Share, apply_change, mix, share_of_pass
+from perceptron_rs.settings import Chain, Data, Epoch, Linear
+from perceptron_rs.state.arrays import State
+
+__all__ = [
+    "Mixed",
+    "PartitionPass",
+    "RoundFunction",
+    "in_threads",
+    "is_whole",
+    "make_pass",
+    "partition_bounds",
+    "visited_bounds",
+]
+
+
+class PartitionPass(NamedTuple):
+    """What one pass over one partition has learnt, and what it tracked."""
+
+    share: Share
+    tracked: State
+
+
+#: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
+#: returns the state mixed of all, what is told of the epoch, and what each partition tracked.
+RoundFunction: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
+
+
+def make_pass(
+    engine: Engine,
+    data: Data,
+    settings: Linear | Chain,
+    state: State,
+    mixing: str,
+    number: int,
+    ended: Iterable[int],
+) -> PartitionPass:
+    """Learn from a partition once; ``settings`` say which one it is."""
+    begin = perf_counter()
+    run = engine.start(data, engine.Model.from_state(settings.learner, state), settings)
+    for decision in ended:
+        run.end(decision)
+    epoch = run.epoch(number)
+    found = share_of_pass(state, run.state().state(), epoch, mixing, perf_counter() - begin)
+    return PartitionPass(found, run.tracked())
+
+
+class Mixed:
+    """A learner at work on partitions; see `perceptron_rs.engines.Run`."""
+
+    def __init__(self, state: State, make_round: RoundFunction) -> None:
+        self._state, self._round = {name: array.copy() for name, array in state.items()}, make_round
+        self._ended: set[int] = set()
+        self._mistakes: list[Any] = []  # on the examples of each partition
+
+    def epoch(self, number: int) -> Epoch:
+        """Make a pass over each partition, and mix. Ctrl-C leaves what was mixed before."""
+        state, epoch, records = self._round(self._state, number, self._ended)
+        if epoch.interrupted:
+            D = len(epoch.mistakes)
+            return Epoch(np.zeros(D, dtype=np.int64), np.zeros(D), np.zeros(D), interrupted=True)
+        made = [record["mistakes_per_example"] for record in records if "mistakes_per_example" in record]
+        before = self._mistakes or [0] * len(made)
+        self._state, self._mistakes = state, [a + b for a, b in zip(before, made, strict=True)]
+        return epoch
+
+    def end(self, decision: int) -> None:
+        """Say that a decision goes on no more."""
+        self._ended.add(decision)
+
+    def state(self) -> State:
+        """Return a copy of what has been learnt."""
+        return {name: array.copy() for name, array in self._state.items()}
+
+    def tracked(self) -> State:
+        """Return the mistakes on each example, if they are counted."""
+        return {"mistakes_per_example": np.concatenate(self._mistakes)} if self._mistakes else {}
+
+
+def in_threads(
+    engine: Engine, parts: Sequence[Data], settings: Linear | Chain, mixing: str, threads: int
+) -> RoundFunction:
+    """Return a function that learns from each partition in memory once, on so many threads, and mixes."""
+    numbered = [replace(settings, partition=p) for p in range(len(parts))]
+
+    def make_round(state: State, number: int, ended: Collection[int]) -> tuple[State, Epoch, Sequence[State]]:
+        learn = partial(make_pass, engine, state=state, mixing=mixing, number=number, ended=ended)
+        if threads == 1:
+            passes = list(map(learn, parts, numbered))
+        else:
+            with ThreadPoolExecutor(min(threads, len(parts)), "perceptrons-partition") as pool:
+                passes = list(pool.map(learn, parts, numbered))
+        change, epoch = mix(settings, state, [done.share for done in passes], number)
+        return apply_change(state, change), epoch, [done.tracked for done in passes]
+
+    return make_round
+
+
+def is_whole(n_partitions: Any) -> bool:
+    """Whether the data is one partition."""
+    return n_partitions == 1 if np.ndim(n_partitions) == 0 else len(n_partitions) == 1
+
+
+def partition_bounds(n_partitions: Any, n: int) -> NDArray[np.int64]:
+    """Return where each of the partitions of n examples begins, and the end.
+
+    A number cuts them into parts of equal length, the first ones longer by one where that does not go up;
+    a list has the length of each part.
+    """
+    if np.ndim(n_partitions) == 0:
+        if n_partitions > n:
+            raise ArgumentError(
+                "{n_partitions} must be at most the number of examples that are learnt from, {n}",
+                "make fewer",
+                values={"n_partitions": n_partitions},
+                n=n,
+            )
+        each, more = divmod(n, int(n_partitions))
+        lengths = [each + (p < more) for p in range(int(n_partitions))]
+    else:
+        given = np.asarray(n_partitions)
+        lengths = given.tolist()
+        if given.dtype.kind not in "iu" or given.ndim != 1 or sum(lengths) != n or min(lengths) < 0:
+            raise ValueError(
+                f"n_partitions must be a number, or lengths of at least 0 that add up to the number of "
+                f"examples, {n}; got {n_partitions!r:.80}"
+            )
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def visited_bounds(n_partitions: Any, n: int, rows: NDArray[np.generic] | None) -> NDArray[np.int64]:
+    """Return where each partition of n examples begins, and the end, if just these ``rows`` are learnt from.
+
+    A number cuts the examples that are learnt from into equal parts, as if there were no others; lengths are
+    those of parts of all examples.
+    """
+    if rows is None or np.ndim(n_partitions):
+        return partition_bounds(n_partitions, n)
+    found = np.append(rows, n)[partition_bounds(n_partitions, len(rows))].astype(np.int64)
+    found[0] = 0
+    return found

@@ -1,0 +1,527 @@
+"""Iterative parameter mixing: partitions of the data are learnt from side by side.
+
+Problem
+    That of the learner, for examples that lie in P partitions: on threads, or on as many machines.
+Update rule
+    Each epoch makes one pass over each partition, all from the same weights w, with the learner's own
+    updates. It leads to the weights w_p. The next epoch starts from ``(k_1 w_1 + ... + k_P w_P) / (k_1 + ...
+    + k_P)``, where k_p is 1 ("uniform"), or the number of mistakes on partition p ("mistakes").
+Given
+    What each pass has led to: a share.
+Result
+    The state of a learner that has seen all these examples: its average is the sum of all vectors, over
+    all partitions and epochs, divided once.
+Paper
+    R. McDonald, K. Hall, G. Mann, "Distributed training strategies for the structured perceptron", NAACL
+    2010: figure 3.
+
+ARITHMETIC.md says in which order numbers are added: by a tree, neighbours first. So shares of neighbours can
+be added wherever they are. What no pass has changed stays as it is, so a share is what it has
+changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.csr import row_numbers
+from perceptron_rs.float_mode import standard
+from perceptron_rs.settings import Chain, Epoch, Linear
+from perceptron_rs.state.arrays import Floats, State
+
+__all__ = [
+    "Change",
+    "PassReport",
+    "Share",
+    "add_shares",
+    "apply_change",
+    "combine_changes",
+    "expand_share",
+    "mix",
+    "mixture",
+    "reduce_tree",
+    "restrict_state",
+    "share_of_pass",
+    "weighted_mean",
+]
+
+#: Matrices that a state has in the form CSR.
+_SPARSE = ("emission", "pair")
+#: What is said of penalties that are pending.
+_PENDING = {"ages", "strengths"}
+#: Arrays of more numbers are held as those that have changed, where these are few.
+_LARGE = 1 << 12
+#: Planes of more numbers are added and mixed by blocks of so many, which stay in the cache.
+_BLOCK = 1 << 13
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+Number = TypeVar("Number", bound=np.generic)
+#: Positions in an array, row by row; of a CSR matrix, the row times 2^32 plus the column. None: all.
+Places: TypeAlias = NDArray[np.int64] | None
+
+
+class Entries(NamedTuple):
+    """Weights at some places of an array, and the sums u that belong to them, if there are any."""
+
+    places: Places
+    w: Floats
+    u: Floats | None
+
+
+class PassReport(NamedTuple):
+    """Report of a pass over one partition."""
+
+    k: NDArray[np.int64]  # (D,): its weight in the mixture
+    seen: NDArray[np.int64]  # the counters that it led to
+    epoch: Epoch
+    seconds: float
+
+
+class Sum(NamedTuple):
+    """What the numbers of neighbours come to, place by place."""
+
+    k: NDArray[np.int64]  # (D,)
+    w: Floats  # the sum of k w; of w for decisions whose k are all 0
+    same: Floats  # w, where it is the same for all; else NaN
+    touched: NDArray[np.bool_]  # whether a pass has changed w or u
+    u: Floats | None
+    v: Floats | None  # the sum of (T + 1) w
+
+
+class Share(NamedTuple):
+    """What neighbours have learnt: the numbers of each by themselves, while they are few, or added."""
+
+    reports: tuple[PassReport, ...]
+    numbers: dict[str, tuple[Entries, ...] | Sum]
+
+
+class Change(NamedTuple):
+    """Change of a state by an epoch: the numbers that may differ."""
+
+    epoch: int  # its number
+    seen: NDArray[np.int64]
+    numbers: dict[str, Entries]
+
+
+class Span(NamedTuple):
+    """Neighbours in an array, of one plane or of all."""
+
+    range: slice
+    plane: slice
+
+    def of(self, of_planes: NDArray[Number]) -> NDArray[Number]:
+        """Return what belongs to its plane."""
+        return of_planes if len(of_planes) == 1 else of_planes[self.plane]
+
+
+class AveragedArray:
+    """Weights of a state, and their sums, as vectors."""
+
+    def __init__(self, state: State, name: str) -> None:
+        self.state, self.name = state, name
+        self.is_sparse = f"{name}_data" in state
+
+    @cached_property
+    def numbers(self) -> Entries:
+        """All of them; of a CSR matrix, the entries."""
+        if self.is_sparse:
+            return _from_csr(self.state, self.name)
+        w, u = self.state[self.name].reshape(-1), self.state.get(f"{self.name}_u")
+        return Entries(None, w, None if u is None else u.reshape(-1))
+
+    def within(self, block: Span) -> AveragedArray:
+        """Return those of a block."""
+        w, u = (None if values is None else values[block.range] for values in self.numbers[1:])
+        assert w is not None
+        return AveragedArray({self.name: w} | ({} if u is None else {f"{self.name}_u": u}), self.name)
+
+    def is_little(self, n: int) -> bool:
+        """Whether to send n numbers with their places, instead of the whole array."""
+        return self.is_sparse or 4 * n < self.state[self.name].size > _LARGE
+
+    def at(self, places: Places) -> Entries:
+        """Return the numbers at these places."""
+        own = self.numbers
+        if places is None:
+            return own
+        if own.places is None:
+            return Entries(places, own.w[places], None if own.u is None else own.u[places])
+        # One more entry, at the end, answers for places without an entry: its number is 0.
+        keys, index = np.append(own.places, -1), np.searchsorted(own.places, places)
+        w, u = (None if v is None else np.append(v, 0.0)[index] * (keys[index] == places) for v in own[1:])
+        assert w is not None
+        return Entries(places, w, u)
+
+    def spread(self, of_planes: NDArray[Number], places: Places) -> NDArray[Number]:
+        """Return, for each place, the number of its plane."""
+        if len(of_planes) == 1:
+            return of_planes
+        columns = self.state[self.name].size // len(of_planes)
+        return np.repeat(of_planes, columns) if places is None else of_planes[places // columns]
+
+
+@standard()
+def share_of_pass(before: State, after: State, epoch: Epoch, mixing: str, seconds: float = 0.0) -> Share:
+    """Return the share of a pass that began with the state ``before``."""
+    k = np.ones_like(epoch.mistakes) if mixing == "uniform" else epoch.mistakes
+    new = {
+        name: (_differing(AveragedArray(before, name), AveragedArray(after, name).numbers),)
+        for name in _weight_names(before)
+    }
+    return Share((PassReport(k, after["seen"], epoch, seconds),), dict(new))
+
+
+@standard()
+def add_shares(before: State, left: Share, right: Share) -> Share:
+    """Return what two neighbours have learnt."""
+    numbers: dict[str, tuple[Entries, ...] | Sum] = {}
+    for name in _weight_names(before):
+        array, a, b = AveragedArray(before, name), left.numbers[name], right.numbers[name]
+        apart = None if isinstance(a, Sum) or isinstance(b, Sum) else (*a, *b)
+        if apart is not None and array.is_little(sum(len(each.w) for each in apart)):
+            numbers[name] = apart
+            continue
+        sums = []
+        for block in _blocks(array, before["seen"]):
+            part = array.within(block)
+            a, b = (_sum(_within(side, name, block), name, part, None) for side in (left, right))
+            sums.append(_add_sums(a, b, part, None)[1:])
+        k = np.add.reduce([each.k for each in left.reports + right.reports])
+        numbers[name] = Sum(k, *_end_to_end(sums))
+    return Share(left.reports + right.reports, numbers)
+
+
+@standard()
+def mixture(settings: Linear | Chain, before: State, whole: Share, number: int) -> tuple[Change, Epoch]:
+    """Mix what all partitions have learnt from ``before``; tell of them as of one epoch.
+
+    Raises
+    ------
+    OverflowError
+        If a number is not finite (rule 9).
+    """
+    visits = [each.seen - before["seen"] for each in whole.reports]
+    change = Change(number, before["seen"] + np.add.reduce(visits), {})
+    for name in _weight_names(before):
+        array, found = AveragedArray(before, name), whole.numbers[name]
+        if not isinstance(found, Sum) and all(each.places is not None for each in found):
+            made = [_mixed(array, whole, _union(*found), before["seen"], change.seen)]
+        else:
+            made = [
+                _mixed(
+                    array.within(block),
+                    _within(whole, name, block),
+                    None,
+                    block.of(before["seen"]),
+                    block.of(change.seen),
+                )
+                for block in _blocks(array, before["seen"])
+            ]
+        if not all(np.isfinite(values).all() for each in made for values in each[1:] if values is not None):
+            raise OverflowError(
+                f"training overflowed in epoch {number} (counted from 0): a weight or an average is not "
+                f"finite after mixing; scale the features or lower eta0"
+            )
+        w, u = _end_to_end([each[1:] for each in made])
+        change.numbers[name] = Entries(made[0].places, w, u)
+    epochs = [each.epoch for each in whole.reports]
+    mistakes = np.add.reduce([epoch.mistakes for epoch in epochs])
+    if isinstance(settings, Chain):  # its losses count wrong labels
+        losses = np.add.reduce([epoch.losses for epoch in epochs])
+    else:
+        losses = weighted_mean([epoch.losses for epoch in epochs], [n[: len(mistakes)] for n in visits])
+    return change, Epoch(mistakes, losses, losses, any(epoch.interrupted for epoch in epochs))
+
+
+def mix(
+    settings: Linear | Chain, before: State, shares: Sequence[Share], number: int
+) -> tuple[Change, Epoch]:
+    """Mix the shares of all partitions, in the order of the partitions; see `mixture`."""
+    return mixture(settings, before, reduce_tree(shares, partial(add_shares, before)), number)
+
+
+def apply_change(state: State, change: Change) -> State:
+    """Return the state after a change; it shares the arrays that are the same.
+
+    Each pass of an epoch has taken all penalties that were pending: none is left.
+    """
+    found = {name: array for name, array in state.items() if name not in _PENDING} | {"seen": change.seen}
+    for name, new in change.numbers.items():
+        array = AveragedArray(state, name)
+        if array.is_sparse:
+            places = _union(array.numbers, new)
+            found |= _to_csr(_filled(new, array.at(places)), name, len(state[f"{name}_indptr"]) - 1)
+            continue
+        now = new if new.places is None else _filled(new, array.numbers)
+        found[name] = now.w.reshape(state[name].shape)
+        if now.u is not None:
+            found[f"{name}_u"] = now.u.reshape(state[name].shape)
+    return found
+
+
+def restrict_state(state: State, columns: NDArray[np.int64]) -> State:
+    """Return the state of a linear learner for some columns."""
+    return {
+        name: np.take(array, columns, axis=1) if array.ndim == 2 else array for name, array in state.items()
+    }
+
+
+def expand_share(share: Share, before: State, columns: NDArray[np.int64]) -> Share:
+    """Return the share of a pass over some ``columns`` of the state ``before`` as one over all columns."""
+    array = AveragedArray(before, "coef")
+    own = share.numbers["coef"][0]
+    assert isinstance(own, Entries)  # a pass adds nothing
+    K, d = before["coef"].shape
+    plane, column = np.divmod(np.arange(K * len(columns)) if own.places is None else own.places, len(columns))
+    own = own._replace(places=plane * d + columns[column])
+    if not array.is_little(len(own.w)):
+        own = _filled(own, array.numbers)
+    return share._replace(numbers=share.numbers | {"coef": (own,)})
+
+
+def combine_changes(state: State, changes: Sequence[Change]) -> Change:
+    """Combine successive changes into one, which leads to ``state``."""
+    last = changes[-1]
+    numbers = {}
+    for name in last.numbers:
+        each = [change.numbers[name] for change in changes]
+        array = AveragedArray(state, name)
+        is_all = not array.is_sparse and any(own.places is None for own in each)
+        numbers[name] = array.at(None if is_all else _union(*each))
+    return Change(last.epoch, last.seen, numbers)
+
+
+def reduce_tree(
+    items: Sequence[object], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item
+) -> T:
+    """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
+
+    In other words: add the sum of the first 2^h, the largest power of two below their number, and that of the
+    others. So few sums are there at a time. ``make`` makes of an item what is added.
+    """
+    if len(items) == 1:
+        return make(items[0])
+    half = 1 << ((len(items) - 1).bit_length() - 1)
+    return add(reduce_tree(items[:half], add, make), reduce_tree(items[half:], add, make))
+
+
+def weighted_mean(terms: Sequence[Floats], weights: Sequence[NDArray[np.int64]]) -> Floats:
+    """Return the mean of vectors with a weight for each number. Weights that are all 0 count as ones.
+
+    The mean of equal numbers is that number, which a rounded sum can miss. So what no pass has changed stays
+    as it is; and one partition is learnt from as without partitions.
+    """
+    array = AveragedArray({"w": terms[0], "seen": weights[0]}, "w")
+    none = np.zeros(len(terms[0]), dtype=np.bool_)
+    sums = [
+        Sum(k, np.where(k == 0, 1, k) * term, term, none, None, None)
+        for k, term in zip(weights, terms, strict=True)
+    ]
+    total = reduce_tree(sums, lambda left, right: _add_sums(left, right, array, None))
+    return _quotient(total, len(terms), array, None)
+
+
+def _blocks(array: AveragedArray, of_planes: NDArray[np.generic]) -> Iterator[Span]:
+    """Give the blocks of an array that is not sparse; of planes that are short, all numbers."""
+    size, K = len(array.numbers.w), len(of_planes)
+    if size // K < _BLOCK:
+        yield Span(slice(0, size), slice(None))
+        return
+    for plane in range(K):
+        for begin in range(0, size // K, _BLOCK):
+            end = min(begin + _BLOCK, size // K)
+            yield Span(slice(plane * size // K + begin, plane * size // K + end), slice(plane, plane + 1))
+
+
+def _within(share: Share, name: str, block: Span) -> Share:
+    """Return what a share tells of a block."""
+    reports = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.reports)
+    found = share.numbers[name]
+    if isinstance(found, Sum):
+        parts: Any = (None if values is None else values[block.range] for values in found[1:])
+        return Share(reports, {name: Sum(block.of(found.k), *parts)})
+    numbers = []
+    for places, w, u in found:
+        there = block.range
+        if places is not None:
+            there = slice(*np.searchsorted(places, [there.start, there.stop]))
+            places = places[there] - block.range.start
+        numbers.append(Entries(places, w[there], None if u is None else u[there]))
+    return Share(reports, {name: tuple(numbers)})
+
+
+def _end_to_end(parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """Join arrays of blocks, each with those that have its place in their sequences; None where they are."""
+    return [
+        None if each[0] is None else each[0] if len(each) == 1 else np.concatenate(each)
+        for each in zip(*parts, strict=True)
+    ]
+
+
+def _mixed(
+    array: AveragedArray,
+    share: Share,
+    places: Places,
+    T: NDArray[np.int64],
+    T_after: NDArray[np.int64],
+) -> Entries:
+    """Return the weights and sums that a share of all partitions leads to."""
+    P, total = len(share.reports), _sum(share, array.name, array, places)
+    w = _quotient(total, P, array, places)
+    return Entries(places, w, _sums(total, P, array, places, w, T, T_after))
+
+
+def _sum(share: Share, name: str, array: AveragedArray, places: Places) -> Sum:
+    """Return the numbers of a share, added at these places."""
+    found = share.numbers[name]
+    if isinstance(found, Sum):
+        return found
+    before = array.at(places)
+
+    def term(own_and_report: tuple[Entries, PassReport]) -> Sum:
+        own, report = own_and_report
+        _, w, u = own if own.places is None else _filled(own, before)
+        k = array.spread(np.where(report.k == 0, 1, report.k), places)
+        touched, v = w != before.w, None
+        if u is not None:
+            touched |= u != before.u
+            v = array.spread(report.seen + 1, places) * w
+        return Sum(report.k, k * w, w, touched, u, v)
+
+    def add(left: Sum, right: Sum) -> Sum:
+        return _add_sums(left, right, array, places)
+
+    return reduce_tree(list(zip(found, share.reports, strict=True)), add, term)
+
+
+def _add_sums(left: Sum, right: Sum, array: AveragedArray, places: Places) -> Sum:
+    w = []
+    for part, other in ((left, right), (right, left)):
+        # What has the weight 0 does not count beside what has a weight above 0.
+        counts = (part.k > 0) | (other.k == 0)
+        w.append(part.w if counts.all() else np.where(array.spread(counts, places), part.w, 0.0))
+    return Sum(
+        left.k + right.k,
+        w[0] + w[1],
+        np.where(left.same == right.same, left.same, np.nan),
+        left.touched | right.touched,
+        None if left.u is None or right.u is None else left.u + right.u,
+        None if left.v is None or right.v is None else left.v + right.v,
+    )
+
+
+def _quotient(total: Sum, P: int, array: AveragedArray, places: Places) -> Floats:
+    """Return the mixed weights."""
+    w: Floats = total.w / array.spread(np.where(total.k == 0, P, total.k), places)
+    w += 0.0  # a quotient that is too small may be -0.0
+    return np.where(np.isnan(total.same), w, total.same)
+
+
+def _sums(
+    total: Sum,
+    P: int,
+    array: AveragedArray,
+    places: Places,
+    w: Floats,
+    T: NDArray[np.int64],
+    T_after: NDArray[np.int64],
+) -> Floats | None:
+    """Return the u' that belongs to the mixed weights w'.
+
+    The sum of all vectors is S = (T + 1) w - u (`reference/linear/averaged.py`). With what each pass has
+    added to it, S_p - S, it shall be S' = S_1 + ... + S_P - (P - 1) S, whose u' is (T' + 1) w' - S'.
+    """
+    _, w_before, u_before = array.at(places)
+    if total.u is None or total.v is None or u_before is None:
+        return None
+    others = float(P - 1)
+    u: Floats = total.u - others * u_before
+    u += (array.spread(T_after + 1, places) * w - total.v) + others * (array.spread(T + 1, places) * w_before)
+    u += 0.0
+    return np.where(total.touched, u, u_before)
+
+
+def _weight_names(state: State) -> list[str]:
+    """Return the names of the weights of a state; `apply_change` takes what is pending of them."""
+    matrices = [name for name in _SPARSE if f"{name}_data" in state]
+    parts = {f"{name}_{part}" for name in matrices for part in ("indptr", "indices", "data")}
+    return matrices + [
+        name for name in state if name not in parts | {"seen"} | _PENDING and not name.endswith("_u")
+    ]
+
+
+def _differing(array: AveragedArray, after: Entries) -> Entries:
+    """Return the numbers that have changed, if they are few; else all."""
+    places, before = after.places, array.numbers
+    if array.is_sparse:
+        places = _union(before, after)
+        before = array.at(places)
+        zeros = np.zeros(len(places))
+        after = _filled(after, Entries(places, zeros, None if after.u is None else zeros))
+    differs = after.w != before.w
+    if after.u is not None:
+        differs |= after.u != before.u
+    if not array.is_little(int(np.count_nonzero(differs))):
+        return after
+    there = np.flatnonzero(differs)
+    u = None if after.u is None else after.u[there]
+    return Entries(there if places is None else places[there], after.w[there], u)
+
+
+def _union(*numbers: Entries) -> NDArray[np.int64]:
+    """Return the places of all of them."""
+    # Sorted runs are merged, which np.unique does not make use of.
+    found = np.sort(
+        np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"
+    )
+    is_new = np.ones(len(found), dtype=np.bool_)
+    is_new[1:] = found[1:] != found[:-1]
+    return found[is_new]
+
+
+def _filled(own: Entries, before: Entries) -> Entries:
+    """Return the numbers ``before`` with our ``own`` in their places."""
+    assert own.places is not None
+    there = own.places if before.places is None else np.searchsorted(before.places, own.places)
+    w = before.w.copy()
+    w[there] = own.w
+    if own.u is None or before.u is None:
+        return Entries(before.places, w, None)
+    u = before.u.copy()
+    u[there] = own.u
+    return Entries(before.places, w, u)
+
+
+def _from_csr(state: State, name: str) -> Entries:
+    """Return the entries of a CSR matrix and of its sums, at the places of any of them."""
+    found = []
+    for u in ("", "_u"):
+        indptr, indices = state[f"{name}_indptr{u}"], state[f"{name}_indices{u}"]
+        rows = row_numbers(indptr)
+        found.append((rows << 32 | indices, state[f"{name}_data{u}"]))
+    places = _union(*(Entries(own, values, None) for own, values in found))
+    vectors = []
+    for own, values in found:
+        vectors.append(np.zeros(len(places)))
+        vectors[-1][np.searchsorted(places, own)] = values
+    return Entries(places, vectors[0], vectors[1])
+
+
+def _to_csr(numbers: Entries, name: str, rows: int) -> State:
+    """Return the arrays of the CSR matrices that hold the numbers that are not 0."""
+    found: State = {}
+    for u, values in (("", numbers.w), ("_u", numbers.u)):
+        if values is not None and numbers.places is not None:
+            kept = np.flatnonzero(values)
+            places = numbers.places[kept]
+            ends = np.cumsum(np.bincount(places >> 32, minlength=rows))
+            found[f"{name}_indptr{u}"] = np.concatenate([[0], ends]).astype(np.int64)
+            found[f"{name}_indices{u}"] = (places & (2**32 - 1)).astype(np.int32)
+            found[f"{name}_data{u}"] = values[kept]
+    return found

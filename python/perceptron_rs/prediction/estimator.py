@@ -1,0 +1,109 @@
+"""Estimators: predictors that learn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.audit.key import KeyGiven
+from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
+from perceptron_rs.estimator_attributes import check_is_fitted
+from perceptron_rs.prediction.predictor import Predictor, of_this_version
+from perceptron_rs.rows.examples import ValidatedRows, examples
+from perceptron_rs.sklearn_base import BaseEstimator
+from perceptron_rs.state.arrays import of_own_type, settled_arrays, with_own_arrays
+from perceptron_rs.state.fitted_attributes import gathered, public_names
+from perceptron_rs.state.fixed_parameters import check_fixed_parameters
+from perceptron_rs.state.learnt import RunLearnt
+from perceptron_rs.state.turns import change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Estimator", "begin_anew"]
+
+
+class Estimator(Predictor, BaseEstimator):
+    """A predictor that learns: it may not be fitted, and scikit-learn validates what it predicts.
+
+    Nobody writes to the arrays of its model: those that a caller holds never change.
+    """
+
+    audit: bool
+    audit_key: KeyGiven
+
+    if TYPE_CHECKING:
+
+        @property
+        def fit(self) -> Callable[..., Self]:
+            """Learn from examples, which are rows or sequences."""
+
+    else:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> Any:
+            # Some attributes are computed from others, whose names no reader knows.
+            if name.endswith("_") and not name.startswith("_") and not public_names(self):
+                from sklearn.exceptions import NotFittedError  # an AttributeError: `hasattr` is False
+
+                kind = type(self).__name__
+                raise NotFittedError(
+                    f"this {kind} instance is not fitted yet and has no {name}; call fit before you read it"
+                )
+            return object.__getattribute__(self, name)  # raises what it raised before
+
+    __repr__ = BaseEstimator.__repr__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(public_names(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = of_this_version(self, state)
+        if "_model" in state:
+            arrays = of_own_type(state["_model"])
+            state = state | {"_model": self._model_from(get_engine(state["engine"]), arrays)}
+        vars(self).update(gathered(type(self), with_own_arrays(state)))
+
+    def __copy__(self) -> Self:
+        found = object.__new__(type(self))
+        attributes = vars(self).copy()
+        if (learnt := attributes.get("_learnt")) is not None:
+            attributes["_learnt"] = learnt.own()
+        found.__dict__ = attributes
+        return found
+
+    def _assert_ready(self) -> None:
+        check_is_fitted(self, "classes_")  # without a name, all attributes are looked at
+        check_fixed_parameters(self)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for values that scikit-learn's look at single parameters lets through."""
+
+    def _examples(self, engine: Engine, X: MatrixLike) -> ValidatedRows:
+        return examples(self, engine, X, reset=False)
+
+    def _settled_state(self) -> State:
+        return {} if self._learnt.model is None else settled_arrays(self._model)
+
+    def _set_state(self, state: State) -> None:
+        self._publish(state)
+
+    def _owned(self, engine: Engine, state: RunState) -> LearntModel:
+        """Return a model, also of the arrays of a state, which nobody writes to from here on."""
+        if not isinstance(state, dict):
+            return state
+        return self._model_from(engine, state)
+
+    def _publish(self, state: RunState) -> None:
+        """Have learnt this: a model, or the arrays of its state."""
+        self._model = self._owned(get_engine(self.engine), state)
+
+
+def begin_anew(estimator: Estimator, state: RunState) -> None:
+    """Restart from this state, as if nothing had been learnt before."""
+    change(
+        estimator,
+        model=estimator._owned(get_engine(estimator.engine), state),
+        n_epochs=0,
+        record=None,  # what training would leave
+        **({"as_sparse": None} if isinstance(estimator._learnt, RunLearnt) else {}),
+    )

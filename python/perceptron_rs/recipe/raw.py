@@ -1,0 +1,106 @@
+"""From raw examples, as files had them when a model was trained, to its columns: texts, and dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from perceptron_rs.array_likes import MatrixLike, is_missing, records_of, shape_of, values_of
+from perceptron_rs.errors import located
+from perceptron_rs.features.dictionaries import divided, flattened
+from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.storage import without_index
+
+if TYPE_CHECKING:
+    from perceptron_rs.recipe.recipe import Recipe
+
+__all__ = ["checked_texts", "columns_of", "records_in", "refuse_one"]
+
+
+def columns_of(how: Recipe, X: object) -> MatrixLike:
+    """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
+    refuse_one(X)
+    if how.text is None and how.hash_bits is None:
+        return X
+    examples = records_in(X)
+    if examples is None:
+        return X
+    try:
+        if how.text is not None and not how.text_columns:
+            return how.hasher().rows({"": checked_texts(examples)})
+        parts = [_dictionary_features(how, x, i) for i, x in enumerate(examples)]
+        texts = {name: [own[name] for _, own in parts] for name in how.text_columns}
+        return how.hasher().rows(texts, [features for features, _ in parts])
+    except UnicodeEncodeError as error:
+        raise ValueError(f"X holds a text that is not valid Unicode: {error}") from None
+
+
+def refuse_one(X: object) -> None:
+    """Raise TypeError for an example where a list of them should be."""
+    if isinstance(X, str | bytes | Mapping):
+        kind = "dictionary" if isinstance(X, Mapping) else "text"
+        raise TypeError(f"X must be a list of examples, got one {kind}; write [{kind}]")
+
+
+def records_in(X: object) -> list[Any] | None:
+    """Return X as a list of texts or dictionaries; None if it is a matrix of numbers."""
+    refuse_lazy(X, "X")
+    X = without_index(X)
+    records = records_of(X)
+    if records is not None:
+        return records
+    if (values := values_of(X)) is not None:
+        return values
+    if isinstance(X, list | tuple):
+        return list(X) if any(_is_raw(x) for x in X) else None
+    to_list = getattr(X, "tolist", None) or getattr(X, "to_list", None)  # of NumPy and pandas; of Polars
+    if to_list is not None and len(shape_of(X) or ()) == 1:
+        found = to_list()
+        return found if any(isinstance(x, str | bytes | Mapping) for x in found) else None
+    return None
+
+
+def _is_raw(example: object) -> bool:
+    """Whether an example is, or should have been, a text or a dictionary, and no row of numbers."""
+    is_row = isinstance(example, list | tuple) and not any(isinstance(x, str | bytes | None) for x in example)
+    return not is_row and isinstance(example, str | bytes | Mapping | list | tuple | None)
+
+
+def checked_texts(examples: list[Any]) -> list[str]:
+    """Return examples, all of which must be texts."""
+    for number, text in enumerate(examples):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"X must hold texts, for the model was trained on texts; example {number} is {text!r:.80}"
+            )
+    return examples
+
+
+def _dictionary_features(
+    how: Recipe, example: object, number: int
+) -> tuple[dict[str, float | str], dict[str, str]]:
+    """Return the features of a dictionary, and its texts: of JSON as it lies, of a table of its columns."""
+    if not isinstance(example, Mapping):
+        raise TypeError(
+            f"X must hold dictionaries of names and values, as the model was trained on; "
+            f"example {number} is {example!r:.80}"
+        )
+    try:
+        if how.columns is None:
+            return flattened(divided(example, how.target, how.sample_weight, how.drop)[0], how.text_columns)
+        lacking = next((name for name in how.columns if name not in example), None)
+        if lacking is not None:
+            raise ValueError(f"it lacks the column {lacking!r}; give it None where its value is missing")
+        known = {name: example[name] for name in how.columns}
+        own = {name: None if is_missing(value) else value for name, value in known.items()}
+        found = flattened(own, how.text_columns)
+        for name, value in found[0].items():
+            was_text = name in (how.texts or ())
+            if isinstance(value, str) != was_text:
+                raise TypeError(
+                    f"{name!r} held {'text' if was_text else 'numbers'} in the training, got {value!r:.80}; "
+                    f"convert it by {'str' if was_text else 'float'}"
+                )
+        return found
+    except (TypeError, ValueError) as error:
+        raise located(error, f"example {number} of X: ") from None

@@ -1,0 +1,94 @@
+"""What holds real numbers, and what NumPy would only turn into some: strings, dates, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.array_likes import MatrixLike, array_of, computed_by, is_real, other_columns
+from perceptron_rs.errors import naming, with_article
+from perceptron_rs.rows.storage import refuse_type, without_index
+
+__all__ = ["numbers_in", "numbers_of_objects", "refuse_columns", "refuse_lazy", "refuse_objects"]
+
+#: Types of what stands for nothing, which those who look for NaN find.
+_MISSING = ("NoneType", "NAType", "NaTType")
+
+
+def refuse_lazy(given: object, name: str) -> None:
+    """Raise TypeError for what has not been computed, and perhaps lies on a cluster."""
+    is_of_arrow = hasattr(given, "__arrow_c_stream__")  # a reader of batches is an iterator, too
+    if isinstance(given, Iterator) and not is_of_arrow:
+        kind = with_article(type(given).__name__)
+        raise TypeError(f"{name} must hold values, got {kind}, which has none yet; write list({name})")
+    if (method := computed_by(given)) is not None:
+        other = ", or use a learner of perceptron_rs.dask" if method == "compute" else ""
+        raise TypeError(
+            f"{name} must hold values, got {with_article(type(given).__name__)}, which has none yet; call "
+            f"its method {method}(){other}"
+        )
+
+
+def refuse_columns(table: MatrixLike, name: str) -> None:
+    """Raise for the first column of a data frame, or of a table of Arrow, that holds no real numbers."""
+    refuse_lazy(table, name)
+    for column, values in other_columns(table):
+        _refuse_others(values, name, column)
+
+
+def refuse_objects(values: NDArray[np.generic], name: str) -> None:
+    """Raise for the first object in an array that is no real number, and does not stand for nothing."""
+    if values.ndim == 0 or all(map(_is_known, set(map(type, values.flat)))):
+        return
+    if values.ndim == 2:
+        for column in range(values.shape[1]):
+            _refuse_others(values[:, column], name, column)
+    _refuse_others(values.flat, name)
+
+
+def numbers_in(given: MatrixLike, name: str = "X") -> NDArray[np.generic]:
+    """Return what is given, or a table, as an array of real numbers; those that are objects as float64."""
+    given = without_index(given)
+    refuse_columns(given, name)
+    array = array_of(given)
+    refuse_type(array.dtype, name)
+    if array.dtype.kind != "O":
+        return array
+    return numbers_of_objects(array, name)
+
+
+def numbers_of_objects(values: NDArray[np.generic], name: str) -> NDArray[np.float64]:
+    """Return an array of objects as float64; those that stand for nothing are NaN."""
+    refuse_objects(values, name)
+    with naming(name):
+        return np.array(
+            [np.nan if type(v).__name__ in _MISSING else v for v in values.flat], np.float64
+        ).reshape(values.shape)
+
+
+def _is_known(kind: type) -> bool:
+    return is_real(kind) or kind.__name__ in _MISSING
+
+
+def _refuse_others(values: Iterable[object], name: str, column: object = None) -> None:
+    """Raise for the first value that is no real number."""
+    value = next((value for value in values if not _is_known(type(value))), None)
+    if value is None:
+        return
+    where = "" if column is None else f" in column {column!r}"
+    if isinstance(value, str | bytes):
+        raise ValueError(
+            f"{name} must hold real numbers, got the string {value!r:.60}{where}; convert it to numbers, for "
+            f"instance by astype(float) or an encoder, or leave it out"
+        )
+    if hasattr(value, "__len__") and not isinstance(value, Mapping):
+        raise TypeError(
+            f"{name} must hold real numbers, got lists{where}; make each place of them a column, for "
+            f"instance by numpy.stack, or leave it out"
+        )
+    raise TypeError(
+        f"{name} must hold real numbers, got the {type(value).__name__} {value!r:.60}{where}; each "
+        f"value of this argument must be no string or other object, but a number: convert it, or leave it out"
+    )

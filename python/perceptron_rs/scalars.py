@@ -1,0 +1,54 @@
+"""What is a number: one answer for parameters, arguments, options and files. It imports no library."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+__all__ = ["check_among", "checked_number", "number"]
+
+
+def number(value: object, *, whole: bool = False) -> int | float | None:
+    """Return the int, or the float, that a value is; None if it is none, or a float cannot hold it.
+
+    Of the numbers of any library, those of Python and NumPy above all. Booleans are none.
+    """
+    if isinstance(value, bool) or type(value).__name__ == "timedelta64":  # NumPy calls that an integer
+        return None
+    if whole:
+        return int(value) if isinstance(value, Integral) else None
+    if not isinstance(value, Real):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if found == value or math.isnan(found) else None
+
+
+def checked_number(name: str, value: object, *, whole: bool = False) -> int | float:
+    """Return an argument as an int or a float.
+
+    TypeError if it is no number; ValueError if float64 does not hold it.
+    """
+    found = number(value, whole=whole)
+    if found is not None:
+        return found
+    if not whole and isinstance(value, Real) and not isinstance(value, bool):
+        raise ValueError(f"{name} must be a number that float64 holds, got {value!r:.80}; round it")
+    raise TypeError(f"{name} must be a {'whole' if whole else 'real'} number, got {value!r:.80}")
+
+
+def check_among(name: str, value: object, *known: object) -> None:
+    """Raise ValueError unless an argument is one of these: words, True, False, None.
+
+    What only says that it is equal to one of them, such as 1, is none.
+    """
+    words = [one for one in known if isinstance(one, str)]
+    is_of_numpy = type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+    if isinstance(value, str) and value in words:
+        return
+    if any(value is one for one in known) or (is_of_numpy and True in known):
+        return
+    *most, last = (f'"{one}"' if isinstance(one, str) else str(one) for one in known)
+    raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {value!r:.80}")

@@ -1,0 +1,1 @@
+"""What a learner has learnt, declared as data: files, digests and comparisons are made of it."""

@@ -1,0 +1,30 @@
+"""The mistakes of a run, by plane: ``log_start[k]`` is the first entry of plane k, the next one its end."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.csr import row_numbers
+from perceptron_rs.engines import RunState
+from perceptron_rs.state.arrays import State
+
+__all__ = ["plane_of_entries", "survival_counts"]
+
+
+def plane_of_entries(log: RunState) -> NDArray[np.intp]:
+    """Return the number of the plane of each entry."""
+    return row_numbers(log["log_start"])
+
+
+def survival_counts(log: State, seen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return how many of the ``seen`` examples each vector of each plane survived, the start vector first.
+
+    A start vector that an example made is as old as ``first_t`` says.
+    """
+    first = log.get("first_t", np.ones(len(seen)))
+    times = np.split(log["log_t"], log["log_start"][1:-1])
+    return [
+        np.diff(np.concatenate([[begin], own, [last + 1]])).astype(np.int64)
+        for begin, own, last in zip(first, times, seen, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""What has been learnt: arrays, the object that has them, its attributes, and how it is replaced."""

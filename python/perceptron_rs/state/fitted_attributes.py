@@ -1,0 +1,110 @@
+"""The attributes of a fit: they show the fields of what has been learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.state.turns import change
+
+if TYPE_CHECKING:
+    from perceptron_rs.prediction.predictor import Predictor
+
+__all__ = [
+    "Reported",
+    "Shown",
+    "flat",
+    "gathered",
+    "public_names",
+    "shown_by",
+]
+
+Value = TypeVar("Value")
+
+
+class Shown(Generic[Value]):
+    """An attribute that shows a field of what has been learnt; to set it is to replace the field.
+
+    There is no such attribute where the field is None, unless that is one of its values (``optional``).
+    """
+
+    def __init__(self, field: str, *, optional: bool = False) -> None:
+        self.field, self.optional = field, optional
+
+    def __set_name__(self, kind: type, attribute: str) -> None:
+        self.attribute = attribute
+
+    @overload
+    def __get__(self, estimator: None, kind: object = None) -> Self: ...
+    @overload
+    def __get__(self, estimator: object, kind: object = None) -> Value: ...
+    def __get__(self, estimator: Any, kind: object = None) -> Self | Value:
+        if estimator is None:
+            return self
+        value: Value | None = estimator._learnt.__dict__.get(self.field)
+        return self._absent(estimator) if value is None else value
+
+    def _absent(self, estimator: object) -> Any:
+        """Return None where it is a value; else there is no such attribute."""
+        if self.optional:
+            return None
+        raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.attribute!r}")
+
+    def __set__(self, estimator: object, value: Value | None) -> None:
+        change(estimator, **{self.field: value})
+
+    def __delete__(self, estimator: object) -> None:
+        if self.__get__(estimator) is None:
+            raise AttributeError(self.attribute)
+        change(estimator, **{self.field: None})
+
+
+class Reported(Shown[Value]):
+    """An attribute that reports the last call: of a short pass, the model has the report."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, estimator, kind=None):
+            if estimator is None:
+                return self
+            value = estimator._learnt.shown(self.field)
+            return self._absent(estimator) if value is None else value
+
+
+def shown_by(kind: type[Predictor]) -> dict[str, str]:
+    """Return the attributes of a class that show fields of what it learns, and which fields."""
+    known = vars(kind._learnt)
+    return {
+        name: part.field
+        for ancestor in reversed(kind.__mro__)
+        for name, part in vars(ancestor).items()
+        if isinstance(part, Shown) and part.field in known
+    }
+
+
+def public_names(model: Any) -> list[str]:
+    """Return the public attributes of a fit that a model has, by scikit-learn's rule for their names."""
+    learnt = learnt_of(model)
+    shown = [name for name, field in model._shown.items() if getattr(learnt, field) is not None]
+    return [name for name in (*vars(model).copy(), *shown) if name.endswith("_") and not name.startswith("_")]
+
+
+def flat(model: Predictor) -> dict[str, Any]:
+    """Return the attributes of a model at this moment, with those that show what has been learnt."""
+    found = vars(model).copy()
+    learnt = found.pop("_learnt", None)
+    if learnt is None:
+        return found
+    learnt = learnt.own()
+    values = ((attribute, getattr(learnt, field)) for attribute, field in model._shown.items())
+    return found | {attribute: value for attribute, value in values if value is not None}
+
+
+def gathered(kind: type[Predictor], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `flat` makes such attributes of."""
+    found = dict(attributes)
+    values = {field: found.pop(attribute, None) for attribute, field in kind._shown.items()}
+    if any(value is not None for value in values.values()):
+        found["_learnt"] = type(kind._learnt)(**values)
+    return found

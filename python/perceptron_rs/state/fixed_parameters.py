@@ -1,0 +1,59 @@
+"""Parameters that what has been learnt depends on: they stay what they were, or nothing predicts any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perceptron_rs.errors import OptionsError
+from perceptron_rs.estimator_attributes import attributes
+from perceptron_rs.state.learnt import learnt_of
+
+if TYPE_CHECKING:
+    from perceptron_rs.prediction.predictor import Predictor
+
+__all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
+
+#: The parameters of each kernel that has some.
+OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+
+
+def fixed_parameters(model: Predictor) -> dict[str, object]:
+    """Return the values of the parameters that what a model has learnt depends on, and of its kernel."""
+    kernel = getattr(model, "kernel", None)
+    of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()
+    return {name: _frozen(value) for name, value in attributes(model, (*model._fixed, *of_kernel)).items()}
+
+
+def check_fixed_parameters(model: object) -> None:
+    """Refuse to go on from a run, to predict with it or to save it, under other terms."""
+    # None where a caller has set all attributes.
+    known: Mapping[str, object] = learnt_of(model).fixed or {}
+    changed = []
+    for name, before in known.items():
+        now = getattr(model, name)
+        if now is not before and _comparable(now) != _comparable(before):
+            changed.append(name)
+    if changed:
+        now = ", ".join(f"{{{name}}}" for name in changed)
+        before = ", ".join(f"{known[name]!r:.80}" for name in changed)
+        again = "start again by fit with warm_start=False" if hasattr(model, "warm_start") else "fit again"
+        raise OptionsError(
+            f"{now} differs from the fit that {{estimator}} continues, which had {{before}}",
+            f"set it back, or {again}",
+            cause="other terms",
+            values=attributes(model, changed),
+            before=before,
+        )
+
+
+def _frozen(value: object) -> Any:
+    """Return a value that stays as it is when somebody changes a list or an array in its place."""
+    return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value, or those of a list, in a form that compares."""
+    return np.ravel(value).tolist()

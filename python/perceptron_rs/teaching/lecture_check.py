@@ -1,0 +1,279 @@
+"""A table that somebody has printed, checked row by row."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from perceptron_rs.io.text.decoding import check_utf8
+from perceptron_rs.models.files import path_of
+from perceptron_rs.notebook import table
+from perceptron_rs.scalars import checked_number
+
+__all__ = ["CheckedRow", "LectureCheck", "check_lecture"]
+
+#: Weights, and the intercept as the last one if there is one: exact, as a hand computes them.
+_Weights: TypeAlias = list[Fraction]
+_Verdict: TypeAlias = Literal["right", "right if", "wrong"]
+#: With few digits: all that is computed of them is computed exactly.
+_NUMBER = re.compile(r"[+-]?(\d{1,30}/[1-9]\d{0,29}|(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?)")
+_LABELS = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRow:
+    r"""A row with printed weights.
+
+    Parameters
+    ----------
+    line : int
+        Its line in the file, from 1.
+    activation : float
+        :math:`w \cdot x + b` before the update.
+    mistake : bool
+        Whether the example was a mistake, and so an update.
+    printed : tuple of float
+        The weights that are printed behind it, the intercept last.
+    right : tuple of float
+        The right ones.
+    verdict : {"right", "right if", "wrong"}
+        "right if": another rule, or another row before, makes the printed weights right.
+    why : str
+        The condition, or what is right instead; empty if the row is right.
+    """
+
+    line: int
+    activation: float
+    mistake: bool
+    printed: tuple[float, ...]
+    right: tuple[float, ...]
+    verdict: _Verdict
+    why: str
+
+
+@dataclass(frozen=True)
+class LectureCheck:
+    """The rows with their verdicts. ``print`` shows them as a table.
+
+    Parameters
+    ----------
+    rows : tuple of CheckedRow
+        Those with printed weights.
+    """
+
+    rows: tuple[CheckedRow, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether each row is right, without a condition."""
+        return all(row.verdict == "right" for row in self.rows)
+
+    def __str__(self) -> str:
+        lines = [_HEAD, *self._cells()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        return table(self._cells(), head=_HEAD)
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                str(row.line),
+                f"{row.activation:g}",
+                "yes" if row.mistake else "",
+                _shown(row.printed),
+                f"{row.verdict} {row.why}".rstrip() if row.verdict != "wrong" else f"wrong: {row.why}",
+            ]
+            for row in self.rows
+        ]
+
+
+_HEAD = ["line", "w . x + b", "mistake", "printed", "verdict"]
+
+
+def check_lecture(
+    path: str | os.PathLike[str],
+    *,
+    eta0: float = 1.0,
+    tie: Literal["mistake", "positive"] = "mistake",
+) -> LectureCheck:
+    r"""Check the table of a lecture: a CSV file of examples and of the weights that are printed behind them.
+
+    Each row is compared with one step from the weights printed before it, so one slip is one wrong row.
+    Numbers are read as exact decimals, and those with a decimal point may be rounded.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A CSV file. Its first line names the columns: those before ``y`` are the features; ``y`` is the
+        label (1 or +, and -1, - or 0); one weight a feature follows, and the intercept where there is one
+        more. A row without printed weights is computed. A row without an example says from which weights
+        the run starts, else it starts from zero.
+    eta0 : float, default=1.0
+        Learning rate, above 0 and at most 1e30.
+    tie : {"mistake", "positive"}, default="mistake"
+        Whether an activation of 0 is always a mistake, or predicts +, as in `Perceptron`.
+
+    Returns
+    -------
+    LectureCheck
+        A `CheckedRow` for each row with printed weights.
+
+    Raises
+    ------
+    ValueError
+        If the file has other columns or is no UTF-8, or if a cell is no label or no number of at most 30
+        digits; if ``eta0`` or ``tie`` is invalid.
+    TypeError
+        If ``path`` is no path, or ``eta0`` no number.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from perceptron_rs import check_lecture
+    >>> text = "x1,x2,y,w1,w2,b\n1,1,1,1,1,1\n2,2,1,1,1,1\n1,2,-1,1,1,1\n2,1,-1,-1,0,0\n-1,0,1,-1,0,0\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "slide.csv")
+    ...     _ = path.write_text(text)
+    ...     print(check_lecture(path))
+    line  w . x + b  mistake  printed     verdict
+    2     0          yes      (1, 1, 1)   right
+    3     5                   (1, 1, 1)   right
+    4     4          yes      (1, 1, 1)   wrong: y a = -4 is a mistake: (0, -1, 0)
+    5     4          yes      (-1, 0, 0)  right
+    6     1                   (-1, 0, 0)  right
+    """
+    eta = checked_number("eta0", eta0)
+    if not 0 < eta <= 1e30:
+        raise ValueError(f"eta0 must be above 0 and at most 1e30, got {eta0!r:.80}; choose 1.0")
+    if tie not in ("mistake", "positive"):
+        raise ValueError(f'tie must be "mistake" or "positive", got {tie!r:.80}')
+    d, size, rows = _read(path_of(path))
+    rule = _Rule(Fraction(str(float(eta))), tie, size > d)
+    # From here on: behind what is printed, and as it were without any slip.
+    weights = run = [Fraction()] * size
+    found = []
+    for line, cells in rows:
+        example, label, printed = cells[:d], cells[d], cells[d + 1 :]
+        after = [_number(cell, line) for cell in printed] if any(printed) else None
+        if not any(cells[: d + 1]) and after:
+            weights = run = after
+            continue
+        if label not in _LABELS:
+            raise ValueError(
+                f"y must be 1 or -1, got {label!r:.80} in line {line}; write 1 or +, and -1 or -"
+            )
+        y, x = _LABELS[label], [_number(cell, line) for cell in example] + [Fraction(1)] * (size - d)
+        step, run_before = rule.step(weights, x, y), run
+        run = rule.step(run, x, y)
+        if after:
+            verdict, why = rule.judge(weights, x, y, printed)
+            if verdict != "right" and _fits(printed, run):
+                verdict, why = "right if", f"the row before is {_shown(run_before)}"
+            a = _activation(weights, x)
+            mistake = rule.is_mistake(a, y)
+            found.append(CheckedRow(line, float(a), mistake, _floats(after), _floats(step), verdict, why))
+        # What is rounded goes on exactly.
+        weights = after if after and not _fits(printed, step) else step
+    return LectureCheck(tuple(found))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How a run learns."""
+
+    rate: Fraction
+    tie: str
+    has_intercept: bool
+
+    def is_mistake(self, a: Fraction, y: int) -> bool:
+        return y * a < 0 or (a == 0 and (y < 0 or self.tie == "mistake"))
+
+    def step(self, w: _Weights, x: _Weights, y: int) -> _Weights:
+        """Return the weights behind an example."""
+        return _moved(w, x, self.rate * y) if self.is_mistake(_activation(w, x), y) else w
+
+    def judge(self, w: _Weights, x: _Weights, y: int, printed: list[str]) -> tuple[_Verdict, str]:
+        a, right = _activation(w, x), self.step(w, x, y)
+        if _fits(printed, right):
+            return "right", ""
+        if not self.is_mistake(a, y):
+            if a == 0 and _fits(printed, _moved(w, x, self.rate * y)):
+                return "right if", "an activation of 0 is a mistake"
+            return "wrong", f"y a = {float(y * a):g} is no mistake: {_shown(right)}"
+        if a == 0 and _fits(printed, w):
+            return "right if", "an activation of 0 is no mistake here"
+        if self.has_intercept and _fits(printed, [*right[:-1], w[-1]]):
+            return "right if", "the intercept is not learnt"
+        j = next(j for j, v in enumerate(x) if v)  # at x = 0, without an intercept, w fits above
+        rate = (Fraction(printed[j]) - w[j]) / (y * x[j])
+        if rate > 0 and _fits(printed, _moved(w, x, rate * y)):
+            return "right if", f"the learning rate is {float(rate):g}"
+        return "wrong", f"y a = {float(y * a):g} is a mistake: {_shown(right)}"
+
+
+def _moved(w: _Weights, x: _Weights, c: Fraction) -> _Weights:
+    return [weight + c * v for weight, v in zip(w, x, strict=True)]
+
+
+def _activation(w: _Weights, x: _Weights) -> Fraction:
+    return sum((weight * v for weight, v in zip(w, x, strict=True)), Fraction())
+
+
+def _fits(printed: list[str], weights: _Weights) -> bool:
+    """Return whether texts are these numbers, rounded where they have a decimal point."""
+    return all(
+        abs(Fraction(cell) - weight) <= _half_unit(cell)
+        for cell, weight in zip(printed, weights, strict=True)
+    )
+
+
+def _half_unit(cell: str) -> Fraction:
+    decimals = cell.partition(".")[2]
+    return Fraction(1, 2 * 10 ** len(decimals)) if decimals.isdigit() else Fraction()
+
+
+def _read(path: Path) -> tuple[int, int, list[tuple[int, list[str]]]]:
+    """Return how many features and weights there are, and the cells of each line, with its number."""
+    data = path.read_bytes()
+    check_utf8(data, str(path), 0)
+    text = data.decode("utf-8-sig").replace("\N{MINUS SIGN}", "-")
+    head, *rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())] or [[]]
+    d = head.index("y") if "y" in head else 0
+    size = len(head) - d - 1
+    if d == 0 or size not in (d, d + 1):
+        raise ValueError(
+            f"the columns must be features, y, a weight a feature and perhaps an intercept, got {head}"
+        )
+    numbered = [(line, row) for line, row in enumerate(rows, start=2) if any(row)]
+    for line, row in numbered:
+        if len(row) != len(head):
+            raise ValueError(f"line {line} must have {len(head)} cells, got {len(row)}; leave cells empty")
+    return d, size, numbered
+
+
+def _number(cell: str, line: int) -> Fraction:
+    if not _NUMBER.fullmatch(cell):
+        raise ValueError(f"line {line} must have numbers, got {cell!r:.80}; write 0.5, -2 or 1/3")
+    return Fraction(cell)
+
+
+def _floats(weights: _Weights) -> tuple[float, ...]:
+    return tuple(map(float, weights))
+
+
+def _shown(weights: Sequence[float | Fraction]) -> str:
+    return "(" + ", ".join(f"{float(weight):g}" for weight in weights) + ")"

@@ -1,0 +1,86 @@
+"""What each decision had learnt in its best epoch, put together from the states of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import RunState
+from perceptron_rs.pieces import pieces
+from perceptron_rs.state.arrays import State, arrays_of
+
+__all__ = ["Best", "spliced"]
+
+#: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
+_LISTS = {
+    "log_start": ("log_row", "log_t", "log_step", "log_norm"),
+    "kept_start": ("kept_row", "kept_number", "kept_step", "kept_factor"),
+}
+
+
+class Best:
+    """The state of a run in which each decision is as it was after its best epoch so far."""
+
+    state: RunState | None = None
+
+    def take(self, state: RunState, better: NDArray[np.bool_]) -> None:
+        """Take over from the state after an epoch the decisions for which no epoch was as good."""
+        if self.state is None or better.all():
+            self.state = state
+        elif better.any():
+            first, second = _alike(self.state, state)
+            self.state = spliced(first, second, better)
+
+
+def _alike(*states: RunState) -> list[State]:
+    """Return states as arrays of the same names: what is pending of a penalty may be 0 in one of them."""
+    arrays = list(map(arrays_of, states))
+    strengths = next((state["strengths"] for state in arrays if "strengths" in state), None)
+    if strengths is None:
+        return arrays
+    pending = {"strengths": strengths, "ages": np.zeros(arrays[0]["coef"].shape, dtype=np.int64)}
+    return [pending | state for state in arrays]
+
+
+def spliced(first: State, second: State, of_second: NDArray[np.bool_]) -> State:
+    """Return the state whose planes k are those of ``second`` where ``of_second[k]``, else of ``first``.
+
+    Each plane is a decision by itself, and both are states of one run.
+    """
+    found: State = {}
+    for name in first:
+        if name in _LISTS:
+            continue  # where they begin is known last
+        if name == "strengths":  # of both
+            found[name] = first[name]
+            continue
+        begins, others = (_entry_ends(state, name, len(of_second)) for state in (first, second))
+        if begins is None or others is None:
+            aside = of_second.reshape(-1, *[1] * (first[name].ndim - 1))
+            whole = found[name] = np.empty_like(first[name])
+            for piece in pieces(len(whole), whole.size // len(whole)):
+                whole[piece] = np.where(aside[piece], second[name][piece], first[name][piece])
+            continue
+        parts = [
+            second[name][others[k] : others[k + 1]] if is_second else first[name][begins[k] : begins[k + 1]]
+            for k, is_second in enumerate(of_second.tolist())
+        ]
+        found[name] = np.concatenate(parts)
+    for start in _LISTS:
+        if start in first:
+            lengths = np.where(of_second, np.diff(second[start]), np.diff(first[start]))
+            found[start] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return found
+
+
+def _entry_ends(state: State, name: str, planes: int) -> NDArray[np.generic] | None:
+    """Return where the entries of each plane begin, and the end; None if it has a row for each plane."""
+    if name.startswith("swap_"):  # of the planes, one after another
+        return np.searchsorted(state["swap_plane"], np.arange(planes + 1))
+    for start, names in _LISTS.items():
+        if name == "kept_factor" and start == "kept_start":
+            sizes = np.diff(state[start])  # the other policies have none: parts of nothing are nothing
+            return np.concatenate([[0], np.cumsum(sizes * (sizes + 1) // 2)])
+        if name in names:
+            return state[start]
+    return None

@@ -1,0 +1,241 @@
+"""Epochs: one loop for every learner, and all that is decided between two epochs.
+
+The engine visits the examples; this module reports each epoch, and stops decisions. A decision is
+one plane, or all planes of a joint decision, or all of a chain or network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Engine, Run, RunState
+from perceptron_rs.settings import Data, Epoch, Linear, Settings
+from perceptron_rs.state.arrays import State
+from perceptron_rs.training.best_epochs import Best
+
+__all__ = [
+    "DriveCall",
+    "HeldOut",
+    "Report",
+    "Schedule",
+    "Watch",
+    "are_noted",
+    "drive",
+    "follow",
+    "noted_calls",
+]
+
+#: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
+#: Returns True to end it, or booleans (D,) to end some decisions.
+Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]
+
+#: Given what has been learnt, says how much each decision loses on examples that are not learnt from, (D,).
+#: The result of a run is then what each decision had learnt when it lost least, for the first time.
+HeldOut: TypeAlias = Callable[[RunState], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long to learn.
+
+    Parameters
+    ----------
+    first_epoch : int
+        Number of the first epoch, for the orders and for errors.
+    max_iter : int
+        Largest number of epochs, at least 1.
+    tol : float or None
+        A decision ends when its objective has not improved by ``tol`` on the best one ``n_iter_no_change``
+        times in a row: that of the epoch (the mean loss; the errors of a pocket), or the loss on what is
+        held out.
+    n_iter_no_change : int
+    until_clean : bool
+        Whether an epoch without a mistake ends a decision.
+    """
+
+    first_epoch: int = 0
+    max_iter: int = 1
+    tol: float | None = None
+    n_iter_no_change: int = 5
+    until_clean: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """What was learnt, and the numbers of the run: E epochs (of the decision that learnt longest), K planes.
+
+    If examples are held out, each decision of the state is as it was after its best epoch; the numbers are
+    those of all epochs.
+    """
+
+    state: RunState
+    mistakes: NDArray[np.int64]  # (E, D): 0 after a decision has ended
+    losses: NDArray[np.float64]  # (E, D): as the run tells them, 0.0 after a decision has ended
+    n_iter: NDArray[np.int64]  # (D,)
+    stopped: list[str]  # (D,): "clean", "tol", "max_iter", "callback" or "interrupt"
+    tracked: State  # what the settings track, by name
+
+    @property
+    def mistakes_per_example(self) -> NDArray[np.int64] | None:
+        """Mistakes (n, D) on each example, if they are tracked."""
+        return self.tracked.get("mistakes_per_example")
+
+    @property
+    def activations(self) -> NDArray[np.float64] | None:
+        """Activations (n, K) of the last epoch, before the update; NaN where none was computed."""
+        return self.tracked.get("activations")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DriveCall:
+    """The arguments of a call of `drive`, and its report."""
+
+    data: Data
+    state: RunState
+    settings: Linear
+    first_epoch: int
+    report: Report
+
+
+_calls: ContextVar[list[DriveCall] | None] = ContextVar("calls", default=None)
+
+
+@contextmanager
+def noted_calls() -> Iterator[list[DriveCall]]:
+    """Collect the calls of `drive` for planes within this block."""
+    calls: list[DriveCall] = []
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
+
+
+def are_noted() -> bool:
+    """Whether somebody collects the calls of `drive`, who wants them as the caller gave them."""
+    return _calls.get() is not None
+
+
+class StoppingRule:
+    """Says when a decision has learnt enough."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.best, self.idle, self.epochs = math.inf, 0, 0
+        self.is_best = False  # whether no epoch before this one was as good
+
+    def reason_to_end(self, mistakes: int, objective: float) -> str:
+        """Return why a decision ends with this epoch, or nothing."""
+        schedule = self.schedule
+        self.epochs += 1
+        if schedule.tol is not None:
+            self.idle = self.idle + 1 if objective > self.best - schedule.tol else 0
+        self.is_best = objective < self.best
+        self.best = min(self.best, objective)
+        if mistakes == 0 and schedule.until_clean:
+            return "clean"
+        if schedule.tol is not None and self.idle >= schedule.n_iter_no_change:
+            return "tol"
+        return "max_iter" if self.epochs == schedule.max_iter else ""
+
+
+def drive(
+    engine: Engine,
+    data: Data,
+    state: RunState,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
+) -> Report:
+    """Start a run and follow it; ``state`` is not modified."""
+    report = follow(engine.start(data, state, settings), settings, schedule, watch, held_out)
+    if isinstance(settings, Linear) and (calls := _calls.get()) is not None:
+        calls.append(DriveCall(data, state, settings, schedule.first_epoch, report))
+    return report
+
+
+def follow(
+    run: Run,
+    settings: Settings,
+    schedule: Schedule,
+    watch: Watch | None = None,
+    held_out: HeldOut | None = None,
+) -> Report:
+    """Learn until every decision has ended.
+
+    Raises
+    ------
+    OverflowError
+        If a number is not finite (rule 9). The text names the epoch.
+    ValueError
+        If arguments do not fit together.
+    KeyboardInterrupt
+        If Ctrl-C came, unless ``keep_on_interrupt`` is set: then it ends the run.
+    """
+    if schedule.max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, got {schedule.max_iter}")
+    rules = [StoppingRule(schedule) for _ in range(settings.decisions)]
+    stopped = ["" for _ in rules]  # why each decision has ended
+    n_iter = np.zeros(len(rules), dtype=np.int64)  # and after how many epochs
+    goes_on = list(range(len(rules)))
+    epochs: list[Epoch] = []
+    best, n_judged = Best(), 0
+    try:
+        while goes_on:
+            number = schedule.first_epoch + len(epochs)
+            # In one call, so that Ctrl-C cannot come between an epoch and its record.
+            epochs.extend(map(run.epoch, (number,)))
+            made, loss, objective, interrupted = epochs[-1]
+            if interrupted:
+                break
+            m, judged, state = made.tolist(), objective, None
+            if held_out is not None:
+                state = run.state()
+                judged = held_out(state)
+                n_judged += 1
+            better = np.zeros(len(rules), dtype=np.bool_)
+            for k, lost in enumerate(judged.tolist()):
+                if not stopped[k]:
+                    stopped[k] = rules[k].reason_to_end(m[k], lost)
+                    better[k] = rules[k].is_best
+            if state is not None:
+                best.take(state, better)
+            del state  # it would be there beside that of the next epoch
+            if watch is not None:
+                ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(rules))
+                stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
+            ended = [k for k in goes_on if stopped[k]]
+            for k in reversed(ended):  # the last ones are the cheapest to take out
+                run.end(k)
+                n_iter[k] = len(epochs)
+            goes_on = [k for k in goes_on if not stopped[k]] if ended else goes_on
+    except KeyboardInterrupt:
+        if not settings.keep_on_interrupt:
+            raise
+    if held_out is not None and n_judged < len(epochs):  # each epoch has a score, also one that was cut short
+        state, made = run.state(), epochs[-1].mistakes.tolist()
+        for k, lost in enumerate(held_out(state).tolist()):
+            rules[k].reason_to_end(made[k], lost)
+        best.take(state, np.array([not stopped[k] and rules[k].is_best for k in range(len(rules))]))
+    for k in reversed(goes_on):
+        stopped[k] = stopped[k] or "interrupt"
+        n_iter[k] = len(epochs)
+        run.end(k)
+    D = len(rules)
+    return Report(
+        state=run.state() if best.state is None else best.state,
+        mistakes=np.array([epoch.mistakes for epoch in epochs], dtype=np.int64).reshape(-1, D),
+        losses=np.array([epoch.losses for epoch in epochs]).reshape(-1, D),
+        n_iter=n_iter,
+        stopped=stopped,
+        tracked=run.tracked(),
+    )

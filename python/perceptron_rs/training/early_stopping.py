@@ -1,0 +1,174 @@
+"""Early stopping: a part of the examples is not learnt from, and says when to stop and which epoch was best.
+
+Which examples these are is drawn by the generator of rule 7, here for all learners and both engines.
+ARITHMETIC.md has the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from perceptron_rs.engines import Engine, RunState, rows_of
+from perceptron_rs.errors import ArgumentError
+from perceptron_rs.pieces import all_finite, pieces
+from perceptron_rs.rows.examples import ValidatedRows
+from perceptron_rs.rows.selection import select_rows
+from perceptron_rs.state.arrays import stored_values
+from perceptron_rs.targets.label_sets import positives
+from perceptron_rs.targets.planes import is_positive
+
+__all__ = ["Validation", "ValidationPart", "ValidationScores", "selected", "split"]
+
+#: The epoch of rule 7 that draws validation parts; no order is drawn from it.
+_OF_VALIDATION = 2**64 - 3
+
+#: Gives what each example of the validation part gets in a state: activations or votes (m, K).
+ValidationScores: TypeAlias = Callable[[RunState], NDArray[np.float64]]
+
+
+def split(
+    engine: Engine, labels: NDArray[np.uint32], rows: NDArray[np.generic] | None, fraction: float, seed: int
+) -> NDArray[np.intp]:
+    """Draw the examples of the validation set from these ``rows`` (None: all); they keep their order.
+
+    It has the same share of each class, as far as that goes up, and leaves at least one example of each.
+    Examples of many labels are drawn as if all were of one class.
+
+    Raises
+    ------
+    ValueError
+        If the fraction leaves less than that.
+    """
+    if rows is None:
+        rows = np.arange(len(labels))
+    if labels.ndim == 2:
+        of = [rows]
+    else:
+        of = [rows[labels[rows] == k] for k in range(int(labels.max(initial=0)) + 1)]
+    counts = np.array([len(own) for own in of], dtype=np.int64)
+    n, m, classes = len(rows), math.ceil(float(fraction) * len(rows)), int(np.count_nonzero(counts))
+    if n - m < max(classes, 1):
+        left = "less than one of each class" if classes > 1 else "none"
+        raise ArgumentError(
+            f"{{validation_fraction}} sets aside {m} of {n} examples, which leaves {left} to learn from",
+            "lower it, or set {early_stopping}",
+            values={"validation_fraction": fraction},
+            settings={"early_stopping": False},
+        )
+    taken = _apportioned(counts.tolist(), m)
+    drawn = [
+        own[engine.permutation(len(own), seed=seed, epoch=_OF_VALIDATION, partition=k)[:most]]
+        for k, (own, most) in enumerate(zip(of, taken, strict=True))
+        if most
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def _apportioned(counts: list[int], m: int) -> list[int]:
+    """Return how many of the examples of each class are among m of all, in exact numbers."""
+    n = sum(counts)
+    taken = [count * m // n for count in counts]
+    while sum(taken) < m:
+        # One that has but one example left gives none; the others may have given more than their share.
+        giving = [k for k, count in enumerate(counts) if taken[k] < count - 1]
+        taken[max(giving, key=lambda k: counts[k] * m - taken[k] * n)] += 1
+    return taken
+
+
+def selected(engine: Engine, data: ValidatedRows, rows: NDArray[np.generic]) -> ValidatedRows:
+    """Return some of the examples, as copies."""
+    stored = select_rows(data.stored, rows)
+    found = rows_of(engine, stored, data.rows.shape[1])
+    return ValidatedRows(found, stored_values(stored), stored.get("rows_indptr"), stored)
+
+
+class ValidationPart(ABC):
+    """Examples that are not learnt from; called with a state of a run, it returns the losses that stop it."""
+
+    def __init__(self) -> None:
+        #: The accuracy after each epoch, or that of each decision.
+        self.scores: list[Any] = []
+
+    @abstractmethod
+    def judged(self, state: RunState) -> tuple[Any, NDArray[np.float64]]:
+        """Return the accuracy, and the losses of the decisions."""
+
+    def __call__(self, state: RunState) -> NDArray[np.float64]:
+        """Return the losses of the decisions, and note the accuracy."""
+        score, losses = self.judged(state)
+        self.scores.append(score)
+        return losses
+
+    def per_epoch(self) -> NDArray[np.float64]:
+        """Return the accuracies, a row for each epoch."""
+        return np.array(self.scores).reshape(len(self.scores), -1)
+
+
+class Validation(ValidationPart):
+    """The accuracies of decisions on the validation part.
+
+    Parameters
+    ----------
+    judge : callable
+    labels : uint32 array of shape (m,) or (m, W)
+    weight : float64 array of shape (m,), or None
+        Weights of the examples.
+    positive : uint32 array of shape (K,), or None
+        The class of each plane that judges by itself; None: the class with the largest number is the answer.
+    tie : "mistake" or "positive"
+    """
+
+    def __init__(
+        self,
+        judge: ValidationScores,
+        labels: NDArray[np.uint32],
+        weight: NDArray[np.float64] | None = None,
+        positive: NDArray[np.uint32] | None = None,
+        tie: str = "mistake",
+    ) -> None:
+        with np.errstate(over="ignore"):
+            total = 1.0 if weight is None else np.cumsum(weight)[-1]
+        if not 0 < total < np.inf:
+            raise ArgumentError(
+                f"{{sample_weight}} of the {len(labels)} examples of the validation part must have a finite "
+                f"sum above 0, got {total}",
+                "give other weights, or another {random_state}",
+            )
+        super().__init__()
+        self.judge, self.labels, self.weight = judge, labels, weight
+        self.positive, self.tie = positive, tie
+
+    def accuracy(self, state: RunState) -> NDArray[np.float64]:
+        """Return the accuracy of each decision."""
+        given = self.judge(state)
+        if not all_finite(given):
+            raise OverflowError(
+                "training overflowed: an activation of a validation example is not finite; scale the "
+                "features or lower eta0"
+            )
+        won = np.zeros(1 if self.positive is None else len(self.positive))
+        for piece in pieces(*given.shape):
+            if self.positive is None:
+                right = (given[piece].argmax(axis=1) == self.labels[piece])[:, np.newaxis]
+            else:
+                right = is_positive(given[piece], self.tie) == positives(self.labels[piece], self.positive)
+            if self.weight is None:
+                won += np.count_nonzero(right, axis=0)
+                continue
+            # In row order, because the sum decides when learning stops: its bits must not depend on NumPy's.
+            terms = np.where(right, self.weight[piece][:, np.newaxis], 0.0)
+            won = np.cumsum(np.vstack([won, terms]), axis=0)[-1]
+        total = len(given) if self.weight is None else np.cumsum(self.weight)[-1]
+        accuracy: NDArray[np.float64] = won / total
+        return accuracy
+
+    def judged(self, state: RunState) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the accuracy of each decision, and minus that."""
+        accuracy = self.accuracy(state)
+        return accuracy, -accuracy

@@ -1,0 +1,171 @@
+//! A run of a model: it takes numbers out of the model, learns epoch by epoch, and says what to put back.
+//!
+//! Of sparse rows with few entries these are the numbers of the columns alone in which they have any.
+
+use std::sync::Arc;
+
+use crate::arith::environment::standard;
+use crate::error::Result;
+use crate::memory::{Grow, boxed};
+use crate::monitor::Monitor;
+use crate::online::model::{Learnt, Model, Part, Passed, Strengths, Taken, joined};
+use crate::online::perceptron::Perceptron;
+use crate::online::pocket::{Check, Pocket};
+use crate::online::rule::{Learner, Numbers};
+use crate::online::run::problem::{Prechecked, Problem, Settings};
+use crate::online::run::{Epoch, EpochPart, Run, State};
+use crate::online::threads::of_planes;
+use crate::online::voted::Voted;
+use crate::rows::{Labels, Layout, Matrix, OwnColumns, Table, over};
+
+/// Examples with their classes and weights.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub rows: &'a dyn Matrix,
+    pub labels: Labels<'a>,
+    pub sample_weight: Option<&'a [f64]>,
+}
+
+/// Which learner.
+pub enum Kind {
+    /// The one whose numbers the model has: the plain perceptron, or the averaged one.
+    OfModel,
+    Pocket {
+        check: Check,
+        average: bool,
+    },
+    Voted,
+}
+
+/// It is always used with the examples that it was started with, and not at all after an error.
+pub struct Training {
+    run: Run,
+    learner: Box<dyn Learner>,
+    settings: Settings,
+    found: Prechecked,
+    /// The columns that the run is over, if these are not all.
+    own: Option<Arc<OwnColumns>>,
+    /// Whether the model has nothing in others.
+    alone: bool,
+}
+
+impl Training {
+    /// Begins with what the model has learnt, which stays as it is.
+    pub fn start(
+        model: &Model,
+        given: Given,
+        mut settings: Settings,
+        kind: &Kind,
+        monitor: &dyn Monitor,
+    ) -> Result<Self> {
+        let (rows, planes) = (given.rows, settings.planes());
+        model.check_shape([planes, rows.columns()])?;
+        let is_pocket = matches!(kind, Kind::Pocket { .. });
+        // Of a pocket all weights count: a vector of zeros gets all examples wrong.
+        let weighted = if is_pocket { model.weighted_columns(monitor)? } else { Vec::new() };
+        let own = if is_pocket || model.is_local_in_epochs(&settings, rows.len()) {
+            rows.own_columns(planes, &weighted, monitor)?.map(Arc::new)
+        } else {
+            None
+        };
+        // Each plane of a pocket trains alone.
+        let layout = if is_pocket { Layout::ByPlane } else { rows.layout() };
+        let products = rows.entries(0..rows.len()).saturating_mul(planes);
+        settings.threads = of_planes(settings.threads, products, planes, layout);
+        let (run, learner, found) = standard(|| {
+            over(rows, own.as_deref(), |rows| {
+                let problem = Problem::new(rows, given.labels, given.sample_weight, &settings)?;
+                let chosen = own.as_ref().map(|own| &own.chosen);
+                let Taken { state, sums } = model.take(&settings, chosen, layout, monitor)?;
+                let mut learner: Box<dyn Learner> = match (kind, sums) {
+                    (Kind::Pocket { check, average }, _) => {
+                        boxed(Pocket::new(*check, *average, settings.fit_intercept, &state, monitor)?)?
+                    }
+                    (Kind::Voted, _) => boxed(Voted::new(planes)?)?,
+                    (Kind::OfModel, Some(sums)) => boxed(sums)?,
+                    (Kind::OfModel, None) => Box::new(Perceptron),
+                };
+                let run = Run::start(&problem, state, &mut *learner, monitor)?;
+                Ok((run, learner, problem.found()))
+            })
+        })?;
+        Ok(Self { run, learner, settings, found, alone: is_pocket && own.is_some(), own })
+    }
+
+    /// Calls `f` on the run, its problem and its learner.
+    fn with<R>(
+        &mut self,
+        given: Given,
+        f: impl FnOnce(&mut Run, &Problem, &mut dyn Learner) -> Result<R>,
+    ) -> Result<R> {
+        let Self { run, learner, settings, found, own, .. } = self;
+        over(given.rows, own.as_deref(), |rows| {
+            let problem = Problem::again(rows, given.labels, given.sample_weight, settings, *found);
+            f(run, &problem, &mut **learner)
+        })
+    }
+
+    /// Runs the epoch of this number, which chooses its order.
+    pub fn epoch(&mut self, given: Given, number: u64, monitor: &dyn Monitor) -> Result<Epoch> {
+        self.with(given, |run, problem, learner| run.epoch(problem, learner, number, monitor))
+    }
+
+    /// Runs a part of an epoch: see [`Run::part`].
+    pub fn part(
+        &mut self,
+        given: Given,
+        number: u64,
+        losses: &[f64],
+        monitor: &dyn Monitor,
+    ) -> Result<EpochPart> {
+        self.with(given, |run, problem, learner| run.part(problem, learner, number, losses, monitor))
+    }
+
+    /// A decision goes on no more.
+    pub fn end(&mut self, given: Given, decision: usize, monitor: &dyn Monitor) -> Result<()> {
+        self.with(given, |run, problem, learner| run.end(problem, learner, decision, monitor))
+    }
+
+    /// Whether no decision goes on.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.run.has_ended()
+    }
+
+    /// What has been learnt so far, for [`Model::put_in`].
+    pub fn learnt(&self, monitor: &dyn Monitor) -> Result<Learnt> {
+        self.learnt_with(self.run.state(monitor)?, self.learner.sums(monitor)?, monitor)
+    }
+
+    /// The same at the end: nothing is copied that need not be.
+    pub fn finish(mut self, monitor: &dyn Monitor) -> Result<Learnt> {
+        let (state, sums) = (self.run.take(monitor)?, self.learner.take_sums()?);
+        self.learnt_with(state, sums, monitor)
+    }
+
+    /// What the settings track.
+    pub fn tracked(&self, monitor: &dyn Monitor) -> Result<Passed> {
+        self.run.tracked(&self.settings, monitor)
+    }
+
+    fn learnt_with(
+        &self,
+        state: State,
+        sums: Option<(Table, Vec<f64>)>,
+        monitor: &dyn Monitor,
+    ) -> Result<Learnt> {
+        let (shape, mut memory) = (state.coef.shape(), Vec::new());
+        for (name, numbers) in if sums.is_some() { Vec::new() } else { self.learner.memory()? } {
+            let part = match numbers {
+                Numbers::Floats(pieces) if name.starts_with("coef") => {
+                    Part::Weights(Table::new(joined(&pieces, monitor)?, shape)?)
+                }
+                Numbers::Floats(pieces) => Part::Floats(Arc::new(joined(&pieces, monitor)?)),
+                Numbers::Integers(pieces) => Part::Integers(Arc::new(joined(&pieces, monitor)?)),
+            };
+            memory.try_push((name, part))?;
+        }
+        let (own, strengths) = (self.own.clone(), Strengths::of(&self.settings));
+        Ok(Learnt { state, sums, memory, own, strengths, alone: self.alone, ..Learnt::default() })
+    }
+}

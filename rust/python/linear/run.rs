@@ -1,0 +1,141 @@
+//! A run of a linear learner, and the model that it went on from.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::model::PyModel;
+use crate::error::{self, Error};
+use crate::online::{self, Epoch, EpochPart, Given, Kind, Learnt, Passed, Settings, Training};
+use crate::python::border::arrays::set_array;
+use crate::python::border::call::call;
+use crate::python::border::choices::parse_check;
+use crate::python::border::signals::Signals;
+use crate::python::settings::{Data, Linear};
+use crate::python::start::EngineRun;
+
+pub struct LinearRun {
+    data: Data,
+    settings: Settings,
+    /// What the run went on from; once it has ended, what it has learnt.
+    model: online::Model,
+    /// `None`: its numbers have been given out, or an error has ended it.
+    training: Option<Training>,
+    /// No decision goes on, and the model has the numbers.
+    has_ended: bool,
+    /// What was tracked until then.
+    tracked: Passed,
+}
+
+impl LinearRun {
+    pub fn start(data: &Bound<'_, PyAny>, model: &PyModel, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (py, data, given) = (data.py(), data.extract::<Data>()?, settings.extract::<Linear>()?);
+        let (settings, check, model) = (given.settings()?, parse_check(&given.check)?, model.cloned()?);
+        let kind = match &*given.learner {
+            "pocket" => Kind::Pocket { check, average: given.average },
+            "voted" => Kind::Voted,
+            _ => Kind::OfModel,
+        };
+        let signals = Signals::new();
+        let start = |given: Given| Training::start(&model, given, settings.clone(), &kind, &signals);
+        let training = data.lend(py, start)?;
+        let training = Some(signals.settle(training, py, false)?);
+        let tracked = Passed::default();
+        Ok(Self { data, settings, model, training, has_ended: false, tracked })
+    }
+
+    /// Calls `f` on the training with its examples.
+    fn with<R: Send>(
+        &mut self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Training, Given) -> error::Result<R> + Send,
+    ) -> PyResult<error::Result<R>> {
+        let training = &mut self.training;
+        self.data.lend(py, |given| f(training.as_mut().ok_or_else(is_over)?, given))
+    }
+
+    /// What has been learnt so far; or all of it, if nothing is to be learnt afterwards.
+    fn learnt(&mut self, py: Python<'_>, finish: bool) -> PyResult<Learnt> {
+        call(py, |signals| {
+            if !finish {
+                return self.training.as_ref().ok_or_else(is_over)?.learnt(signals);
+            }
+            let training = self.training.take().ok_or_else(is_over)?;
+            self.tracked = training.tracked(signals)?;
+            training.finish(signals)
+        })
+    }
+}
+
+fn is_over() -> Error {
+    Error::Invalid("a run learns no more once its numbers have been given out, or after an error".into())
+}
+
+impl EngineRun for LinearRun {
+    fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
+        if self.has_ended {
+            return Ok(PyModel::of(self.model.clone()));
+        }
+        let has_ended = self.training.as_ref().is_some_and(Training::has_ended);
+        let (learnt, mut model) = (self.learnt(py, has_ended)?, self.model.clone());
+        call(py, |signals| model.put_in(learnt, signals))?;
+        if has_ended {
+            (self.model, self.has_ended) = (model.clone(), true);
+        }
+        Ok(PyModel::of(model))
+    }
+
+    fn put(mut self: Box<Self>, py: Python<'_>, model: &PyModel, note: Py<PyAny>) -> PyResult<()> {
+        let learnt = self.learnt(py, true)?;
+        drop(self); // the numbers are the other one's alone
+        model.put(note, |model| model.put_in(learnt, &()))
+    }
+
+    fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
+        if self.has_ended {
+            return Ok(Epoch::of_none(self.settings.decisions()));
+        }
+        self.with(py, |training, given| training.epoch(given, number, signals))
+    }
+
+    fn part(
+        &mut self,
+        py: Python<'_>,
+        number: u64,
+        losses: &[f64],
+        signals: &Signals,
+    ) -> PyResult<error::Result<EpochPart>> {
+        self.with(py, |training, given| training.part(given, number, losses, signals))
+    }
+
+    fn end(&mut self, py: Python<'_>, decision: usize, signals: &Signals) -> PyResult<error::Result<()>> {
+        if self.has_ended {
+            return Ok(Ok(()));
+        }
+        self.with(py, |training, given| training.end(given, decision, signals))
+    }
+
+    fn state(&mut self, _out: &Bound<'_, PyDict>) -> PyResult<()> {
+        Ok(()) // its model says all
+    }
+
+    fn tracked(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        let now = match &self.training {
+            Some(training) => Some(call(out.py(), |signals| training.tracked(signals))?),
+            None => None,
+        };
+        write_tracked(out, now.as_ref().unwrap_or(&self.tracked), &self.settings)
+    }
+}
+
+/// Writes what a run has tracked, by the names of the protocol.
+pub fn write_tracked(out: &Bound<'_, PyDict>, tracked: &Passed, settings: &Settings) -> PyResult<()> {
+    let (planes, decisions) = (settings.planes(), settings.decisions());
+    if let Some(counts) = &tracked.mistakes_per_example {
+        set_array(out, "mistakes_per_example", counts, Some([counts.len() / decisions, decisions]))?;
+    }
+    if settings.track_activations {
+        let rows = tracked.activations.len() / planes;
+        set_array(out, "activations", &tracked.activations, Some([rows, planes]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+"""``train FILE`` on files as people have them: a useful model, or one line to type that gives one."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .shapes import SHAPES
+
+
+def commands_of(answer, name):
+    """Return what an answer says to type: programs that make another file, and the command."""
+    found = re.search(rf"^{name} *(.*perceptrons train.*|.*perceptrons tag-train.*)$", answer, re.MULTILINE)
+    return found and found[1].split(" && ")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
+    monkeypatch.chdir(tmp_path)
+    name, write = SHAPES[shape]
+    write(tmp_path / name)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    answer = call("train", name)
+    if answer.status != 0:
+        instead = commands_of(answer.err, "perceptrons: try:")
+        assert instead is not None, answer.err
+        assert answer.err.count("\n") == 2  # the error, and what to type
+        *before, command = instead
+        for line in before:
+            if shutil.which(shlex.split(line)[0]) is None:
+                pytest.skip(f"needs {line.split()[0]}")
+            subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+        answer = call(*shlex.split(command)[1:])
+    for _ in range(2):  # such as to leave a column out, and then to scale
+        assert answer.status == 0, answer.err
+        steps = commands_of(answer.out, "next")
+        if "held out" not in answer.out or steps is None:
+            break
+        answer = call(*shlex.split(steps[-1], comments=True)[1:])
+    if "tokens" in answer.out:  # of tagged sentences: none was wrong in the last epoch
+        assert re.search(r"^mistakes +0 tokens", answer.out, re.MULTILINE)
+    else:
+        assert float(re.search(r"^held out +accuracy ([0-9.]+)", answer.out, re.MULTILINE)[1]) >= 0.75
+
+
+def test_there_are_forty():
+    assert len(SHAPES) >= 40

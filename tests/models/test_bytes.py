@@ -1,0 +1,68 @@
+"""Models as bytes and in open files, and the version that a pickle keeps."""
+
+import io
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import linear_model, metrics, model_selection, neural_network
+from sklearn.exceptions import InconsistentVersionWarning
+
+import perceptron_rs
+from perceptron_rs import MultilayerPerceptron, Perceptron, VotedPerceptron, load, load_predictor
+from perceptron_rs.engines import get_engine
+
+X, Y = np.array([[1.0, 0], [0, 1], [2, 1]]), ["a", "b", "a"]
+
+
+def test_models_are_written_to_and_read_from_bytes_and_files(tmp_path):
+    model, file = Perceptron().fit(X, Y), io.BytesIO()
+    assert model.save(tmp_path / "m") is None
+    assert model.save(file) is None
+    data = (tmp_path / "m").read_bytes()
+    assert model.save() == file.getvalue() == data
+    file.seek(0)
+    with (tmp_path / "m").open("rb") as opened:
+        for source in (data, bytearray(data), memoryview(data), file, opened):
+            assert load(source).save() == data
+    assert load_predictor(data).predict(X).tolist() == Y
+
+
+@pytest.mark.parametrize("read", [load, load_predictor])
+def test_what_is_no_model_is_refused_alike(read):
+    with pytest.raises(ValueError, match=r"cannot load 4 bytes: it has 4 bytes"):
+        read(b"none")
+    with pytest.raises(TypeError, match=r"open in binary mode, got .*StringIO"):
+        read(io.StringIO("none"))
+    with pytest.raises(TypeError, match="got int"):
+        read(3)
+
+
+@pytest.mark.parametrize("kind", ["estimator", "predictor"])
+def test_a_pickle_of_another_version_warns_as_scikit_learns_do(kind, monkeypatch):
+    model = Perceptron().fit(X, Y)
+    model = model if kind == "estimator" else load_predictor(model.save())
+    data = pickle.dumps(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pickle.loads(data).predict(X).tolist() == Y
+    monkeypatch.setattr("perceptron_rs.prediction.predictor.__version__", "99.0")
+    said = f"{perceptron_rs.__version__} when using version 99.0"
+    with pytest.warns(InconsistentVersionWarning, match=said):
+        assert pickle.loads(data).predict(X).tolist() == Y
+
+
+def test_logarithms_are_where_probabilities_are():
+    voted = VotedPerceptron(prediction="vote").fit(X, Y)
+    for model in (voted, load_predictor(voted.save()), MultilayerPerceptron(max_iter=5, tol=None).fit(X, Y)):
+        found = model.predict_proba(X)
+        logarithms = get_engine("reference").elementary(found.reshape(-1), function="log")
+        assert model.predict_log_proba(X).tobytes() == logarithms.tobytes()
+    assert not hasattr(VotedPerceptron(prediction="average").fit(X, Y), "predict_log_proba")
+
+
+def test_names_of_scikit_learn_stay_its_own():
+    theirs = {*linear_model.__all__, *metrics.__all__, *model_selection.__all__, *neural_network.__all__}
+    assert theirs & set(perceptron_rs.__all__) == {"Perceptron"}
+    assert perceptron_rs.LeaveOneOut is not model_selection.LeaveOneOut

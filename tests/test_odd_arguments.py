@@ -1,0 +1,244 @@
+"""Odd values of each argument of the functions: an answer, or an error that names the argument."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import decimal
+import fractions
+import inspect
+import random
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from pyarrow import parquet
+from safetensors.numpy import save_file
+
+from perceptron_rs import (
+    KernelPerceptron,
+    MaxMarginClassifier,
+    MultilayerPerceptron,
+    Perceptron,
+    SequencePerceptron,
+    datasets,
+    digest,
+    hull_weights,
+    io,
+    is_separable,
+    joint_margin,
+    kernel_matrix,
+    leave_one_out,
+    margin,
+    max_margin,
+    mistake_bounds,
+    perceptron_loss,
+    proof,
+    reproduce,
+    trace,
+    updates_until_right,
+    verify,
+)
+from perceptron_rs.features import column_attributes
+from perceptron_rs.testing import assert_parity
+
+X, Y = datasets.make_separable(12, 3, seed=1)
+MODEL = Perceptron(audit=True, random_state=0).fit(X, Y)
+ORDERED = Perceptron(shuffle=False, tol=None, max_iter=9)
+
+
+def with_one(value):
+    """Return a list of labels or weights, and a matrix, with one odd entry each."""
+    rows = X.tolist()
+    rows[3][1] = value
+    return [[value, *Y.tolist()[1:]], rows]
+
+
+ENTRIES = [
+    *(None, float("nan"), float("inf"), "a", "1", b"a", decimal.Decimal("0.5"), fractions.Fraction(1, 3), 1j),
+    *(2**70, 10**400, dt.datetime(2020, 1, 1), object(), [1], {}),
+]
+ODD = [
+    *(None, True, 0, 1, -1, 0.5, -0.5, float("nan"), float("inf"), 1e308, 2**70, 10**400, 1j, "", "a", "1"),
+    *(b"1", np.bool_(True), np.float32(0.1), np.longdouble("0.1"), decimal.Decimal("0.5")),
+    *(fractions.Fraction(1, 3), np.array(0.5), np.array([]), np.array([1]), np.datetime64("2020")),
+    *(np.timedelta64(1), dt.timedelta(1), object(), [], (), {}, [1], [[1, 2], [3]], {1}, len, ...),
+    *(np.ma.array([1.0, 2, 3], mask=[0, 1, 0]), np.zeros((12, 0)), np.zeros((0, 3)), X.astype("U"), X[None]),
+    *(
+        X.astype("m8[s]"),
+        sp.csr_matrix(X),
+        X.astype(np.longdouble),
+        [*X.tolist()[:-1], [1]],
+        memoryview(b"a"),
+    ),
+    *(part for entry in ENTRIES for part in with_one(entry)),
+]
+TWO = {"X": X, "y": Y}
+PLANE = TWO | {"coef": [0.5, 1, 2], "intercept": 0.5}
+CALLS = {
+    max_margin: TWO,
+    is_separable: TWO,
+    joint_margin: TWO,
+    kernel_matrix: {"X": X},
+    margin: PLANE,
+    mistake_bounds: PLANE,
+    leave_one_out: TWO | {"estimator": ORDERED},
+    trace: TWO | {"estimator": ORDERED},
+    reproduce: TWO | {"model": MODEL},
+    verify: TWO | {"result": max_margin(X, Y)},
+    hull_weights: TWO | {"result": max_margin(X, Y)},
+    proof: {"trace": trace(ORDERED, X, Y)},
+    digest: {"model": MODEL},
+    perceptron_loss: {"y_true": Y, "pred_decision": MODEL.decision_function(X)},
+    updates_until_right: {"x": [1.0, 2.0], "y": 1, "w": [0.0, 0.0], "b": 0.0},
+    datasets.make_separable: {},
+    datasets.make_noisy: {},
+    datasets.two_moons: {},
+    datasets.lecture: {"name": "xor"},
+}
+CASES = [
+    (call, name, number)
+    for call in CALLS
+    for name, argument in inspect.signature(call).parameters.items()
+    if name != "audit_key" and argument.kind is not argument.VAR_KEYWORD
+    for number in range(len(ODD))
+]
+#: What is said of numbers that are too large where no single argument is at fault.
+ABOUT_SIZE = ("overflowed", "not finite", "memory", "hull_weights", "non_separable")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(4))
+def test_an_odd_argument_is_named(part):
+    for call, name, number in random.Random(part).sample(CASES, 300):
+        try:
+            call(**CALLS[call] | {name: ODD[number]})
+        except MemoryError:
+            pass
+        except (TypeError, ValueError) as error:
+            text = str(error)
+            is_named = name in text or any(words in text for words in ABOUT_SIZE)
+            assert is_named, (call.__name__, name, ODD[number], text)
+
+
+class OnACluster:
+    """Values that lie elsewhere; who asks for them has gathered them."""
+
+    def __init__(self, values):
+        self.shape, self.ndim, self.dtype = np.shape(values), np.ndim(values), np.asarray(values).dtype
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __dask_graph__(self):
+        raise AssertionError("computed")
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("gathered")
+
+
+W, C, L = np.ones(12), np.unique(Y), np.array([6, 6])
+WEIGHED = TWO | {"sample_weight": W}
+STARTED = WEIGHED | {"coef_init": np.ones((1, 3)), "intercept_init": np.ones(1)}
+TAGGED = {"X": X, "y": [Y[:6].tolist(), Y[6:].tolist()], "lengths": L}
+GATHERED = {
+    **{
+        f"{type(model).__name__}.{name}": (getattr(model, name), given)
+        for model, name, given in [
+            (Perceptron(), "fit", STARTED),
+            (Perceptron(), "partial_fit", WEIGHED | {"classes": C}),
+            (Perceptron(), "predict_then_learn", WEIGHED | {"classes": C}),
+            *((MODEL, name, {"X": X}) for name in ("predict", "decision_function")),
+            (MODEL, "score", WEIGHED),
+            (copy.copy(MODEL), "calibrate", WEIGHED),
+            (KernelPerceptron(), "fit", WEIGHED),
+            (MultilayerPerceptron(), "fit", WEIGHED),
+            (MaxMarginClassifier(), "fit", TWO),
+            (SequencePerceptron(max_iter=1), "fit", TAGGED | {"y": np.arange(2)}),
+        ]
+    },
+    "trace": (trace, STARTED | {"estimator": ORDERED}),
+    "assert_parity": (assert_parity, STARTED | {"estimator": ORDERED}),
+    "mistake_bounds": (mistake_bounds, PLANE | {"coef_init": np.ones(3), "intercept_init": np.array(0.5)}),
+    "updates_until_right": (updates_until_right, CALLS[updates_until_right]),
+    **{
+        call.__name__: (call, CALLS[call])
+        for call in CALLS
+        if {"X", "pred_decision"} & CALLS[call].keys() and call not in (trace, mistake_bounds, hull_weights)
+    },
+}
+#: What is one number, or no array.
+NUMBERS = ("b", "model", "estimator", "result")
+
+
+@pytest.mark.parametrize("call", GATHERED)
+def test_what_lies_on_a_cluster_is_not_gathered(call):
+    function, given = GATHERED[call]
+    for name, value in given.items():
+        if name in NUMBERS or (call == "updates_until_right" and name == "y"):
+            continue
+        with pytest.raises(TypeError, match=rf"{name} must hold values, got an OnACluster.*compute\(\)"):
+            function(**given | {name: OnACluster(value)})
+
+
+def test_a_buffer_is_a_matrix():
+    for call in (leave_one_out, reproduce):
+        assert call(**CALLS[call] | {"X": memoryview(X)}) == call(**CALLS[call])
+
+
+FILES = {
+    "a.csv": "a,b,y\n1,2,u\n3,4,v\n",
+    "a.svm": "1 1:1 2:2\n-1 2:3\n",
+    "a.txt": "u\tbuy now\nv\tgo away\n",
+    "a.tsv": "the\tD\ndog\tN\n\n",
+}
+TABLE = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0], "y": ["u", "v"]})
+READERS = {
+    io.open_csv: ("a.csv", {"target": "y"}),
+    io.open_parquet: ("a.parquet", {"target": "y"}),
+    io.open_arrow: (None, {"data": TABLE, "target": "y"}),
+    io.open_svmlight: ("a.svm", {}),
+    io.load_svmlight: ("a.svm", {}),
+    io.open_lines: ("a.txt", {}),
+    io.open_examples: ("a.txt", {"format": "lines"}),
+    io.open_sentences: ("a.tsv", {"attributes": column_attributes}),
+    io.open_safetensors: ("a.safetensors", {"target": "y"}),
+    io.load_safetensors: ("a.safetensors", {"tensor": "X"}),
+    io.open_arrays: (None, {"X": X, "y": Y, "sample_weight": W, "lengths": L}),
+}
+
+
+class Like:
+    """Says that it is equal to everything, and has no values."""
+
+    def __eq__(self, other):
+        raise RuntimeError("asked whether it is equal")
+
+    __hash__ = object.__hash__
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
+def test_an_odd_argument_of_a_reader_is_named(reader, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    parquet.write_table(TABLE, "a.parquet")
+    save_file({"X": X, "y": Y}, "a.safetensors")
+    file, usual = READERS[reader]
+    usual, unnamed = usual if file is None else usual | {"path": file}, []
+    for name in inspect.signature(reader).parameters:
+        for value in (*ODD, Like(), ["a", 1], [["a"]], (2, 1), "\0", "zz", iter([1])):
+            try:
+                found = reader(**usual | {name: value})
+                if isinstance(found, io.Source):
+                    next(found.batches())
+            except (TypeError, ValueError) as error:
+                # what a file lacks is said with its name, and so is what cannot be read from it
+                is_named = name in str(error) or re.search(rf"^(the table|{file})\b", str(error))
+                unnamed += [] if is_named else [(name, value, str(error))]
+            except (MemoryError, OSError):
+                pass
+    assert not unnamed
