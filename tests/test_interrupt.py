@@ -1,12 +1,12 @@
 """Ctrl-C ends a fit at the next block; the estimator is as it was. Other signals change nothing."""
 
 import _thread
+import dis
 import operator
 import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
@@ -15,15 +15,18 @@ import pytest
 
 from perceptron_rs import (
     AveragedPerceptron,
+    MultilayerPerceptron,
     Perceptron,
     SequencePerceptron,
     digest,
+    float_mode,
     max_margin,
 )
-from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear import run as linear
+from perceptron_rs.reference.mlp import run as mlp
 from perceptron_rs.reference.structured import run as structured
 from perceptron_rs.state.turns import Turn
+from perceptron_rs.training import best_epochs, driver
 from tests.learners import LINEAR, PARTITIONED
 from tests.support import contents
 
@@ -204,27 +207,71 @@ def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
     assert contents(model) == contents(learner().partial_fit(X, y, classes=[0, 1]).partial_fit(X, y))
 
 
-@pytest.mark.parametrize("learner", [*LINEAR, SequencePerceptron])
+#: Where the reference makes epochs, and they are told and judged.
+PARTS = {part.__file__ for part in (driver, best_epochs, float_mode, linear, structured, mlp)}
+#: After these instructions Python answers signals.
+ANSWERS = ("CALL", "JUMP_BACKWARD", "RESUME")
+
+
+def interrupted_in_an_epoch(fit, number):
+    """Fit, with Ctrl-C at the place of that number where Python answers it; return whether it has one."""
+    places, begun, before = iter(range(number + 1)), False, {}
+
+    def trace(frame, event, _):
+        nonlocal begun
+        if frame.f_code.co_filename not in PARTS:
+            return None
+        if event == "call" and frame.f_code.co_qualname == "Run.epoch":
+            begun = True
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            last = before.get(frame)
+            before[frame] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            answers = last is not None and last.startswith(ANSWERS) and begun
+            if answers and next(places, None) == number:
+                raise KeyboardInterrupt
+        elif event == "return":
+            before.pop(frame, None)
+        return trace
+
+    previous = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        fit()
+    finally:
+        sys.settrace(previous)
+    return next(places, None) is None
+
+
+@pytest.mark.parametrize(
+    ("learner", "early_stopping"),
+    [
+        (learner, early_stopping)
+        for learner in (*LINEAR, SequencePerceptron, partial(MultilayerPerceptron, (2,)))
+        for early_stopping in ([False, True] if "early_stopping" in learner().get_params() else [None])
+    ],
+)
 @pytest.mark.filterwarnings("ignore:ctrl-c ended the fit in epoch")
-def test_ctrl_c_at_the_end_of_an_epoch_of_the_reference(learner, monkeypatch):
-    """The fourth epoch has come to its last number, but is not told: three have been made."""
-    epochs = count()
-
-    @contextmanager
-    def interrupted():
-        with standard():
-            yield
-        if next(epochs) == 3:
-            raise KeyboardInterrupt
-
+def test_ctrl_c_wherever_the_reference_answers_it(learner, early_stopping):
+    """What is learnt, counted and judged is of the same epochs."""
     rng = np.random.default_rng(0)
-    data = (rng.standard_normal((40, 3)), rng.integers(0, 3, 40))
-    settings = {"max_iter": 3, "tol": None, "engine": "reference", "keep_on_interrupt": True}
-    if learner is SequencePerceptron:
-        del settings["tol"]
-    three = learner(**settings).fit(*data)
-    for part in (linear, structured):
-        monkeypatch.setattr(part, "standard", interrupted)
-    model = learner(**settings).set_params(max_iter=10).fit(*data)
-    assert model.n_iter_ == 3
-    assert digest(model) == digest(three)
+    data = (rng.standard_normal((12, 3)), rng.integers(0, 2, 12))
+    lengths = {"lengths": [2] * 6} if learner is SequencePerceptron else {}
+    known = learner().get_params()
+    settings = {"engine": "reference", "early_stopping": early_stopping, "tol": None}
+    settings = {name: value for name, value in settings.items() if name in known}
+    whole = {n: digest(learner(**settings).set_params(max_iter=n).fit(*data, **lengths)) for n in (1, 2)}
+    ended = set()
+    for number in count():
+        model = learner(**settings).set_params(max_iter=2, keep_on_interrupt=True)
+        try:
+            if not interrupted_in_an_epoch(partial(model.fit, *data, **lengths), number):
+                break
+        except KeyboardInterrupt:  # when all epochs had ended, or none that layers could keep
+            assert not hasattr(model, "n_iter_")
+            continue
+        ended.add(model.n_iter_)
+        assert model.n_iter_ == 0 or digest(model) == whole[model.n_iter_], number
+        if early_stopping:
+            assert len(model.validation_scores_) == model.n_iter_
+    assert ended >= {1, 2}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +25,29 @@ class Best:
 
     state: RunState | None = None
 
-    def take(self, state: RunState, better: NDArray[np.bool_]) -> None:
-        """Take over from the state after an epoch the decisions for which no epoch was as good."""
-        if self.state is None or better.all():
-            self.state = state
+    def __init__(self, decisions: int) -> None:
+        self.losses = np.full(decisions, np.inf)
+        self.n_judged = 0  # epochs
+
+    def judge(
+        self, state: RunState, held_out: Callable[[RunState], NDArray[np.float64]], goes_on: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return the losses (D,) after an epoch; keep of the decisions that go on those that never lost less.
+
+        Ctrl-C leaves all as it was, or as it is after this.
+        """
+        losses = held_out(state)
+        better = np.zeros(len(losses), dtype=np.bool_)
+        better[goes_on] = losses[goes_on] < self.losses[goes_on]
+        best = self.state
+        if best is None or better.all():
+            best = state
         elif better.any():
-            first, second = _alike(self.state, state)
-            self.state = spliced(first, second, better)
+            first, second = _alike(best, state)
+            best = spliced(first, second, better)
+        lowest, n_judged = np.where(better, losses, self.losses), self.n_judged + 1
+        self.state, self.losses, self.n_judged = best, lowest, n_judged
+        return losses
 
 
 def _alike(*states: RunState) -> list[State]:

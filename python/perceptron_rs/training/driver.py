@@ -130,7 +130,6 @@ class StoppingRule:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.best, self.idle, self.epochs = math.inf, 0, 0
-        self.is_best = False  # whether no epoch before this one was as good
 
     def reason_to_end(self, mistakes: int, objective: float) -> str:
         """Return why a decision ends with this epoch, or nothing."""
@@ -138,7 +137,6 @@ class StoppingRule:
         self.epochs += 1
         if schedule.tol is not None:
             self.idle = self.idle + 1 if objective > self.best - schedule.tol else 0
-        self.is_best = objective < self.best
         self.best = min(self.best, objective)
         if mistakes == 0 and schedule.until_clean:
             return "clean"
@@ -188,7 +186,7 @@ def follow(
     n_iter = np.zeros(len(rules), dtype=np.int64)  # and after how many epochs
     goes_on = list(range(len(rules)))
     epochs: list[Epoch] = []
-    best, n_judged = Best(), 0
+    best = Best(len(rules))
     try:
         while goes_on:
             number = schedule.first_epoch + len(epochs)
@@ -197,19 +195,9 @@ def follow(
             made, loss, objective, interrupted = epochs[-1]
             if interrupted:
                 break
-            m, judged, state = made.tolist(), objective, None
-            if held_out is not None:
-                state = run.state()
-                judged = held_out(state)
-                n_judged += 1
-            better = np.zeros(len(rules), dtype=np.bool_)
-            for k, lost in enumerate(judged.tolist()):
-                if not stopped[k]:
-                    stopped[k] = rules[k].reason_to_end(m[k], lost)
-                    better[k] = rules[k].is_best
-            if state is not None:
-                best.take(state, better)
-            del state  # it would be there beside that of the next epoch
+            judged = objective if held_out is None else best.judge(run.state(), held_out, goes_on)
+            for k in goes_on:
+                stopped[k] = rules[k].reason_to_end(int(made[k]), float(judged[k]))
             if watch is not None:
                 ends = np.broadcast_to(watch(number, made.copy(), loss.copy(), run), len(rules))
                 stopped = [why or ("callback" if ends[k] else "") for k, why in enumerate(stopped)]
@@ -221,11 +209,8 @@ def follow(
     except KeyboardInterrupt:
         if not settings.keep_on_interrupt:
             raise
-    if held_out is not None and n_judged < len(epochs):  # each epoch has a score, also one that was cut short
-        state, made = run.state(), epochs[-1].mistakes.tolist()
-        for k, lost in enumerate(held_out(state).tolist()):
-            rules[k].reason_to_end(made[k], lost)
-        best.take(state, np.array([not stopped[k] and rules[k].is_best for k in range(len(rules))]))
+    if held_out is not None and best.n_judged < len(epochs):  # each epoch has a score, also one cut short
+        best.judge(run.state(), held_out, goes_on)
     for k in reversed(goes_on):
         stopped[k] = stopped[k] or "interrupt"
         n_iter[k] = len(epochs)

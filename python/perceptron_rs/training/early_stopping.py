@@ -92,7 +92,7 @@ class ValidationPart(ABC):
     """Examples that are not learnt from; called with a state of a run, it returns the losses that stop it."""
 
     def __init__(self) -> None:
-        #: The accuracy after each epoch, or that of each decision.
+        #: The accuracy after each epoch, or that of each decision; of one that Ctrl-C cut short maybe twice.
         self.scores: list[Any] = []
 
     @abstractmethod
@@ -105,9 +105,9 @@ class ValidationPart(ABC):
         self.scores.append(score)
         return losses
 
-    def per_epoch(self) -> NDArray[np.float64]:
-        """Return the accuracies, a row for each epoch."""
-        return np.array(self.scores).reshape(len(self.scores), -1)
+    def per_epoch(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the accuracies of so many epochs and decisions, a row for each epoch."""
+        return np.array(self.scores[: shape[0]], dtype=np.float64).reshape(shape)
 
 
 class Validation(ValidationPart):

@@ -329,7 +329,7 @@ def _learn_in_epochs(learner: Trainable, feeder: Feeder) -> None:
     note_end(learner, report.stopped, int(report.n_iter.max()))
     learner._keep(feeder, report.state)
     learner._publish_report(feeder)
-    scores = None if feeder.held_out is None else feeder.held_out.per_epoch()
+    scores = None if feeder.held_out is None else feeder.held_out.per_epoch(report.losses.shape)
     n_epochs = learner._n_epochs + (0 if feeder.is_pass else learner.n_iter_)
     change(learner, validation_scores=scores, n_epochs=n_epochs)
     if task is not None:

@@ -33,25 +33,28 @@ class Run:
         self.visited = np.flatnonzero(self.weights > 0)
         self.weight = float(running_total(0.0, self.weights[self.visited])[-1])
 
-    @standard()
     def epoch(self, number: int) -> Epoch:
-        """Visit all examples once."""
+        """Visit all examples once. After Ctrl-C all can be as it was."""
         settings, visited, n = self.settings, self.visited, len(self.visited)
-        order: Any = visited
-        if settings.seed is not None:
-            order = visited[permutation(n, seed=settings.seed, epoch=number, partition=0)]
-        batches = [order[first : first + settings.batch_size] for first in range(0, n, settings.batch_size)]
         x, y, s, f = self.data.rows.dense, self.data.labels, self.weights, settings.activation
-        W, b = list(self.W), list(self.b)  # after Ctrl-C they are as they were
-        try:
-            mistakes, loss = learn(x, y, s, W, b, f, settings.rate, settings.alpha, batches)
-        except FloatingPointError:
-            raise overflow(number) from None
-        if not all(np.isfinite(numbers).all() for numbers in [*W, *b]):
-            raise overflow(number)
-        mean = np.array([loss / self.weight])
-        self.W, self.b = W, b
-        return Epoch(np.array([mistakes]), mean, mean, interrupted=False)
+        W, b = list(self.W), list(self.b)
+        with standard():
+            order: Any = visited
+            if settings.seed is not None:
+                order = visited[permutation(n, seed=settings.seed, epoch=number, partition=0)]
+            batches = [
+                order[first : first + settings.batch_size] for first in range(0, n, settings.batch_size)
+            ]
+            try:
+                mistakes, loss = learn(x, y, s, W, b, f, settings.rate, settings.alpha, batches)
+            except FloatingPointError:
+                raise overflow(number) from None
+            if not all(np.isfinite(numbers).all() for numbers in [*W, *b]):
+                raise overflow(number)
+            mean = np.array([loss / self.weight])
+        told = Epoch(np.array([mistakes]), mean, mean, interrupted=False)
+        self.W, self.b = W, b  # no signal is answered between here and the end
+        return told
 
     def end(self, decision: int) -> None:
         """Say that the run goes on no more."""
