@@ -1,6 +1,8 @@
 """A learner is a class of the reference, a schema, parameters and an estimator: nothing else has its name."""
 
+import ast
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,7 +78,7 @@ class MeanPerceptron(MeanPerceptronParameters, LinearLearner):
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
     monkeypatch.setitem(run.LEARNERS, "mean", ReferenceMean)
-    entry = registry.Entry("linear", "mean", "MeanPerceptron", "the mean of all weight vectors")
+    entry = registry.Entry("linear", "MeanPerceptron", "the mean of all weight vectors")
     monkeypatch.setitem(registry.LEARNERS, "mean", entry)
     monkeypatch.setattr(registry.Entry, "kind", property(lambda learner: MeanPerceptron))
     for module, part in ((parameters, MeanPerceptronParameters), (predictor, MeanPerceptronPredictor)):
@@ -124,3 +126,23 @@ def test_it_is_saved_inspected_and_validated(tmp_path, capsys):
 def test_a_name_that_is_unknown_is_refused():
     with pytest.raises(ValueError, match=r"learner must be one of perceptron, .*mean, got 'men'"):
         reference.Model("men", 1, 2)
+
+
+def _names_in(path):
+    """Return the names and strings of a module, without its docstrings."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = {node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings}
+    return strings | {getattr(node, field, None) for node in nodes for field in ("id", "name")}
+
+
+def test_few_files_of_the_package_name_a_learner():
+    """Three of its own, with the lesson, and five lists; settings know what the pocket alone has."""
+    package = Path(perceptron_rs.__file__).parent
+    parts = ("", "Parameters", "Predictor")
+    names = {"pocket", "Pocket", *(f"PocketPerceptron{part}" for part in parts)}
+    paths = [*package.rglob("*.py"), *package.rglob("*.pyi")]
+    found = {path.relative_to(package) for path in paths if _names_in(path) & names}
+    own = {"linear/pocket.py", "reference/linear/pocket.py", "reference/lessons/pocket.py"}
+    listed = {"__init__.pyi", "registry.py", "linear/parameters.py", "linear/predictor.py"}
+    assert found == set(map(Path, own | listed | {"reference/linear/run.py", "settings.py"}))

@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+import perceptron_rs
+
 if TYPE_CHECKING:
     from perceptron_rs.parameters.groups import Parameters
     from perceptron_rs.prediction.estimator import Estimator
@@ -24,10 +26,9 @@ FamilyModule: TypeAlias = Literal["summary", "options", "parameters", "predictor
 
 
 class Entry(NamedTuple):
-    """Where a learner lives."""
+    """Where a learner lives: its class is a name of the package, whose list says in which module."""
 
     family: str
-    module: str
     class_name: str
     #: What it is, for lists of learners.
     about: str
@@ -41,14 +42,9 @@ class Entry(NamedTuple):
     is_linear: bool = False
 
     @property
-    def home(self) -> str:
-        """Its module, within the package."""
-        return f"{self.family}.{self.module}"
-
-    @property
     def kind(self) -> type[Estimator]:
         """The class of the estimator."""
-        kind: type[Estimator] = getattr(import_module(f"perceptron_rs.{self.home}"), self.class_name)
+        kind: type[Estimator] = getattr(perceptron_rs, self.class_name)
         return kind
 
     @property
@@ -71,7 +67,6 @@ class Entry(NamedTuple):
 LEARNERS: dict[str, Entry] = {
     "perceptron": Entry(
         "linear",
-        "perceptron",
         "Perceptron",
         "the perceptron, with its last weights",
         in_streams=True,
@@ -79,43 +74,37 @@ LEARNERS: dict[str, Entry] = {
     ),
     "averaged": Entry(
         "linear",
-        "averaged",
         "AveragedPerceptron",
         "the average of all weight vectors of a run",
         in_streams=True,
         is_linear=True,
     ),
     "pocket": Entry(
-        "linear", "pocket", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
+        "linear", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
     ),
     "voted": Entry(
         "linear",
-        "voted",
         "VotedPerceptron",
         "a vote of all weight vectors of a run",
         in_streams=True,
         is_linear=True,
     ),
-    "kernel": Entry("kernel", "perceptron", "KernelPerceptron", "the perceptron in the space of a kernel"),
+    "kernel": Entry("kernel", "KernelPerceptron", "the perceptron in the space of a kernel"),
     "budgeted-kernel": Entry(
         "kernel",
-        "budgeted",
         "BudgetedKernelPerceptron",
         "a kernel perceptron that keeps few mistakes",
         in_streams=True,
     ),
     "multilayer": Entry(
         "multilayer",
-        "perceptron",
         "MultilayerPerceptron",
         "hidden layers of neurons, by gradient descent",
     ),
     "max-margin": Entry(
-        "margins", "classifier", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False
+        "margins", "MaxMarginClassifier", "the hyperplane of largest margin", in_epochs=False
     ),
-    "sequence": Entry(
-        "sequence", "perceptron", "SequencePerceptron", "labels of sequences", data="sequences"
-    ),
+    "sequence": Entry("sequence", "SequencePerceptron", "labels of sequences", data="sequences"),
 }
 
 #: Those whose learners are trained on examples, by one command with the options of all of them.

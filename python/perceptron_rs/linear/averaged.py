@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.linear.parameters import AveragedPerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
-from perceptron_rs.linear.schema import AVERAGED
+from perceptron_rs.linear.predictor import AveragedPerceptronPredictor
 from perceptron_rs.schema.schema import Schema
 
 __all__ = ["AveragedPerceptron"]
@@ -202,7 +202,7 @@ class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     array([[12., -4.]])
     """
 
-    _schema: ClassVar[Schema] = AVERAGED
+    _schema: ClassVar[Schema] = AveragedPerceptronPredictor._schema
 
     last_coef_: NDArray[np.float64]
     last_intercept_: NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
-from perceptron_rs.linear.schema import PERCEPTRON
+from perceptron_rs.linear.predictor import PerceptronPredictor
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Linear
 from perceptron_rs.state.arrays import settled_arrays
@@ -224,7 +224,7 @@ class Perceptron(PerceptronParameters, PassLearner):
     array([ 1, -1])
     """
 
-    _schema: ClassVar[Schema] = PERCEPTRON
+    _schema: ClassVar[Schema] = PerceptronPredictor._schema
 
     def _settings_of(self, planes: NDArray[np.float64], seed: int | None, **options: object) -> Linear:
         return super()._settings_of(planes, seed, penalty=_strengths(self), **options)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import State
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import PocketPerceptronParameters
-from perceptron_rs.linear.schema import POCKET
+from perceptron_rs.linear.predictor import PocketPerceptronPredictor
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import Linear
 from perceptron_rs.training.train import Feeder
@@ -229,7 +229,7 @@ class PocketPerceptron(PocketPerceptronParameters, LinearLearner):
     (0.8, 0.6)
     """
 
-    _schema: ClassVar[Schema] = POCKET
+    _schema: ClassVar[Schema] = PocketPerceptronPredictor._schema
 
     pocket_errors_: NDArray[np.float64]
     pocket_run_: NDArray[np.int64]

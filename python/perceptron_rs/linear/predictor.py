@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -12,14 +13,13 @@ from perceptron_rs.choices import LinearPrediction, words
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.packed_model import PackedModel
-from perceptron_rs.linear.schema import AVERAGED, PERCEPTRON, POCKET, VOTED
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, is_of, scores_of
 from perceptron_rs.prediction.vote_shares import VoteShares
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.schema.columns import COLUMNS, packed, packed_model, unpacked
-from perceptron_rs.schema.schema import History, Schema
+from perceptron_rs.schema.schema import COUNTS, EPOCHS, RUN_COUNTS, Array, History, Schema, StoredExamples
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import assert_finite_weights
@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 PREDICTIONS = words(LinearPrediction)
+
+_SEEN = Array("seen", "K", COUNTS, shown="n_seen_", reported=True)
+#: What a fit leaves beside the weights in the pocket; none of weights that were set.
+_of_pocket = partial(Array, group="pocket", predicts=False)
 
 
 class LinearPredictor(Classifier):
@@ -136,19 +140,60 @@ class LinearPredictor(Classifier):
 class PerceptronPredictor(LinearPredictor):
     """The last weights of a perceptron."""
 
-    _schema: ClassVar[Schema] = PERCEPTRON
+    _schema: ClassVar[Schema] = Schema(
+        "perceptron",
+        (
+            Array("coef", "Kd", shown="coef_"),
+            Array("intercept", "K", shown="intercept_"),
+            _SEEN,
+            # Penalties that are pending, which depends on how calls were cut.
+            Array("ages", "Kd", COUNTS, group="pending", predicts=False, compared=False),
+            Array("strengths", (3,), group="pending", predicts=False, compared=False),
+            *EPOCHS,
+        ),
+        RUN_COUNTS,
+    )
 
 
 class AveragedPerceptronPredictor(LinearPredictor):
     """The average of all weight vectors of a run."""
 
-    _schema: ClassVar[Schema] = AVERAGED
+    _schema: ClassVar[Schema] = Schema(
+        "averaged",
+        (
+            Array("coef", "Kd", shown="last_coef_"),
+            Array("intercept", "K", shown="last_intercept_"),
+            Array("coef_u", "Kd", shown="_coef_u"),
+            Array("intercept_u", "K", shown="_intercept_u"),
+            _SEEN,
+            *EPOCHS,
+        ),
+        RUN_COUNTS,
+    )
 
 
 class PocketPerceptronPredictor(LinearPredictor):
     """The weights with the fewest training errors."""
 
-    _schema: ClassVar[Schema] = POCKET
+    _schema: ClassVar[Schema] = Schema(
+        "pocket",
+        (
+            Array("coef", "Kd", shown="coef_"),
+            Array("intercept", "K", shown="intercept_"),
+            _SEEN,
+            _of_pocket("last_coef", "Kd"),
+            _of_pocket("last_intercept", "K"),
+            _of_pocket("pocket_errors", "K", shown="pocket_errors_"),
+            _of_pocket("pocket_run", "K", COUNTS, shown="pocket_run_"),
+            _of_pocket("swap_plane", "m", COUNTS, shown="_swap_plane"),
+            _of_pocket("swap_epoch", "m", COUNTS, shown="_swap_epoch"),
+            _of_pocket("swap_t", "m", COUNTS, shown="_swap_t"),
+            _of_pocket("swap_errors", "m", shown="_swap_errors"),
+            _of_pocket("swap_average", "m", COUNTS, shown="_swap_average", most=1),
+            *EPOCHS,
+        ),
+        RUN_COUNTS,
+    )
 
 
 class VotedPerceptronPredictor(VoteShares, LinearPredictor):
@@ -158,7 +203,31 @@ class VotedPerceptronPredictor(VoteShares, LinearPredictor):
 
     prediction: LinearPrediction
     n_seen_: NDArray[np.int64]
-    _schema: ClassVar[Schema] = VOTED
+    #: See `perceptron_rs.linear.vectors`. Numbers of stored rows and of rows of X do not predict.
+    _schema: ClassVar[Schema] = Schema(
+        "voted",
+        (
+            Array("coef", "Kd", label="_coef"),
+            Array("intercept", "K", label="_intercept"),
+            _SEEN,
+            Array("vectors_coef", "Kd"),
+            Array("vectors_intercept", "K"),
+            Array("vectors_coef_u", "Kd", finite=False),
+            Array("vectors_intercept_u", "K", finite=False),
+            Array("vectors_first_t", "K", COUNTS, least=1),
+            Array("vectors_first_row", "K", COUNTS, least=-1, predicts=False),
+            Array("vectors_log_start", "S", COUNTS),
+            Array("vectors_log_row", "M", COUNTS, predicts=False),
+            Array("vectors_log_t", "M", COUNTS),
+            Array("vectors_log_step", "M"),
+            Array("vectors_log_bias", "M"),
+            Array("vectors_log_origin", "M", COUNTS, predicts=False),
+            StoredExamples("rd", prefix="vectors_", index="vectors_log_row"),
+            Array("vectors_seed", (1,), COUNTS, predicts=False),
+            *EPOCHS,
+        ),
+        RUN_COUNTS,
+    )
     _model: VotedModel
 
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:

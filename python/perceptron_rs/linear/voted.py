@@ -13,7 +13,6 @@ from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
 from perceptron_rs.linear.passes import partial_fit
 from perceptron_rs.linear.predictor import PREDICTIONS, VotedPerceptronPredictor
-from perceptron_rs.linear.schema import VOTED
 from perceptron_rs.linear.stream import VectorCarrier, stream_state, unique_rows
 from perceptron_rs.linear.vectors import (
     MistakeLog,
@@ -224,7 +223,7 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
     """
 
     _continues_in_streams: ClassVar[bool] = False
-    _schema: ClassVar[Schema] = VOTED
+    _schema: ClassVar[Schema] = VotedPerceptronPredictor._schema
     _predictions: ClassVar[tuple[str, ...]] = PREDICTIONS
 
     _model: VotedModel
