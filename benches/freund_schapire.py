@@ -28,10 +28,10 @@ import numpy as np
 from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
+from perceptron_rs.arrays import rows_in
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import rows_in
 
 #: (d, T): the vote's error in percent, SupVec, Mistake. The errors of d = 4 are those of a rerun elsewhere.
 PUBLISHED = {

@@ -25,10 +25,10 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
+from perceptron_rs.arrays import rows_in
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import rows_in
 
 THREADS = os.cpu_count() or 1
 BLOCK = 500

@@ -36,6 +36,7 @@ from perceptron_rs.margins.verification import hull_weights as hull_weights
 from perceptron_rs.margins.verification import verify as verify
 from perceptron_rs.models.comparison import digest as digest
 from perceptron_rs.multilayer.perceptron import MultilayerPerceptron as MultilayerPerceptron
+from perceptron_rs.parameters.epoch_record import EpochRecord as EpochRecord
 from perceptron_rs.prediction.predictor import Predictor as Predictor
 from perceptron_rs.rerun import Reproduction as Reproduction
 from perceptron_rs.rerun import reproduce as reproduce
@@ -55,7 +56,6 @@ from perceptron_rs.teaching.loss import perceptron_loss as perceptron_loss
 from perceptron_rs.teaching.proof import Proof as Proof
 from perceptron_rs.teaching.proof import proof as proof
 from perceptron_rs.teaching.updates import updates_until_right as updates_until_right
-from perceptron_rs.training.progress import EpochRecord as EpochRecord
 
 __all__ = [
     "ARITHMETIC_VERSION",

@@ -6,9 +6,9 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import Rows
 from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Settings, Solution
-from perceptron_rs.state.arrays import State
 
 __all__ = [
     "ARITHMETIC_VERSION",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.choices import (
     LARGEST_DEGREE,
     Activation,
@@ -26,7 +27,6 @@ from perceptron_rs.choices import (
     Tie,
     words,
 )
-from perceptron_rs.state.arrays import State
 
 __all__ = [
     "POLICIES",

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
-from perceptron_rs.state.arrays import State
 from perceptron_rs.training.driver import Schedule, follow
 
 FOLDER = Path(__file__).parent

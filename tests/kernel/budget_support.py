@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Budget, KernelSpec
-from perceptron_rs.state.arrays import State
 from tests.support import learn
 
 from .support import rows_of

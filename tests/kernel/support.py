@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Kernel, KernelSpec
-from perceptron_rs.state.arrays import State
 from tests.support import learn, rows_of
 
 SQUARE = KernelSpec("poly", gamma=1.0, coef0=1.0, degree=2)

@@ -16,11 +16,11 @@ from perceptron_rs import (
     digest,
     load,
 )
+from perceptron_rs.arrays import zeros
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed_model import PackedModel
 from perceptron_rs.schema.columns import COLUMNS, Places, check_columns, packed, unpacked, within
-from perceptron_rs.state.arrays import zeros
 
 WIDE, N, FEW = 1 << 14, 60, 40
 LEARNERS = (Perceptron, AveragedPerceptron, PocketPerceptron, VotedPerceptron)

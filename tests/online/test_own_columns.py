@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from tests.support import run_of
 
+from perceptron_rs.arrays import zeros
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.settings import Data, Linear
-from perceptron_rs.state.arrays import zeros
 
 #: Weights that a run may begin with, in columns of the rows and in others.
 HUGE = 1.7e308

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from perceptron_rs.io.text.lines import watched
-from perceptron_rs.training.progress import EpochRecord
+from perceptron_rs.parameters.epoch_record import EpochRecord
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.progress import SequenceEpoch

@@ -20,6 +20,7 @@ from dask.sizeof import sizeof
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
+from perceptron_rs.arrays import State
 from perceptron_rs.dask.blocks import PartitionData
 from perceptron_rs.distributed.errors import PartitionError
 from perceptron_rs.distributed.partition import (
@@ -34,7 +35,6 @@ from perceptron_rs.distributed.partition import (
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, n_bytes
 from perceptron_rs.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.settings import Chain, Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["DaskCluster"]
 

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State, arrays_of
 from perceptron_rs.audit import RECORD
 from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
 from perceptron_rs.distributed.weights import Mixture
@@ -22,7 +23,6 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.parameters.checks import parameters_in_memory
 from perceptron_rs.parameters.groups import UpdateParameters, group_of
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
-from perceptron_rs.state.arrays import State, arrays_of
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
 from perceptron_rs.targets.label_sets import assert_columns, warn_of_constant

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import State, stored_values
 from perceptron_rs.audit.digests import Digests
 from perceptron_rs.csr import StoredRows, csr_of, csr_renumbered, stored_csr
 from perceptron_rs.distributed.errors import PartitionChangedError
@@ -21,7 +22,6 @@ from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.mixing import Change, Share, expand_share, make_pass, restrict_state
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.settings import Chain, Data, Linear, Sequences
-from perceptron_rs.state.arrays import State, stored_values
 from perceptron_rs.targets.labels import encode
 from perceptron_rs.targets.weights import survey_labels
 

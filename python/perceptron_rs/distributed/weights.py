@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.mixing import (
     Change,
     Share,
@@ -24,7 +25,6 @@ from perceptron_rs.mixing import (
 )
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.settings import Chain, Epoch, Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "n_bytes"]
 

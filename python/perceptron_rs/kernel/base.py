@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import rows_in, without_rows
 from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
@@ -28,7 +29,6 @@ from perceptron_rs.schema.kernel_spec import check_square
 from perceptron_rs.schema.mistake_log import plane_of_entries
 from perceptron_rs.settings import Budget, Kernel
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.state.arrays import rows_in, without_rows
 from perceptron_rs.state.fixed_parameters import OF_KERNEL
 from perceptron_rs.targets.planes import joint_update, n_planes
 from perceptron_rs.targets.weights import CallWeights

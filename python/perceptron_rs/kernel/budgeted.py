@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import rows_in
 from perceptron_rs.engines import LearntModel, RunState, State, rows_of
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.kernel.base import KernelLearner
@@ -17,7 +18,6 @@ from perceptron_rs.kernel.schema import BUDGETED
 from perceptron_rs.kernel.vectors import log_of
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Budget
-from perceptron_rs.state.arrays import rows_in
 from perceptron_rs.state.fixed_parameters import OF_KERNEL
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays import rows_in
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError, overflow
@@ -25,7 +26,6 @@ from perceptron_rs.schema.kernel_spec import spec_of
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import rows_in
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent

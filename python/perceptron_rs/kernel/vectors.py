@@ -16,12 +16,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import rows_in
 from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import RunState, State
 from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
-from perceptron_rs.state.arrays import rows_in
 
 __all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of"]
 

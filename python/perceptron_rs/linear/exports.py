@@ -11,7 +11,6 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from perceptron_rs.models.exporting import ExportedNetwork, take_over
 from perceptron_rs.parameters.checks import is_aggressive
 from perceptron_rs.prediction.hyperplanes import hyperplanes
-from perceptron_rs.schema.schema import schema_of
 from perceptron_rs.targets.planes import is_multilabel
 
 if TYPE_CHECKING:
@@ -42,12 +41,12 @@ def to_sklearn(model: Any) -> ClassifierMixin:
     steps = {"loss": "perceptron", "learning_rate": "constant", "penalty": None}
     if is_aggressive(model):
         steps |= {"loss": "hinge", "learning_rate": model.step, "eta0": model.C}
-    if schema_of(model).learner == "averaged":
+    if model._schema.learner == "averaged":
         found = SGDClassifier(average=True, **steps)
     else:
         found = SGDClassifier(**steps) if is_aggressive(model) else Perceptron()
     take_over(model, found, but=("eta0",) if is_aggressive(model) else ())
-    if schema_of(model).learner == "averaged":
+    if model._schema.learner == "averaged":
         found._standard_coef, found._standard_intercept = (
             model.last_coef_.copy(),
             model.last_intercept_.copy(),

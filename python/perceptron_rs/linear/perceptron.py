@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import settled_arrays
 from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.predictor import PerceptronPredictor
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Linear
-from perceptron_rs.state.arrays import settled_arrays
 
 __all__ = ["Perceptron"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from perceptron_rs.arrays import arrays_of, rows_in, without_rows
 from perceptron_rs.engines import Engine, RunState, State
 from perceptron_rs.linear.vectors import LAST, MistakeLog, Vectors, extended_vectors, newest_vectors
 from perceptron_rs.rows.selection import select_rows
 from perceptron_rs.settings import Data
-from perceptron_rs.state.arrays import arrays_of, rows_in, without_rows
 from perceptron_rs.stream.run import Block, Carrier
 
 __all__ = ["VectorCarrier", "stream_state", "unique_rows"]

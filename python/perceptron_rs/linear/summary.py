@@ -10,6 +10,7 @@ from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.linear.voted import VotedPerceptron
 from perceptron_rs.models.summary import FeatureWeight, label_text, largest, largest_lines, plain
 from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.state.learnt import learnt_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class LinearSummary(TypedDict):
 
 def shown(model: LinearLearner, top: int) -> LinearSummary:
     """Return the weights of each class that are largest, or how many vectors vote."""
-    names, base, how = feature_names(model), learnt_of(model).column_base, learnt_of(model).recipe
+    names, base, how = feature_names(model), learnt_of(model).column_base, learnt_recipe(model)
     words = None if how is None else how.words
     classes = [plain(label) for label in (model.classes_[1:] if len(model.n_seen_) == 1 else model.classes_)]
     planes = hyperplanes(model)

@@ -19,13 +19,13 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import frozen, own_copies, rows_in, without_rows, zeros
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, RunState, State, get_engine, rows_of
 from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.columns import COLUMNS, within
 from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
-from perceptron_rs.state.arrays import frozen, own_copies, rows_in, without_rows, zeros
 
 __all__ = [
     "LAST",

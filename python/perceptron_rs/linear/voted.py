@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import arrays_of, settled_arrays
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
@@ -25,7 +26,6 @@ from perceptron_rs.scalars import number
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sklearn_base import check_is_fitted
-from perceptron_rs.state.arrays import arrays_of, settled_arrays
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.stream.learner import StreamFit
 from perceptron_rs.stream.run import Carrier

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import MatrixLike, has_length, shape_of
+from perceptron_rs.arrays import Floats
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
@@ -32,7 +33,6 @@ from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.selection import matrix_of
 from perceptron_rs.schema.kernel_spec import check_square, settled_kernel
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import Floats
 
 __all__ = [
     "Space",

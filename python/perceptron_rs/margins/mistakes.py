@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import Floats
 from perceptron_rs.choices import Bias, EngineName
 from perceptron_rs.csr import row_numbers
 from perceptron_rs.float_mode import standard
@@ -19,7 +20,6 @@ from perceptron_rs.margins.measure import planes
 from perceptron_rs.margins.problem import Problem, read_problem, search_options
 from perceptron_rs.margins.result import MistakeBounds
 from perceptron_rs.scalars import checked_number
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["mistake_bounds"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays import own_copies
 from perceptron_rs.choices import MarginKernel
 from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import Engine, Rows, State, rows_of
@@ -22,7 +23,6 @@ from perceptron_rs.rows.selection import select_columns, slice_rows
 from perceptron_rs.schema.kernel_spec import spec_of
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import own_copies
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import Learnt
 from perceptron_rs.state.turns import consistent

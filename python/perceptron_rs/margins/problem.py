@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import Floats
 from perceptron_rs.engines import Engine, Rows, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.margins.exact.bounds import novikoff
@@ -20,7 +21,6 @@ from perceptron_rs.parameters.threads import thread_count
 from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.settings import KernelSpec, Solution
 from perceptron_rs.sklearn_base import BaseEstimator
-from perceptron_rs.state.arrays import Floats
 from perceptron_rs.state.learnt import Learnt
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.labels import encode_new, label_array

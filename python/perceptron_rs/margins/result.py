@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import own_copies
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import table
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import own_copies
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import Share, apply_change, mix, share_of_pass
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = [
     "Mixed",

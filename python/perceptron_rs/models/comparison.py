@@ -16,10 +16,10 @@ from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import content_digest
 from perceptron_rs.models.values import json_scalar, json_text
 from perceptron_rs.prediction.predictor import Predictor
-from perceptron_rs.schema.schema import StoredExamples, schema_of
+from perceptron_rs.recipe.learnt import learnt_recipe
+from perceptron_rs.schema.schema import StoredExamples
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.fitted_attributes import flat
-from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.targets.planes import is_multilabel
 
 __all__ = ["Arrays", "LearntArrays", "arrays", "difference", "digest", "learnt_arrays"]
@@ -108,7 +108,7 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
         )
     check_is_fitted(model)
     numbers = _compared(model, predicts=True) | model._prediction_arrays()
-    how = learnt_of(model).recipe
+    how = learnt_recipe(model)
     if how is not None:
         numbers |= how.numbers()
     numbers |= calibration_tensors(model)
@@ -126,7 +126,7 @@ def _compared(model: Predictor, *, predicts: bool) -> Arrays:
     found: Arrays = {}
     parts = [
         part
-        for part in schema_of(model).parts_of(model)
+        for part in model._schema.parts_of(model)
         if (predicts if isinstance(part, StoredExamples) else part.compared and part.predicts == predicts)
     ]
     # To settle penalties and copy all weights takes longer than to digest few.

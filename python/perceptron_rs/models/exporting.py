@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError, warn_caller
 from perceptron_rs.estimator_attributes import check_is_fitted
-from perceptron_rs.prediction.probabilities import Calibration
+from perceptron_rs.probabilities import Calibration
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
@@ -48,7 +49,7 @@ def network_of(estimator: Exported) -> ExportedNetwork:
 
 def _scale_of(estimator: object) -> Scale | None:
     """Return how a model that was trained on files scales columns; ValueError if it makes them, too."""
-    how = learnt_of(estimator).recipe
+    how = learnt_recipe(estimator)
     if how is None:
         return None
     if how.makes_columns:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.models.exporting import Exported, ExportedNetwork, network_of
-from perceptron_rs.prediction.probabilities import Calibration
+from perceptron_rs.probabilities import Calibration
 
 __all__ = ["register", "to_onnx"]
 

@@ -28,7 +28,7 @@ from perceptron_rs.models.files import Source, name_of
 from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.parameters.exclusions import check_exclusions
-from perceptron_rs.schema.schema import is_count, schema_of
+from perceptron_rs.schema.schema import is_count
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import keep_label_matrix, learns_many
 
@@ -125,7 +125,7 @@ def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> K
             f"it holds the estimator {name!r:.80}, and this perceptrons has {', '.join(learners)}; "
             f"install a newer perceptrons"
         )
-    unknown = set(document) - NEEDED - OPTIONAL - schema_of(learners[name].predictor).document
+    unknown = set(document) - NEEDED - OPTIONAL - learners[name].predictor._schema.document
     if unknown:
         raise ValueError(
             f"its description has the unknown part {min(unknown)!r:.80}; it needs a newer perceptrons"
@@ -135,7 +135,7 @@ def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> K
 
 def _restore(model: Predictor, document: dict[str, object], tensors: Tensors) -> None:
     """Put what a file holds on an estimator, or a predictor, with its parameters; ValueError if unsound."""
-    model.classes_ = classes_from_json(document["classes"], least=schema_of(model).least_classes)
+    model.classes_ = classes_from_json(document["classes"], least=model._schema.least_classes)
     if LABELS in document:
         labels = document[LABELS]
         if not isinstance(labels, str) or labels not in ("dense", "sparse") or not learns_many(model):

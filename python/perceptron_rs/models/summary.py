@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.prediction.predictor import Predictor
-from perceptron_rs.schema.schema import Array, schema_of
+from perceptron_rs.schema.schema import Array
 from perceptron_rs.state.learnt import learnt_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Family(Protocol):
 
 def describe(model: Estimator, family: Family, top: int) -> dict[str, object]:
     """Return what a model is and how it came to be, as JSON holds it."""
-    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in schema_of(model).values(model).items()}
+    arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
     found = {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}
     if (calibration := learnt_of(model).calibration) is not None:
         found["calibration"] = calibration.in_words()
@@ -61,7 +61,7 @@ def describe(model: Estimator, family: Family, top: int) -> dict[str, object]:
 
 
 def _history(model: Predictor) -> dict[str, object]:
-    schema = schema_of(model)
+    schema = model._schema
     found: dict[str, object] = {**schema.history(model)}
     found.pop("n_features", None)
     for part in schema.parts_of(model):

@@ -26,6 +26,7 @@ from perceptron_rs.models.training_record import collect_record
 from perceptron_rs.models.values import json_scalar
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.schema.schema import name_of
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.learnt import learnt_of
@@ -132,7 +133,7 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
     names = feature_names(estimator)
     if names is not None:
         document["feature_names"] = [json_scalar(name) for name in np.asarray(names).tolist()]
-    base, how = learnt_of(estimator).column_base, learnt_of(estimator).recipe
+    base, how = learnt_of(estimator).column_base, learnt_recipe(estimator)
     if base is not None:
         document["column_base"] = base
     if how is not None:

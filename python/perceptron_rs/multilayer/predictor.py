@@ -15,7 +15,7 @@ from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.multilayer.schema import MULTILAYER
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Classifier, calibrated, judged, scores_of
-from perceptron_rs.prediction.probabilities import logarithms
+from perceptron_rs.probabilities import logarithms
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.state.fitted_attributes import Shown

@@ -16,14 +16,13 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes, parameter_names, remembered
 from perceptron_rs.mixing import is_whole
 from perceptron_rs.parameters.exclusions import check_exclusions
-from perceptron_rs.parameters.groups import UpdateParameters, group_of
+from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters, group_of
 from perceptron_rs.parameters.ranges import LARGEST
 from perceptron_rs.scalars import number
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
-    from perceptron_rs.training.train import Trainable
 
 __all__ = [
     "are_accepted",
@@ -59,7 +58,7 @@ def check_values(estimator: BaseEstimator) -> None:
         _check_all(type(estimator), estimator.get_params())
 
 
-def check_parameters(estimator: Trainable, *, for_partial_fit: bool = False) -> None:
+def check_parameters(estimator: BaseEstimator, *, for_partial_fit: bool = False) -> None:
     """Refuse values that are not allowed, and combinations that have no meaning."""
     check_values(estimator)
     if for_partial_fit:
@@ -72,9 +71,9 @@ def parameters_in_memory(kind: type) -> list[Field[Any]]:
     return [parameter for parameter in fields(group_of(kind)) if parameter.metadata["in_memory"]]
 
 
-def _check_pass(estimator: Trainable) -> None:
+def _check_pass(estimator: BaseEstimator) -> None:
     """Raise ValueError for what a single pass over the examples does not have."""
-    if estimator.early_stopping:
+    if isinstance(estimator, EpochParameters) and estimator.early_stopping:
         raise ArgumentError(
             "{early_stopping} is not available with {partial_fit}, which is a single pass",
             "set {early_stopping}",

@@ -22,7 +22,7 @@ from perceptron_rs.scalars import number
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-    from perceptron_rs.training.progress import Callback
+    from perceptron_rs.parameters.epoch_record import Callback
 else:  # they take long to import; `typing.get_type_hints` finds these
     RandomState = Callback = Any
 

@@ -20,7 +20,7 @@ from perceptron_rs.errors import OptionsError, warn_caller
 from perceptron_rs.float_mode import standard
 from perceptron_rs.pieces import pieces
 from perceptron_rs.prediction.predictor import Classifier
-from perceptron_rs.prediction.probabilities import Calibration, Floats, apply, of_scores, softmax
+from perceptron_rs.probabilities import Calibration, Floats, apply, of_scores, softmax
 from perceptron_rs.targets.label_sets import bits
 from perceptron_rs.targets.labels import encode, target_of
 from perceptron_rs.targets.planes import is_multilabel

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays import of_own_type, settled_arrays, with_own_arrays
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.prediction.predictor import Predictor, of_this_version
 from perceptron_rs.rows.examples import ValidatedRows, examples
 from perceptron_rs.sklearn_base import BaseEstimator
-from perceptron_rs.state.arrays import of_own_type, settled_arrays, with_own_arrays
 from perceptron_rs.state.fitted_attributes import gathered, public_names
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.learnt import RunLearnt
@@ -61,7 +61,7 @@ class Estimator(Predictor, BaseEstimator):
         if "_model" in state:
             arrays = of_own_type(state["_model"])
             state = state | {"_model": self._model_from(get_engine(state["engine"]), arrays)}
-        vars(self).update(gathered(type(self), with_own_arrays(state)))
+        vars(self).update(gathered(self, with_own_arrays(state)))
 
     def __copy__(self) -> Self:
         found = object.__new__(type(self))

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from perceptron_rs._core import __version__
 from perceptron_rs.array_likes import MatrixLike, as_users_have
+from perceptron_rs.arrays import canonical_strides, of_own_type, with_own_arrays
 from perceptron_rs.choices import EngineName, Tie
 from perceptron_rs.engines import Engine, LearntModel, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
 from perceptron_rs.pieces import all_finite, pieces
-from perceptron_rs.prediction.probabilities import (
+from perceptron_rs.probabilities import (
     Calibration,
     available,
     largest_decides,
@@ -34,9 +35,8 @@ from perceptron_rs.prediction.probabilities import (
 from perceptron_rs.rows.examples import ValidatedRows, examples_of_numbers
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.schema.schema import Array, History, Schema
-from perceptron_rs.state.arrays import canonical_strides, of_own_type, with_own_arrays
 from perceptron_rs.state.fitted_attributes import Reported, Shown, flat, gathered, shown_by
-from perceptron_rs.state.learnt import Learnt, learnt_of
+from perceptron_rs.state.learnt import Learnt, RawInput, learnt_of
 from perceptron_rs.state.turns import change, consistent, moment
 from perceptron_rs.targets.planes import (
     check_classes,
@@ -49,7 +49,6 @@ from perceptron_rs.targets.planes import (
 
 if TYPE_CHECKING:
     from perceptron_rs.audit.record import Call
-    from perceptron_rs.recipe.recipe import Recipe
 
 __all__ = [
     "Classifier",
@@ -139,7 +138,7 @@ class Predictor:
     _multilabel = Shown[str]("label_matrix")
     _fixed_values = Shown[Mapping[str, object]]("fixed")
     _calls: Reported[tuple[Call, ...]] = Reported("record")
-    recipe_: Shown[Recipe] = Shown("recipe")
+    recipe_ = Shown[RawInput]("recipe")
     _column_base = Shown[int]("column_base")
     # The report of the last call, of learners that learn in epochs.
     _n_epochs = Shown[int]("n_epochs")
@@ -168,7 +167,7 @@ class Predictor:
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        cls._shown = shown_by(cls)
+        cls._shown = shown_by(cls, cls._learnt)
         cls._is_ours = cls.__module__.partition(".")[0] == "perceptron_rs"
         for part in cls._schema.parts if hasattr(cls, "_schema") else ():
             if isinstance(part, Array) and part.shown and not hasattr(cls, part.shown):
@@ -192,7 +191,7 @@ class Predictor:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = with_own_arrays(of_this_version(self, state))
-        vars(self).update(gathered(type(self), state | {"_model": None}))
+        vars(self).update(gathered(self, state | {"_model": None}))
         if "_model" in state:
             self._set_state(of_own_type(state["_model"]))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.prediction.predictor import Classifier, calibrated, decide
-from perceptron_rs.prediction.probabilities import available, largest_decides, logarithms
+from perceptron_rs.probabilities import available, largest_decides, logarithms
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import is_joint, is_multilabel

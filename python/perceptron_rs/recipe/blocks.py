@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike, column_names
+from perceptron_rs.arrays import State
 from perceptron_rs.errors import located
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, hashed_rows, normalized
@@ -22,7 +23,6 @@ from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.rows.examples import check_matrix
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.rows.storage import without_index
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Block", "Category", "Terms", "as_json", "rows_of"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.parameters.kinds import BITS, FORMATS, SCALES, is_delimiter
@@ -16,7 +17,6 @@ from perceptron_rs.recipe.recipe import LATER, WORDS, Recipe, described
 from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.schema.columns import check_columns
 from perceptron_rs.schema.schema import is_count
-from perceptron_rs.state.arrays import State
 
 __all__ = ["recipe_from_json"]
 

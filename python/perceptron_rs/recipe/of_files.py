@@ -11,6 +11,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes, feature_names
 from perceptron_rs.features.text import KeptWords
 from perceptron_rs.io.reading import OF_TEXT, RAW
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.targets.planes import is_multilabel
@@ -60,7 +61,7 @@ def keep_recipe(model: Estimator, files: TrainingFiles, words: KeptWords | None 
 
 def known_of(model: Any, options: Mapping[str, object]) -> dict[str, object]:
     """Return what a model knows of its data, as `reading_of` takes it; ``options`` are those of a reader."""
-    own, base = learnt_of(model).recipe, learnt_of(model).column_base
+    own, base = learnt_recipe(model), learnt_of(model).column_base
     names = feature_names(model)
     found: dict[str, object] = {
         "n_features": int(model.n_features_in_),

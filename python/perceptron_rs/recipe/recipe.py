@@ -6,11 +6,11 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays import State
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.recipe.blocks import Block, as_json, rows_of
 from perceptron_rs.recipe.scale import Scale
-from perceptron_rs.state.arrays import State
 
 if TYPE_CHECKING:
     from perceptron_rs.io.hashed.hasher import ExampleHasher

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike, in_full
+from perceptron_rs.arrays import State
 from perceptron_rs.csr import csr_to_dense
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
-from perceptron_rs.state.arrays import State
 
 __all__ = ["OFFSETS", "Scale", "ScaleFit"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.kernel import start_budget, start_kernel
 from perceptron_rs.reference.linear.model import Model, start_linear
 from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
 from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
-from perceptron_rs.state.arrays import State
 
 __all__ = ["start"]
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,10 @@ from perceptron_rs.rows.storage import (
     to_stored,
     without_index,
 )
-from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.state.learnt import Fitted, RawInput, learnt_of
 from perceptron_rs.state.turns import change
 
-if TYPE_CHECKING:
-    from perceptron_rs.prediction.predictor import Predictor
-
 __all__ = [
-    "RawInput",
     "ValidatedRows",
     "as_array",
     "as_columns",
@@ -138,16 +134,6 @@ def examples(estimator: Any, engine: Engine, X: MatrixLike, *, reset: bool) -> V
             options = {"accept_sparse": "csr", "accept_large_sparse": True, "ensure_all_finite": False}
             X = checked_by(partial(validate_data, estimator, reset=reset, **options), X)
         return read(engine, X)
-
-
-class RawInput(Protocol):
-    """How columns were made of raw examples when a model was trained."""
-
-    def columns_of(self, X: object) -> MatrixLike:
-        """Return the columns of texts or dictionaries; X itself, if it has columns."""
-
-    def scaled(self, X: object) -> MatrixLike:
-        """Return columns of numbers as the model's were scaled."""
 
 
 def recipe_of(model: object) -> RawInput | None:
@@ -253,7 +239,7 @@ def read_csr(engine: Engine, arrays: CsrTriple, columns: int) -> ValidatedRows:
     return ValidatedRows(rows, values, indptr, stored_csr(*arrays))
 
 
-def unchecked(estimator: Predictor, engine: Engine, X: MatrixLike) -> ValidatedRows:
+def unchecked(estimator: Fitted, engine: Engine, X: MatrixLike) -> ValidatedRows:
     """Hand X to the engine of a fitted estimator as it is, if it has learnt from a matrix."""
     if recipe_of(estimator) is not None:
         return examples_of_numbers(estimator, engine, X)
@@ -271,7 +257,7 @@ def unchecked(estimator: Predictor, engine: Engine, X: MatrixLike) -> ValidatedR
     return ValidatedRows(rows, values, arrays.get("rows_indptr"), arrays)
 
 
-def assert_width(estimator: Predictor, n_features: int) -> None:
+def assert_width(estimator: Fitted, n_features: int) -> None:
     """Raise if examples have another width than those that a fitted estimator has seen."""
     needed = estimator.n_features_in_
     if n_features != needed:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.csr import row_numbers
 from perceptron_rs.engines import RunState
-from perceptron_rs.state.arrays import State
 
 __all__ = ["plane_of_entries", "survival_counts"]
 

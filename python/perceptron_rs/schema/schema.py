@@ -23,7 +23,7 @@ from perceptron_rs.rows.storage import STORED
 from perceptron_rs.schema.columns import COLUMNS, is_by_column
 
 if TYPE_CHECKING:
-    from perceptron_rs.prediction.predictor import Predictor
+    from perceptron_rs.state.learnt import Fitted
 
 __all__ = [
     "COUNTS",
@@ -34,7 +34,6 @@ __all__ = [
     "StoredExamples",
     "is_count",
     "name_of",
-    "schema_of",
 ]
 
 #: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
@@ -114,7 +113,7 @@ class Array:
         """What digests and comparisons call it."""
         return self.label or self.shown or self.attribute or self.name
 
-    def values(self, model: Predictor, state: State) -> State:
+    def values(self, model: Fitted, state: State) -> State:
         """Return the array of a fitted estimator by its name; nothing, if it has none."""
         value = state.get(self.name) if not self.attribute else getattr(model, self.attribute, None)
         value = None if value is None else self.pack(value)
@@ -129,7 +128,7 @@ class Array:
         """Return what is its own of some arrays."""
         return {self.name: arrays[self.name]} if self.name in arrays else {}
 
-    def put(self, model: Predictor, arrays: State) -> None:
+    def put(self, model: Fitted, arrays: State) -> None:
         """Set the attribute of an estimator."""
         if self.unpack is not None and self.name in arrays:
             setattr(model, self.attribute, self.unpack(arrays[self.name]))
@@ -213,7 +212,7 @@ class StoredExamples:
         """What digests and comparisons call them."""
         return self.label or self.start
 
-    def values(self, model: Predictor, state: State) -> State:
+    def values(self, model: Fitted, state: State) -> State:
         """Return the arrays of a fitted estimator by their names."""
         if self.attribute:
             stored: State = getattr(model, self.attribute, {})
@@ -235,7 +234,7 @@ class StoredExamples:
         """Return the arrays as the engines have them."""
         return {name.removeprefix(self.prefix): array for name, array in self.of(found).items()}
 
-    def put(self, model: Predictor, arrays: State) -> None:
+    def put(self, model: Fitted, arrays: State) -> None:
         """Set the attribute of an estimator."""
         setattr(model, self.attribute, self.stored(arrays))
 
@@ -307,7 +306,7 @@ class Schema:
             found += [part] if isinstance(part, Part) else part(model)
         return found
 
-    def values(self, model: Predictor, state: State | None = None) -> State:
+    def values(self, model: Fitted, state: State | None = None) -> State:
         """Return all arrays of a fitted estimator, by their names in a file."""
         state = model._state() if state is None else state
         found: State = {}
@@ -315,7 +314,7 @@ class Schema:
             found |= part.values(model, state)
         return found
 
-    def history(self, model: Predictor) -> History:
+    def history(self, model: Fitted) -> History:
         """Return the counts of a fitted estimator, and whether it has converged."""
         found: History = {name: int(getattr(model, place)) for name, place in self.counts.items()}
         return found | ({"converged": bool(model.converged_)} if self.converges else {})
@@ -376,8 +375,3 @@ def name_of(model: object) -> str | None:
     """Return what files and commands call the learner of an estimator; None for a subclass of a learner."""
     schema = vars(type(model)).get("_schema")
     return schema.learner or None if isinstance(schema, Schema) else None
-
-
-def schema_of(model: Predictor | type[Predictor]) -> Schema:
-    """Return the schema of a learner."""
-    return model._schema

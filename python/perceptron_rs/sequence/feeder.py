@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import arrays_of
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder
@@ -19,7 +20,6 @@ from perceptron_rs.sequence.input import as_token_lists, flat_labels, is_nested,
 from perceptron_rs.sequence.limits import constrained, limits_of
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
 from perceptron_rs.settings import Sequences
-from perceptron_rs.state.arrays import arrays_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.targets.weights import CallWeights

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays import frozen
 from perceptron_rs.choices import Decoding
 from perceptron_rs.engines import SearchWeights, State, get_engine
 from perceptron_rs.features.columns import Template
@@ -24,7 +25,6 @@ from perceptron_rs.sequence.input import is_nested, read_sequences, split_labels
 from perceptron_rs.sequence.limits import Allowed, Constraints, Forbidden, constrained, limits_of
 from perceptron_rs.sequence.schema import SEQUENCE, check_matrices, template_of, vocabulary_of
 from perceptron_rs.sequence.weights import beam_of, predictor_weights
-from perceptron_rs.state.arrays import frozen
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent

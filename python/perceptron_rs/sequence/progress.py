@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.engines import RunState
+from perceptron_rs.parameters.epoch_record import Learnable
 from perceptron_rs.training.early_stopping import ValidationPart
-from perceptron_rs.training.progress import Learnable, Observer
+from perceptron_rs.training.progress import Observer
 
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner

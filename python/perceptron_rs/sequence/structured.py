@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.arrays import State
 from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.parameters.checks import check_values, draw_seed, validated
@@ -27,7 +28,6 @@ from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
 from perceptron_rs.sequence.schema import STRUCTURED
 from perceptron_rs.settings import Epoch, Settings
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.state.arrays import State
 from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import change, consistent, exclusive, learning

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pyspark import Broadcast, TaskContext
 from pyspark.sql import Column, DataFrame, functions
 
+from perceptron_rs.arrays import State
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.partition import (
     Encoding,
@@ -35,7 +36,6 @@ from perceptron_rs.io.source import Batch
 from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, numbers
 from perceptron_rs.mixing import Change, Share
 from perceptron_rs.settings import Chain, Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
 

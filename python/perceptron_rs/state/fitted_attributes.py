@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.state.learnt import Fitted, Learnt, learnt_of
 from perceptron_rs.state.turns import change
-
-if TYPE_CHECKING:
-    from perceptron_rs.prediction.predictor import Predictor
 
 __all__ = [
     "Reported",
@@ -72,9 +69,9 @@ class Reported(Shown[Value]):
             return self._absent(estimator) if value is None else value
 
 
-def shown_by(kind: type[Predictor]) -> dict[str, str]:
+def shown_by(kind: type, learnt: Learnt) -> dict[str, str]:
     """Return the attributes of a class that show fields of what it learns, and which fields."""
-    known = vars(kind._learnt)
+    known = vars(learnt)
     return {
         name: part.field
         for ancestor in reversed(kind.__mro__)
@@ -90,7 +87,7 @@ def public_names(model: Any) -> list[str]:
     return [name for name in (*vars(model).copy(), *shown) if name.endswith("_") and not name.startswith("_")]
 
 
-def flat(model: Predictor) -> dict[str, Any]:
+def flat(model: Fitted) -> dict[str, Any]:
     """Return the attributes of a model at this moment, with those that show what has been learnt."""
     found = vars(model).copy()
     learnt = found.pop("_learnt", None)
@@ -101,10 +98,10 @@ def flat(model: Predictor) -> dict[str, Any]:
     return found | {attribute: value for attribute, value in values if value is not None}
 
 
-def gathered(kind: type[Predictor], attributes: Mapping[str, Any]) -> dict[str, Any]:
+def gathered(model: Fitted, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `flat` makes such attributes of."""
     found = dict(attributes)
-    values = {field: found.pop(attribute, None) for attribute, field in kind._shown.items()}
+    values = {field: found.pop(attribute, None) for attribute, field in model._shown.items()}
     if any(value is not None for value in values.values()):
-        found["_learnt"] = type(kind._learnt)(**values)
+        found["_learnt"] = type(learnt_of(model))(**values)
     return found

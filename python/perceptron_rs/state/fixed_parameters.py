@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import attributes
-from perceptron_rs.state.learnt import learnt_of
-
-if TYPE_CHECKING:
-    from perceptron_rs.prediction.predictor import Predictor
+from perceptron_rs.state.learnt import Fitted, learnt_of
 
 __all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 
@@ -20,7 +17,7 @@ __all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 
 
-def fixed_parameters(model: Predictor) -> dict[str, object]:
+def fixed_parameters(model: Fitted) -> dict[str, object]:
     """Return the values of the parameters that what a model has learnt depends on, and of its kernel."""
     kernel = getattr(model, "kernel", None)
     of_kernel = OF_KERNEL.get(kernel, ()) if isinstance(kernel, str) else ()

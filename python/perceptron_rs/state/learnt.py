@@ -8,17 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from perceptron_rs.array_likes import MatrixLike
+    from perceptron_rs.arrays import State
     from perceptron_rs.audit.record import Call
-    from perceptron_rs.prediction.probabilities import Calibration
-    from perceptron_rs.recipe.recipe import Recipe
+    from perceptron_rs.probabilities import Calibration
 
-__all__ = ["Learnt", "RunLearnt", "learnt_of"]
+__all__ = ["Fitted", "Learnt", "RawInput", "RunLearnt", "learnt_of"]
+
+
+class RawInput(Protocol):
+    """How columns were made of raw examples when a model was trained."""
+
+    def columns_of(self, X: object) -> MatrixLike:
+        """Return the columns of texts or dictionaries; X itself, if it has columns."""
+
+    def scaled(self, X: object) -> MatrixLike:
+        """Return columns of numbers as the model's were scaled."""
+
+
+class Fitted(Protocol):
+    """An estimator or a predictor, as its attributes, its schema and its examples see it."""
+
+    @property
+    def _shown(self) -> Mapping[str, str]: ...
+    @property
+    def _fixed(self) -> tuple[str, ...]: ...
+    def _state(self) -> State: ...
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X."""
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the last epoch was without a mistake."""
+
 
 #: Values of fields as the report of a pass has them.
 OfPass = Mapping[str, Callable[[Any], Any]]
@@ -38,7 +67,7 @@ class Learnt:
     fixed: Mapping[str, object] | None = None
     record: tuple[Call, ...] | None = None
     #: How raw examples become its columns, and the number of the first column in files.
-    recipe: Recipe | None = None
+    recipe: RawInput | None = None
     column_base: int | None = None
     #: What makes probabilities of the scores of this model; another model has none.
     calibration: Calibration | None = None

@@ -31,6 +31,7 @@ from perceptron_rs.io.batches import (
 )
 from perceptron_rs.io.source import Files, Source, as_source, borders, changed, stamps
 from perceptron_rs.models.values import json_text
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import checked_by, holds_numbers
@@ -292,7 +293,7 @@ def of_same_columns(source: Source) -> Source:
 
 def of_columns(model: Any, given: object) -> Source:
     """Return a source of the columns that a fitted model makes of raw examples, if it takes these."""
-    how = None if recipe_of(model) is None else learnt_of(model).recipe
+    how = None if recipe_of(model) is None else learnt_recipe(model)
     if how is None:
         return as_source(given)
     if isinstance(given, tuple) and isinstance(given[0], list):  # of texts or dictionaries

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
+from perceptron_rs.arrays import arrays_of
 from perceptron_rs.engines import Run, RunState
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.io.source import PathLike
@@ -26,7 +27,6 @@ from perceptron_rs.models.values import json_text, json_value
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.settings import Budget, Epoch, Settings
-from perceptron_rs.state.arrays import arrays_of
 from perceptron_rs.stream.run import Place
 from perceptron_rs.training.driver import Schedule, Watch
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.array_likes import ArrayLike, nearest_float
+from perceptron_rs.arrays import arrays_of
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.engines import LearntModel, Run, RunState
 from perceptron_rs.errors import ArgumentError, OptionsError
@@ -22,7 +23,6 @@ from perceptron_rs.rows.examples import assert_width, read
 from perceptron_rs.scalars import number
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
-from perceptron_rs.state.arrays import arrays_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.stream.blocks import (
     FirstPass,

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State, settled_arrays
 from perceptron_rs.csr import stored_csr
 from perceptron_rs.engines import Engine, Run, RunState, below, rows_of
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.rows.examples import ValidatedRows, read
 from perceptron_rs.settings import Chain, Data, Epoch, EpochPart, Linear, Sequences, Settings
-from perceptron_rs.state.arrays import State, settled_arrays
 from perceptron_rs.stream.blocks import Stream, prefetch
 from perceptron_rs.targets.labels import encode
 from perceptron_rs.targets.weights import nothing_to_learn, unvisited

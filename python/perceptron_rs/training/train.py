@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.arrays import State, arrays_of
 from perceptron_rs.audit.record import Method, note_end
 from perceptron_rs.choices import ClassWeight
 from perceptron_rs.engines import Engine, LearntModel, Rows, RunState, get_engine
@@ -25,7 +26,6 @@ from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.settings import Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin, ConvergenceWarning, with_callbacks
-from perceptron_rs.state.arrays import State, arrays_of
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters, fixed_parameters
 from perceptron_rs.state.turns import Turn, change
 from perceptron_rs.targets.label_sets import LabelSets

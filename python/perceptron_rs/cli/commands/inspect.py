@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from perceptron_rs.cli.modelfile import learner_of, load_model
-from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.recipe.learnt import learnt_recipe
 
 __all__ = ["run"]
 
@@ -23,7 +23,7 @@ def run(arguments: Namespace) -> int:
     family = learner_of(model).part("summary")
     story = describe(model, family, arguments.top) | read_record(path, model)
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
-    if (how := learnt_of(model).recipe) is not None:
+    if (how := learnt_recipe(model)) is not None:
         story["input"] = how.in_words()
     print(json.dumps(story, default=str) if arguments.json else as_text(story, family).rstrip("\n"))
     return 0

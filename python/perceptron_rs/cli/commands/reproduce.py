@@ -19,7 +19,7 @@ from perceptron_rs.cli.training.calibration import other_calibration
 from perceptron_rs.cli.words import say
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.text.lines import is_read_once, names_of
-from perceptron_rs.state.learnt import learnt_of
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.targets.labels import classes_like
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
         data = _of_examples(arguments, model, is_streamed)
     answer = reproduce(model, **data, engine=arguments.engine, audit_key=arguments.audit_key)
     other = _other_scale(arguments, model, n) if answer else None
-    how = learnt_of(model).recipe
+    how = learnt_recipe(model)
     if answer and other is None and how is not None and how.calibration is not None:
         other = other_calibration(arguments, model)
         answer = replace(answer, message="equal to the last bit, and so is its calibration")
@@ -80,7 +80,7 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
 
     The examples are scaled as the model says, so nothing else shows it of a column that is always 0.
     """
-    how = learnt_of(model).recipe
+    how = learnt_recipe(model)
     if how is None or how.scale is None:
         return None
     scale: Any = how.scale
@@ -93,7 +93,7 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
 
 
 def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[str, Any]:
-    how = learnt_of(model).recipe
+    how = learnt_recipe(model)
     files = examples(arguments, model, holdout=None if how is None else how.holdout)
     if files.reading.scale is not None and files.is_read_once:
         raise UsageError(

@@ -35,11 +35,11 @@ from perceptron_rs.io.reading import OF_TEXT
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.models.summary import plain
 from perceptron_rs.prediction.hyperplanes import hyperplanes
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.of_files import keep_recipe
 from perceptron_rs.recipe.scale import ScaleFit
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.schema.schema import name_of
-from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.stream.cache import cache_contents
 from perceptron_rs.targets.distinct import distinct
 
@@ -223,7 +223,7 @@ class ExampleTraining(training.Training):
             return None
         columns = np.flatnonzero(planes[0].any(axis=0))
         found = self.words.most_frequent(columns, model.n_features_in_, self.most)
-        how = learnt_of(model).recipe
+        how = learnt_recipe(model)
         older = None if how is None else how.words
         return found if older is None else found.beside(older, columns, self.most)
 

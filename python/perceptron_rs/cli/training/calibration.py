@@ -13,7 +13,8 @@ from perceptron_rs.cli.status import UsageError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.text.lines import check_files
 from perceptron_rs.prediction.calibrate import calibration_of
-from perceptron_rs.prediction.probabilities import Calibration
+from perceptron_rs.probabilities import Calibration
+from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import is_multilabel
@@ -66,7 +67,7 @@ class CalibrationSetting(_Examples):
         if self.file is not None:
             check_files(data_of([self.file]))  # before the training
         share = None if self.file is not None else asked
-        how = None if before is None else learnt_of(before).recipe
+        how = None if before is None else learnt_recipe(before)
         known = None if before is None else learnt_of(before).calibration
         if before is not None and share is not None:
             raise UsageError(
@@ -118,7 +119,7 @@ class CalibrationSetting(_Examples):
 
 def other_calibration(arguments: Namespace, model: Any) -> str | None:
     """Return in words where the calibration of a model is not that of what was held out for it."""
-    how, known = learnt_of(model).recipe, learnt_of(model).calibration
+    how, known = learnt_recipe(model), learnt_of(model).calibration
     if how is None or known is None:
         return None
     files = examples(arguments, model, holdout=how.holdout, calibration=how.calibration)

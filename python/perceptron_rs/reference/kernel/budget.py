@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import squares, wide
 from perceptron_rs.reference.kernel.kernels import finish
@@ -20,7 +21,6 @@ from perceptron_rs.reference.linear.perceptron import Learner, Plane
 from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Budget, Data, check_kept
-from perceptron_rs.state.arrays import State
 
 __all__ = ["start_budget"]
 

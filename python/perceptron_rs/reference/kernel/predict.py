@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import kernel_matrix, same_columns
@@ -14,7 +15,6 @@ from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.voted import signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
-from perceptron_rs.state.arrays import State
 
 __all__ = ["ANSWERS", "kernel_scores"]
 

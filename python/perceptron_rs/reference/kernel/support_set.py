@@ -42,10 +42,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
 from perceptron_rs.settings import Budget
-from perceptron_rs.state.arrays import State
 
 __all__ = ["SupportSet", "sets_of", "state_of"]
 

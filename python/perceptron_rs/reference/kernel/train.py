@@ -27,6 +27,7 @@ from contextlib import nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import foreign
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram
@@ -35,7 +36,6 @@ from perceptron_rs.reference.linear.run import Decision, Run, check_shapes, deci
 from perceptron_rs.reference.linear.voted import Voted, log_arrays
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Kernel
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Dual", "start_kernel"]
 

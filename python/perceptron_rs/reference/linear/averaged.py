@@ -26,10 +26,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
 from perceptron_rs.settings import Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Averaged", "average", "mean"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Plane
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Shrinking", "check_pending", "penalised", "settled", "used_columns"]
 

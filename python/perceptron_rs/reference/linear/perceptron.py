@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.reference import arith
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]
 

@@ -41,12 +41,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
 from perceptron_rs.settings import Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Pocket"]
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.aggressive import LARGEST_WRONG, PassiveAggressive
@@ -27,7 +28,6 @@ from perceptron_rs.reference.linear.voted import Voted
 from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, EpochPart, Linear
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Decision", "Run", "check_shapes", "decisions", "learner_of", "linear_decisions", "memory"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.working import WorkingSet
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["Corral"]
 

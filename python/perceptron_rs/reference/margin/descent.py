@@ -24,11 +24,11 @@ import math
 
 import numpy as np
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.order import permutation
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["Descent"]
 

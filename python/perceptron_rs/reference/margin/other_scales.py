@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end
 from perceptron_rs.reference.margin.inner import Work
@@ -20,7 +21,6 @@ from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 from perceptron_rs.settings import Solution
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
 

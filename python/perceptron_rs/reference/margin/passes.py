@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference.margin.problem import Problem
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["ScoringPass", "price", "strides"]
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import (
@@ -19,7 +20,6 @@ from perceptron_rs.reference.margin.certificate import (
 )
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["check_labels", "margin"]
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import Rows, check_canonical
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["BIASES", "Problem", "Survey", "scale_of"]
 

@@ -12,10 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.rational import signs
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["prove"]
 

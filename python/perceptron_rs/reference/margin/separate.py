@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.margin.certificate import Lengths, dual_integers, lower_end, upper_end
 from perceptron_rs.reference.margin.choose import solve
@@ -18,7 +19,6 @@ from perceptron_rs.reference.margin.problem import BIASES, Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import Solution
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["separate"]
 

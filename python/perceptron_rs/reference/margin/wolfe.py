@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.corral import Corral
 from perceptron_rs.reference.margin.inner import ZERO, Work, run
 from perceptron_rs.reference.margin.passes import price, strides
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.working import WorkingSet
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["Found", "nearest_point"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["WorkingSet"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow
@@ -15,7 +16,6 @@ from perceptron_rs.reference.mlp.train import learn
 from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoch
 from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import Data, Epoch, Network
-from perceptron_rs.state.arrays import Floats, State
 
 __all__ = ["Run", "mlp_start", "start_network"]
 

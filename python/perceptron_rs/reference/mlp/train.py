@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference.arith import neuron, running_total
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["forward", "learn"]
 

@@ -9,12 +9,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Table", "sequence_decode", "sequence_weights", "tables"]
 

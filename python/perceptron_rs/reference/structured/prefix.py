@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import Floats
 from perceptron_rs.reference.structured.lattice import Lattice
-from perceptron_rs.state.arrays import Floats
 
 __all__ = ["UPDATES"]
 

@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+from perceptron_rs.arrays import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean
@@ -15,7 +16,6 @@ from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, L
 from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences
-from perceptron_rs.state.arrays import State
 
 __all__ = ["Run", "means", "sequence_average", "start_chain"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays import State
 from perceptron_rs.reference.structured.chain import ChainWeights
-from perceptron_rs.state.arrays import State
 
 __all__ = ["from_chain", "to_chain"]
 
