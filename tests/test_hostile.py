@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from perceptron_rs import Perceptron, updates_until_right
 from perceptron_rs.engines import get_engine
+from perceptron_rs.linear.passes import rule_now
 from perceptron_rs.settings import Linear
 from tests.support import learn
 
@@ -250,7 +251,7 @@ def test_nobody_is_asked_while_a_short_pass_reads_the_weights():
     assert Asked.asked == []
     assert model.n_seen_ == 3
     with pytest.raises(TypeError):
-        model._model.learn(model._rule_now(), (X.indptr, X.indices, X.data, Number()), label)
+        model._model.learn(rule_now(model), (X.indptr, X.indices, X.data, Number()), label)
     assert Asked.asked == []
 
 

@@ -22,6 +22,7 @@ from perceptron_rs import (
     float_mode,
     max_margin,
 )
+from perceptron_rs.linear.passes import rule_now
 from perceptron_rs.reference.linear import run as linear
 from perceptron_rs.reference.mlp import run as mlp
 from perceptron_rs.reference.structured import run as structured
@@ -184,7 +185,7 @@ def test_a_signal_in_a_block_that_is_learnt_in_one_call(learner, error):
     before = contents(model)
 
     def learnt_while_a_signal_waits(handler):
-        call = partial(model._model.learn, model._rule_now(), X, y)
+        call = partial(model._model.learn, rule_now(model), X, y)
         previous = signal.signal(signal.SIGPROF, handler)
         try:  # nothing of Python runs between the two calls of the map
             with Turn(model):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
+from perceptron_rs.engines import Engine, LinearModel, RunState, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.parameters import LinearParameters
 from perceptron_rs.linear.predictor import LinearPredictor
@@ -188,15 +188,8 @@ class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, 
             **shared_settings(self, Linear) | options,
         )
 
-    def _made(self, feeder: Feeder, state: RunState) -> LearntModel:
-        """Return the model that a state of a run makes."""
-        return self._owned(feeder.engine, state)
-
-    def _keep(self, feeder: Feeder, state: RunState) -> None:
-        self._publish(self._made(feeder, state))
-
     def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
-        return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
+        return self._scores_under(self._owned(feeder.engine, state), examples.rows, n_threads(self))
 
     def _exports(self) -> ModuleType:
         from perceptron_rs.linear import exports

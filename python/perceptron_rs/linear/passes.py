@@ -30,7 +30,7 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder, rate_of, train
 
-__all__ = ["PassLearner", "partial_fit"]
+__all__ = ["PassLearner", "partial_fit", "rule_now"]
 
 #: Parameters that no pass reads: to compare them, too, would take time.
 _OF_EPOCHS = frozenset(
@@ -95,8 +95,8 @@ def partial_fit(
     TypeError
         If an argument does not contain numbers (or, for labels, numbers or strings).
     """
-    if isinstance(self, PassLearner) and self._learn_in_place(
-        X, y, classes, sample_weight, checks=check_input
+    if isinstance(self, PassLearner) and _learn_in_place(
+        self, X, y, classes, sample_weight, checks=check_input
     ):
         return self
     if check_input or self._learnt.classes is None:
@@ -120,6 +120,7 @@ class PassLearner(LinearLearner, StreamFit):
 
     _values: ClassVar[itemgetter[Any]]
     _model: Any  # a model of an engine, which learns, or a packed one, which has no ``learn``
+    _rule: tuple[object, ...]  # the settings of a pass, with the values that they were made of
 
     partial_fit = partial_fit
     predict_then_learn = predict_then_learn
@@ -207,78 +208,6 @@ class PassLearner(LinearLearner, StreamFit):
     def _publish(self, state: RunState) -> None:
         change(self, model=self._owned(get_engine(self.engine), state), as_sparse=None)
 
-    def _rule_now(self) -> Any:
-        """Return the settings of a pass; None if it has to go through `train`."""
-        learnt = self._learnt
-        try:
-            values = self._values(vars(self))
-            values_then, mapping, rule, classes_then = vars(self).get("_rule", (None, None, None, None))
-            # Another mapping may be equal, and is refused.
-            if (
-                classes_then is learnt.classes
-                and values_then == values
-                and type(self.class_weight) is mapping
-            ):
-                return rule
-            if self.callback is not None or self.verbose or self.class_weight == "balanced":
-                return None
-            if learnt.classes is None or not are_accepted(self):
-                return None  # the long way says which parameter is wrong
-        except (KeyError, ValueError):  # unfitted; arrays
-            return None
-        check_fixed_parameters(self)
-        engine = get_engine(self.engine)
-        weights = self._class_weights(learnt.classes, None)
-        if not weights.all():
-            return None
-        settings = self._settings_of(weights, None, settle=False)
-        # Of many labels no vector y says one.
-        rule = engine.Rule(settings, learnt.classes[:0] if learnt.label_matrix else learnt.classes)
-        values = tuple(dict(value) if type(value) is dict else value for value in values)
-        self._rule = values, type(self.class_weight), rule, learnt.classes
-        return rule
-
-    def _learn_in_place(
-        self, X: MatrixLike, y: ArrayLike, classes: ArrayLike, sample_weight: ArrayLike, *, checks: bool
-    ) -> bool:
-        if checks and not _is_plain_call(self, X, y, classes, sample_weight):
-            return False
-        known = self.__dict__
-        try:
-            # Written out, as `_rule_now` is: a call takes as long as the comparison.
-            learnt, kind, kept = known["_learnt"], type(X), known.get("_rule")
-            if (
-                kept is None
-                or kept[3] is not learnt.classes
-                or kept[0] != self._values(known)
-                or type(known["class_weight"]) is not kept[1]
-            ):
-                rule = self._rule_now()
-            else:
-                rule = kept[2]
-            if rule is None or known["audit"] or learnt.recipe is not None or learnt.calibration is not None:
-                return False
-            if kind is ndarray:
-                rows: Any = X
-            elif kind in _csr or X.format == "csr":
-                if kind.__module__.startswith("scipy."):  # it would be kept alive
-                    _csr.add(kind)
-                rows = (X.indptr, X.indices, X.data, X.shape[1])
-            else:
-                return False
-            # The model looks whether it is still the one that is known, and nobody has a turn.
-            if _IS_ATOMIC and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
-                return True
-            with Turn(self):
-                rule = self._rule_now()
-                if rule is None:
-                    return False
-                if not self._model.learn(rule, rows, y, sample_weight, known):
-                    raise changed(self)
-                return True
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            return False  # and nothing has changed: the long way converts, or says what is wrong
-
     def _learn_at_once(self, feeder: Feeder) -> bool:
         if self._learnt.calibration is not None:
             return False  # what it learns now has none
@@ -290,7 +219,7 @@ class PassLearner(LinearLearner, StreamFit):
             self._publish(self._start(feeder))
         elif not is_of(feeder.engine, self._model) or self._model.shape != (planes, data.rows.shape[1]):
             return False  # the long way converts, or says what is wrong
-        rule = self._rule_now()
+        rule = rule_now(self)
         if rule is None:
             return False
         weights = sample_weights(feeder.sample_weight, labels)
@@ -319,6 +248,83 @@ class PassLearner(LinearLearner, StreamFit):
             activations = self._model.last_pass.activations
             feeder.activations = np.zeros((0, planes)) if activations is None else activations
         return True
+
+
+def rule_now(learner: PassLearner) -> Any:
+    """Return the settings of a pass; None if it has to go through `train`."""
+    learnt = learner._learnt
+    try:
+        values = learner._values(vars(learner))
+        values_then, mapping, rule, classes_then = vars(learner).get("_rule", (None, None, None, None))
+        # Another mapping may be equal, and is refused.
+        if classes_then is learnt.classes and values_then == values and type(learner.class_weight) is mapping:
+            return rule
+        if learner.callback is not None or learner.verbose or learner.class_weight == "balanced":
+            return None
+        if learnt.classes is None or not are_accepted(learner):
+            return None  # the long way says which parameter is wrong
+    except (KeyError, ValueError):  # unfitted; arrays
+        return None
+    check_fixed_parameters(learner)
+    engine = get_engine(learner.engine)
+    weights = learner._class_weights(learnt.classes, None)
+    if not weights.all():
+        return None
+    settings = learner._settings_of(weights, None, settle=False)
+    # Of many labels no vector y says one.
+    rule = engine.Rule(settings, learnt.classes[:0] if learnt.label_matrix else learnt.classes)
+    values = tuple(dict(value) if type(value) is dict else value for value in values)
+    learner._rule = values, type(learner.class_weight), rule, learnt.classes
+    return rule
+
+
+def _learn_in_place(
+    learner: PassLearner,
+    X: MatrixLike,
+    y: ArrayLike,
+    classes: ArrayLike,
+    sample_weight: ArrayLike,
+    *,
+    checks: bool,
+) -> bool:
+    """Make a pass where the numbers stand; False: that cannot be, and nothing has been learnt."""
+    if checks and not _is_plain_call(learner, X, y, classes, sample_weight):
+        return False
+    known = learner.__dict__
+    try:
+        # Written out, as `rule_now` is: a call takes as long as the comparison.
+        learnt, kind, kept = known["_learnt"], type(X), known.get("_rule")
+        if (
+            kept is None
+            or kept[3] is not learnt.classes
+            or kept[0] != learner._values(known)
+            or type(known["class_weight"]) is not kept[1]
+        ):
+            rule = rule_now(learner)
+        else:
+            rule = kept[2]
+        if rule is None or known["audit"] or learnt.recipe is not None or learnt.calibration is not None:
+            return False
+        if kind is ndarray:
+            rows: Any = X
+        elif kind in _csr or X.format == "csr":
+            if kind.__module__.startswith("scipy."):  # it would be kept alive
+                _csr.add(kind)
+            rows = (X.indptr, X.indices, X.data, X.shape[1])
+        else:
+            return False
+        # The model looks whether it is still the one that is known, and nobody has a turn.
+        if _IS_ATOMIC and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
+            return True
+        with Turn(learner):
+            rule = rule_now(learner)
+            if rule is None:
+                return False
+            if not learner._model.learn(rule, rows, y, sample_weight, known):
+                raise changed(learner)
+            return True
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        return False  # and nothing has changed: the long way converts, or says what is wrong
 
 
 def _is_plain_call(

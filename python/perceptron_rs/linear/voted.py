@@ -22,6 +22,8 @@ from perceptron_rs.linear.vectors import (
     each_vector,
     last_model,
 )
+from perceptron_rs.parameters.threads import n_threads
+from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.scalars import number
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
@@ -320,7 +322,14 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
         carrier = VectorCarrier(feeder.engine, self._most(), fit_intercept=bool(self.fit_intercept))
         return carrier, self._arrays(self._model) | stream_state(cold_vectors(self._model.last))
 
+    def _keep(self, feeder: Feeder, state: RunState) -> None:
+        self._publish(self._made(feeder, state))
+
+    def _activations(self, feeder: Feeder, state: RunState, examples: ValidatedRows) -> NDArray[np.float64]:
+        return self._scores_under(self._made(feeder, state), examples.rows, n_threads(self))
+
     def _made(self, feeder: Feeder, state: RunState) -> VotedModel:
+        """Return the model that a state of a run makes."""
         if feeder.method == "fit_stream":
             assert isinstance(state, dict)  # of a run over blocks
             return VotedModel(
