@@ -248,7 +248,7 @@ def interrupted_in_an_epoch(fit, number):
     ("learner", "early_stopping"),
     [
         (learner, early_stopping)
-        for learner in (*LINEAR, SequencePerceptron, partial(MultilayerPerceptron, (2,)))
+        for learner in (Perceptron, SequencePerceptron, partial(MultilayerPerceptron, (2,)))
         for early_stopping in ([False, True] if "early_stopping" in learner().get_params() else [None])
     ],
 )
