@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from perceptron_rs import Perceptron
+from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.sequence.structured import StructuredPerceptron
 
@@ -95,3 +96,11 @@ def test_a_pass_refuses_what_a_fit_refuses(kind):
                 getattr(model, method)(**data)
             said.append(str(caught.value))
         assert len(set(said)) == 1, name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_declaration_says_whether_numbers_depend_on_a_parameter(kind):
+    """`reproduce` and checkpoints compare the others."""
+    without = {"audit", "cache_size", "callback", "engine", "keep_on_interrupt", "n_jobs", "verbose"}
+    without |= {"warm_start"}  # what was learnt before is compared by itself
+    assert parameters_without_effect(kind) == without & {*kind._get_param_names()}

@@ -113,7 +113,7 @@ class KernelPerceptronParameters(NoiseParameters, KernelLearnerParameters):
     )
     normalize: bool = parameter(False, SWITCH, "divide each score by the norm of its weight vector")
     fit_intercept: bool = field(default=False, metadata=FIT_INTERCEPT)
-    cache_size: float = parameter(200, kinds.RATE, "size of the kernel cache in MB")
+    cache_size: float = parameter(200, kinds.RATE, "size of the kernel cache in MB", has_effect=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -32,6 +32,7 @@ __all__ = [
     "draw_seed",
     "is_aggressive",
     "parameters_in_memory",
+    "parameters_without_effect",
     "shared_settings",
     "validated",
 ]
@@ -69,6 +70,12 @@ def check_parameters(estimator: BaseEstimator, *, for_partial_fit: bool = False)
 def parameters_in_memory(kind: type) -> list[Field[Any]]:
     """Return the parameters of a learner that take all examples in memory, as their declarations say."""
     return [parameter for parameter in fields(group_of(kind)) if parameter.metadata["in_memory"]]
+
+
+def parameters_without_effect(kind: type) -> frozenset[str]:
+    """Return the names of the parameters on which no number depends that a learner learns or predicts."""
+    declared = fields(group_of(kind))
+    return frozenset(parameter.name for parameter in declared if not parameter.metadata["has_effect"])
 
 
 def _check_pass(estimator: BaseEstimator) -> None:

@@ -106,6 +106,7 @@ def allowed(
     because: str = "",
     in_memory: str = "",
     of_model: str | Literal[False] | None = None,
+    has_effect: bool = True,
 ) -> dict[str, object]:
     """Return the metadata of a parameter.
 
@@ -132,6 +133,8 @@ def allowed(
     of_model : str, False or None
         What the option says of the default in commands that read a model, which may know better; None: the
         same as in others. False: these commands have no such option.
+    has_effect : bool
+        Whether numbers that are learnt or predicted depend on it.
     """
     return {
         "values": values,
@@ -144,6 +147,7 @@ def allowed(
         "because": because,
         "in_memory": in_memory,
         "of_model": of_model,
+        "has_effect": has_effect,
     }
 
 
@@ -221,7 +225,7 @@ def _random_state() -> list[object]:
 
 
 # Of parameters that several groups declare.
-CALLBACK = allowed(Other(lambda: [callable, None]))
+CALLBACK = allowed(Other(lambda: [callable, None]), has_effect=False)
 CLASS_WEIGHT = allowed(
     Other(
         _class_weight,
@@ -236,7 +240,7 @@ EARLY_STOPPING = allowed(
     "hold examples out: stop when their score stops improving, and keep the best epoch",
     in_memory="examples that are held out are read in each epoch",
 )
-ENGINE = allowed(Choice(words(EngineName)))
+ENGINE = allowed(Choice(words(EngineName)), has_effect=False)
 ETA0 = allowed(kinds.RATE, "learning rate")
 FIT_INTERCEPT = allowed(SWITCH, "fit an intercept", name="intercept")
 MARGIN_THRESHOLD = allowed(kinds.AMOUNT, "margin that an example must exceed to count as correct")
@@ -257,7 +261,8 @@ VERBOSE = allowed(
     Other(
         lambda: [*kinds.COUNT.constraint(), "boolean"],
         accepted=lambda value: isinstance(value, bool) or kinds.COUNT.accepts(value),
-    )
+    ),
+    has_effect=False,
 )
 
 
@@ -281,9 +286,9 @@ class RunParameters(Parameters):
         written to model files; pickles hold the name of the file alone.
     """
 
-    n_jobs: int | None = parameter(None, kinds.THREADS)
+    n_jobs: int | None = parameter(None, kinds.THREADS, has_effect=False)
     engine: EngineName = field(default="rust", metadata=ENGINE)
-    audit: bool = parameter(False, SWITCH)
+    audit: bool = parameter(False, SWITCH, has_effect=False)
     audit_key: KeyGiven = parameter(None, Other(lambda: KEY_CONSTRAINT))
 
 
@@ -329,8 +334,8 @@ class EpochParameters(RunParameters):
     validation_fraction: float = parameter(
         0.1, kinds.FRACTION, "share of the examples in the validation set", needs={"early_stopping": (True,)}
     )
-    warm_start: bool = parameter(False, SWITCH)
-    keep_on_interrupt: bool = parameter(False, SWITCH)
+    warm_start: bool = parameter(False, SWITCH, has_effect=False)  # but by what was learnt before
+    keep_on_interrupt: bool = parameter(False, SWITCH, has_effect=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.models.comparison import arrays, difference, learnt_arrays
+from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.recipe.of_files import OF_FILES
 from perceptron_rs.rerun.examples import CallExamples, call_examples, unfitted
@@ -30,9 +31,6 @@ __all__ = ["Reproduction", "reproduce"]
 #: Why a model was not reproduced: the first of these that differs.
 Reason: TypeAlias = Literal["data", "parameters", "arithmetic", "numbers"]
 
-#: Parameters that change nothing that is learnt or predicted.
-_OF_NO_BIT = {"n_jobs", "engine", "verbose", "keep_on_interrupt", "cache_size", "audit", "warm_start"}
-_OF_NO_BIT |= {"callback"}
 #: How data became columns: the examples are given as columns, so the run has none of these, or does not say
 #: which; nor does it learn from what a model was calibrated on. Names of columns are compared before, where
 #: both have any.
@@ -246,9 +244,10 @@ def _trained(
 
 
 def _other_parameters(model: object, call: Call) -> str | None:
+    without_effect = parameters_without_effect(type(model))
     for name, now in attributes(model, call.parameters).items():
         value = call.parameters[name]
-        if name not in _OF_NO_BIT and not same_value(now, value):
+        if name not in without_effect and not same_value(now, value):
             return f"{name} is {now!r} in the model, which was trained with {value!r}"
     return None
 

@@ -205,7 +205,7 @@ class StructuredPerceptronParameters(Parameters):
     inference: Callable[[Any, Weights], Any] = field(
         metadata=allowed(Other(lambda: [callable])), kw_only=False
     )
-    loss: Callable[[Any, Any], float] | None = field(default=None, metadata=CALLBACK)
+    loss: Callable[[Any, Any], float] | None = parameter(None, Other(lambda: [callable, None]))
     n_features: int | None = parameter(None, Range(1, LARGEST, whole=True, none=True))
     max_iter: int = field(default=10, metadata=MAX_ITER)
     averaged: bool = parameter(True, SWITCH)

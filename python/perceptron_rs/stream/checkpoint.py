@@ -24,6 +24,7 @@ from perceptron_rs.models.container import pack, unpack
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import values_to_json
 from perceptron_rs.models.values import json_text, json_value
+from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked
 from perceptron_rs.settings import Budget, Epoch, Settings
@@ -31,12 +32,6 @@ from perceptron_rs.stream.run import Place
 from perceptron_rs.training.driver import Schedule, Watch
 
 __all__ = ["Checkpoint", "check_resume", "identity_of", "start_text", "watch_again"]
-
-#: Parameters that belong to a process, or that a run that goes on may change.
-_NOT_OF_RUN = {
-    *("n_jobs", "engine", "verbose", "callback", "keep_on_interrupt", "audit"),
-    *("warm_start", "max_iter"),
-}
 
 _STATE = "state_"
 _SHOWN = 200  # letters of what a run was of
@@ -206,9 +201,10 @@ def identity_of(
 
     ``examples`` is what there is to say of these. Errors name the first that differs.
     """
+    may_differ = {*parameters_without_effect(type(model)), "max_iter"}  # a run that goes on may be longer
     of = {
         "learner": type(model).__name__,
-        "parameters": values_to_json({k: v for k, v in parameters.items() if k not in _NOT_OF_RUN}),
+        "parameters": values_to_json({k: v for k, v in parameters.items() if k not in may_differ}),
         "arithmetic_version": ARITHMETIC_VERSION,
         **examples,
         "start": start_text(state),
