@@ -76,14 +76,14 @@ def settled_arrays(model: StateOwner) -> State:
 
 
 def canonical_strides(state: State) -> State:
-    """Return arrays in C order with the strides that go with it, as what hashes and stores arrays expects."""
+    """Return arrays in C order with the usual strides, as libraries that hash or store arrays expect."""
     return {
         name: np.ascontiguousarray(array).reshape(-1).reshape(array.shape) for name, array in state.items()
     }
 
 
 def frozen(state: State) -> State:
-    """Return arrays of one's own for others to read."""
+    """Make arrays that nobody else has read-only, and return them."""
     for array in state.values():
         array.flags.writeable = False
     return state

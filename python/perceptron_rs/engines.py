@@ -116,7 +116,7 @@ class RunInPlace(RunOfPlanes, Protocol):
     """A run of a linear learner."""
 
     def put(self, note: object) -> None:
-        """Put what has been learnt into that model, which nobody has changed since; the run is over.
+        """End the run and put what it has learnt into its model, which must be unchanged since the start.
 
         ``last_pass.note`` of the model is ``note`` then; both change in one step, or neither does.
         """
@@ -162,7 +162,7 @@ class LearntModel(Protocol):
 
     @property
     def is_zero(self) -> bool:
-        """Whether all is as at a start from zeros, so that nobody need look at them."""
+        """Whether nothing has been learnt: all numbers are zeros, and need not be read."""
 
     @property
     def last_pass(self) -> Pass | None:
@@ -279,7 +279,7 @@ class Models(Protocol):
         """Return a model that has learnt nothing: zeros."""
 
     def from_state(self, learner: str, state: State) -> Model:
-        """Return a model of copies of these arrays; those that a model has given out may be shared."""
+        """Return a model of these arrays, which it copies unless a model has given them out."""
 
 
 class Engine(Protocol):
@@ -300,9 +300,9 @@ class Engine(Protocol):
         """Wrap the three arrays of a CSR matrix, without copying them."""
 
     def start(self, data: Data, model: OwnModel, settings: Settings) -> RunOfModel:
-        """Begin a run of the learner of these settings with what a `Model` has learnt.
+        """Begin a run of the learner that the settings name, from what a model has learnt.
 
-        The model is not modified; the state of the run is another one.
+        The run does not change the model.
 
         Raises ValueError if shapes do not agree, TypeError for arrays of another type.
         """

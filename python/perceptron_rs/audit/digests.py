@@ -95,7 +95,7 @@ class _Part:
         self.size += end - begin
 
     def digest(self, columns: int) -> bytes:
-        """Return a digest that is not shown: whoever knows it can try what comes next."""
+        """Return the digest so far. It stays secret: with it, somebody could try the next examples."""
         hashers = [self.entries, self.labels, self.weights, self.lengths]
         numbers = [columns, self.size, self.weights is not None, self.lengths is not None]
         parts = [hasher.digest() for hasher in hashers if hasher is not None]

@@ -40,7 +40,7 @@ __all__ = [
     "same_value",
 ]
 
-#: Those that change with the process: they are kept as if nobody had set them.
+#: Parameters that say how a process runs: the record has their defaults.
 _OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.
 _LARGE = 1 << 18
@@ -225,7 +225,7 @@ class StreamRecord:
             self.working.popleft().result()
 
     def end(self, n: int | None) -> None:
-        """Add the call to the record of the estimator: of ``n`` examples; None: nobody has counted them."""
+        """Add the call, of ``n`` examples (None: their number is not known), to the estimator's record."""
         self.wait()
         digests = None
         if self.digester is not None and self.digester.added == n:  # or Ctrl-C came before all were seen
@@ -236,7 +236,7 @@ class StreamRecord:
 def _next_call(
     estimator: Audited, method: Method, state: RunState | None, *, weighted: bool
 ) -> tuple[Call | None, Digests | None]:
-    """Return the call to be added to the record, if any; and the digests of those before, if it needs any."""
+    """Return the call to add to the record, and the digests that it continues; None where there is none."""
     calls = record_of(estimator)
     is_kept = calls is not None and method != "partial_fit" and has_seed(estimator)
     if not estimator.audit and estimator.audit_key is not None:

@@ -118,7 +118,7 @@ class Partition:
     def data(
         self, engine: str, encoding: Encoding, columns: int, *, may_be_few: bool
     ) -> tuple[Data, NDArray[np.int64] | None]:
-        """Return what the engine learns from, and its columns, if it has but few of all.
+        """Return what the engine learns from; and the columns with entries, if it has these few alone.
 
         A partition without rows may not know its columns.
         """
@@ -148,7 +148,7 @@ def facts_of(partition: Partition) -> PartitionFacts:
 
 
 def survey(parsed: Parsed) -> PartitionFacts:
-    """Find what is to be known of a partition."""
+    """Return the facts of a partition: its size, classes, counts and digests."""
     is_multilabel = parsed.labels.ndim == 2
     classes, labels, counts = survey_labels(parsed.labels, parsed.weights)
     digests = Digests().with_call(parsed.stored, parsed.columns, labels, parsed.weights)

@@ -103,11 +103,11 @@ class SentWeights(Generic[T]):
         self._last: tuple[State, Change] | None = None
 
     def change(self, state: State) -> Change | None:
-        """Return what the last epoch has changed, if it has led to this state."""
+        """Return what the last epoch changed, if this state is its result."""
         return self._last[1] if self._last is not None and self._last[0] is state else None
 
     def after(self, state: State, made: Mixture) -> tuple[State, Mixture]:
-        """Return the state that a mixture leads to, with it, and keep what is changed."""
+        """Apply a mixture to a state, remember the change, and return the new state and the mixture."""
         self._last = apply_change(state, made.change), made.change
         return self._last[0], made
 

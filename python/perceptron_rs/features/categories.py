@@ -56,7 +56,7 @@ _ADVICE = {
 
 
 def kind_of_strings(values: Sequence[str]) -> Kind | None:
-    """Return what strings of a column are, if it is no category."""
+    """Return what the strings of a column seem to be (dates, amounts, texts); None for categories."""
     distinct = set(values)
     cells = [value.strip() for value in distinct]
     if _are(cells, lambda cell: _DATE.fullmatch(cell) is not None):
@@ -108,7 +108,7 @@ class Categories:
         self._left -= n
 
     def odd(self) -> list[tuple[str, str, Kind]]:
-        """Return the names whose strings are no categories, an example, and what they are; forget all."""
+        """Return each column that holds no categories, with a value and what it seems to be; start afresh."""
         found = [(name, values[0], kind_of_strings(values)) for name, values in self._values.items()]
         self._values, self._left = {}, 0
         return [(name, value, kind) for name, value, kind in found if kind is not None]

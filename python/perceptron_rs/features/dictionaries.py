@@ -31,7 +31,7 @@ WITHIN = "^"
 
 
 class Strings(NamedTuple):
-    """A column of strings: their numbers in a list of distinct ones, below 0 where there is none."""
+    """A column of strings, as indices into a list of distinct ones; an index below 0 is an empty cell."""
 
     codes: NDArray[np.integer]
     values: list[str]

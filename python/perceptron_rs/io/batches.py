@@ -134,7 +134,7 @@ def csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
 
 
 def _equally_weighted(batches: Sequence[Batch]) -> Sequence[Batch]:
-    """Return batches that all have weights, or none has: where others have some, examples without weigh 1."""
+    """Give each batch weights if any has some: examples without a weight get 1."""
     if all(batch.sample_weight is None for batch in batches):
         return batches
     return [

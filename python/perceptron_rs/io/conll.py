@@ -43,12 +43,12 @@ class TokenLayout:
     columns: int | None = None  #: how many each token has
     tabs: bool | None = None  #: whether tabs separate them
     is_conll_u: bool = False
-    first: str = ""  #: the first column of the token that all others must be like
+    first: str = ""  #: the first column of the first token, whose columns set the number for all
 
 
 @dataclass(slots=True)
 class Sentence:
-    """The columns of each token; all lines, with whether each is a token; what its file says of all lines."""
+    """A sentence: the columns of each token, and all lines, with whether each is a token."""
 
     tokens: list[list[str]] = field(default_factory=list)
     lines: list[tuple[str, bool]] = field(default_factory=list)

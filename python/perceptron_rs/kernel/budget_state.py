@@ -53,7 +53,7 @@ def updated_sets(
 
 
 class BudgetCarrier(Carrier):
-    """The sets of a run over a stream: members, their rows, and the places of these in the stream."""
+    """The sets of a run over a stream: the members, their rows, and where these stand in the stream."""
 
     def __init__(self, model: KernelLearner, engine: Engine) -> None:
         self.model, self.engine = model, engine

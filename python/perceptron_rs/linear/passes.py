@@ -210,7 +210,7 @@ class PassLearner(LinearLearner, StreamFit):
 
     def _learn_at_once(self, feeder: Feeder) -> bool:
         if self._learnt.calibration is not None:
-            return False  # what it learns now has none
+            return False  # `train` drops the calibration
         data, labels = feeder.data, feeder.labels
         planes = n_planes(self, feeder.classes)
         if not feeder.goes_on:
@@ -313,7 +313,7 @@ def _learn_in_place(
             rows = (X.indptr, X.indices, X.data, X.shape[1])
         else:
             return False
-        # The model looks whether it is still the one that is known, and nobody has a turn.
+        # The engine checks that the estimator still has this model, and that no other call has a turn.
         if _IS_ATOMIC and learnt.model.learn(rule, rows, y, sample_weight, known, turns):
             return True
         with Turn(learner):

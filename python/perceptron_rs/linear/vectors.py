@@ -104,7 +104,7 @@ class MistakeLog:
         }
 
 
-#: Logs of runs that nobody has joined: those before, the last one, and how many entries they have.
+#: A linked list of logs that are not yet joined: the earlier ones, the last one, the number of entries.
 Pending: TypeAlias = tuple["Pending | None", MistakeLog, int]
 
 

@@ -80,7 +80,7 @@ class MaxMarginClassifierPredictor(Classifier):
         self._own()
 
     def _own(self) -> None:
-        """Have copies of the arrays that answers read, which nobody writes to."""
+        """Copy the arrays that predictions read, so that callers cannot change them."""
         learnt = self._learnt
         arrays = {name: value for name in _ARRAYS if (value := getattr(learnt, name)) is not None}
         stored = None if learnt.stored_support is None else own_copies(learnt.stored_support)

@@ -68,7 +68,7 @@ class Problem:
             raise self._about(error) from None
 
     def _about(self, error: Exception) -> Exception:
-        """Return what to raise for an error of the engine: about X, if it is due to X."""
+        """Return the ValueError for an error of the engine; raise the one about X if X is not finite."""
         self.check_finite()
         return error if isinstance(error, ValueError) else ValueError(str(error))
 

@@ -38,7 +38,7 @@ class PartitionPass(NamedTuple):
 
 
 #: Makes the passes of an epoch: given the state, the number of the epoch and the decisions that have ended,
-#: returns the state mixed of all, what is told of the epoch, and what each partition tracked.
+#: returns the mixed state, the report of the epoch, and what each partition tracked.
 RoundFunction: TypeAlias = Callable[[State, int, Collection[int]], tuple[State, Epoch, Sequence[State]]]
 
 

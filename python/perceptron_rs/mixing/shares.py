@@ -300,10 +300,10 @@ def combine_changes(state: State, changes: Sequence[Change]) -> Change:
 def reduce_tree(
     items: Sequence[object], add: Callable[[T, T], T], make: Callable[[Any], T] = lambda item: item
 ) -> T:
-    """Add neighbours, and neighbours of these sums, until one is left; an odd one at the end waits.
+    """Add items in a binary tree: pairs of neighbours, then pairs of these sums, until one is left.
 
-    In other words: add the sum of the first 2^h, the largest power of two below their number, and that of the
-    others. So few sums are there at a time. ``make`` makes of an item what is added.
+    An odd one at the end waits for the next level. The recursion splits n items at the largest power of two
+    below n, so few sums are in memory at a time. ``make`` converts an item to what is added.
     """
     if len(items) == 1:
         return make(items[0])

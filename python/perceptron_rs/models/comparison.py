@@ -122,7 +122,7 @@ def learnt_arrays(model: Predictor) -> LearntArrays:
 
 
 def _compared(model: Predictor, *, predicts: bool) -> Arrays:
-    """Return the arrays of the schema that predict, or the others, as two trainings have them equal."""
+    """Return the arrays that predict, or the others, in the form in which two trainings are compared."""
     found: Arrays = {}
     parts = [
         part

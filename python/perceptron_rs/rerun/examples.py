@@ -1,7 +1,7 @@
 """Examples that `reproduce` takes: whether a model has learnt from them, and how to learn from them again.
 
-Three kinds of examples, with one difference between them: what is a part of them. Digests are compared block
-by block before anything is learnt.
+There are three kinds: rows, sequences and streams. They differ in how a range of them is cut out. Digests
+are compared block by block before anything is learnt.
 """
 
 from __future__ import annotations

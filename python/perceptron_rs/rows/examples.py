@@ -298,9 +298,9 @@ def _is_plain(X: MatrixLike) -> bool:
 
 
 def as_array(X: MatrixLike) -> MatrixLike:
-    """Return an object that can do no more than become an array as that array; anything else as it is.
+    """Convert an object that can do nothing but become an array; return anything else unchanged.
 
-    Of Arrow tables the columns of pandas' index are left out, which are no features.
+    Arrow tables lose the columns of pandas' index, which are no features.
     """
     X = without_index(X)
     if has_shape(X) or not is_convertible(X):

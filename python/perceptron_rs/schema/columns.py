@@ -1,8 +1,8 @@
 """Weights (K, d) or (d,), stored without the columns of zeros: in files, pickles, checkpoints, predictors.
 
 A state is packed if it holds ``columns``: the numbers of these columns, which rise, and last the number of
-all. Its arrays of weights then have these columns alone. Whether a column has anything is seen in
-the bits: -0.0 is something. A penalty that is pending on a weight of zero is nothing.
+all. Its arrays of weights then have these columns alone. A column is left out if all bits of its weights are
+0, so one with -0.0 stays. Penalties that are pending do not count: on a weight of 0 they change nothing.
 
 To predict, columns get places: the n-th one of the columns j with the same j mod 8 gets the n-th place p with
 that p mod 8. So each product is added to its own lane, in the same order as among all columns (rule 3).
@@ -92,7 +92,7 @@ def repacked(state: State) -> State:
 def _without_zeros(
     state: State, names: Sequence[str], n_columns: int, own: NDArray[np.int64] | None
 ) -> State:
-    """Return a state packed where that saves half; its weights are of these columns (None: all)."""
+    """Pack a state if that saves half of it; ``own`` are the columns of its weights (None: all)."""
     planes, every = sum(len(_by_plane(state[name])) for name in names), n_columns if own is None else len(own)
     is_used = np.zeros(every, dtype=bool)
     for name in names:
@@ -127,7 +127,7 @@ def unpacked(state: State) -> State:
         if is_by_column(name, array):
             found[name] = whole = spread(array, columns[:-1], int(columns[-1]))
             if name == _OF_WEIGHTS and len(columns) > 1:
-                # What is pending on all weights alike is taken at once, later: in columns of zeros, too.
+                # An age that all weights share is shared by those of 0: the model then settles all at once.
                 first = array[:, :1]
                 np.copyto(whole, first, where=(array == first).all(axis=1, keepdims=True))
     return found
@@ -199,9 +199,9 @@ class Places:
         return spread(array, self.places, self.width)
 
     def rows(self, stored: State) -> State | None:
-        """Return rows of CSR with the entries of these columns, in their places; None if more counts.
+        """Return rows of CSR with the entries of these columns alone, renumbered to their places.
 
-        That is so if there are entries of other columns that are not finite.
+        None if another column has a NaN or an infinity: times a weight of 0, it is no 0.
         """
         indptr, indices, values = csr_of(stored)
         places = self._find(indices)

@@ -4,8 +4,8 @@ A learner has a `Schema`, the class attribute ``_schema``: its arrays, with type
 Model files, digests, comparisons and reports are made of it, so a new array is one line there and nowhere
 else.
 
-An axis is a length or a name. Lengths of names that a learner knows (``_sizes``) must agree; any other name
-has the length of the first array with it.
+An axis is a length or a name. Arrays with the same name must have the same length there: the one that the
+learner knows (``_sizes``), or else that of the first of them.
 """
 
 from __future__ import annotations

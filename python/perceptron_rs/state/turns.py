@@ -202,7 +202,7 @@ def change(estimator: Any, **values: object) -> None:
 
 
 def within_turns(work: Callable[[], None]) -> Callable[[], None]:
-    """Return work that another thread does for this one, in its context and as part of its turns."""
+    """Wrap a function for a helper thread, which then has the context and the turns of this one."""
     context = copy_context()
     here = [turn for turn in turns.copy() if turn.thread == get_ident()]
     context.run(_within.set, (*_within.get(), *here))
@@ -210,7 +210,7 @@ def within_turns(work: Callable[[], None]) -> Callable[[], None]:
 
 
 def moment(model: AnyEstimator) -> AnyEstimator:
-    """Return a copy of an estimator that stays as it is, whatever other threads do; itself, if it is one."""
+    """Return a snapshot of an estimator, which other threads cannot change; a snapshot itself."""
     learnt = vars(model).get("_learnt")
     if learnt is not None and learnt.is_moment:
         return model

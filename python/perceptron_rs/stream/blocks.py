@@ -72,8 +72,8 @@ class StreamFacts:
     n_features: int
     classes: NDArray[np.generic]
     is_shifted: bool = False  # the columns are counted from 1
-    #: Numbers of examples (or sequences), and of those of each class that have a weight above 0, where a pass
-    #: has counted them.
+    #: Number of examples (or sequences), and of each class those with a weight above 0; None if no pass has
+    #: counted them.
     n_rows: int | None = None
     counts: NDArray[np.int64] | None = None
     #: Whether examples have many labels; then ``counts`` are of those without and with each, (K, 2).
@@ -90,9 +90,10 @@ class Stream:
     source: Source
     size: int
     facts: StreamFacts = _UNKNOWN
-    #: Checksums of the blocks of the first pass, where nothing else tells that a later one gives the same.
+    #: CRC-32 of each block of the first pass, which later passes are compared with; of files, the time of
+    #: change says enough.
     sums: list[int] = field(default_factory=list)
-    #: Whether there are to be some even if any block can be had.
+    #: Whether blocks have checksums even if the source has random access, as checkpoints need it.
     is_summed: bool = False
     #: What the files of the source were then.
     stamps: Files | None = None
@@ -136,7 +137,7 @@ class Stream:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Refuse a second pass where there is none, and files that are written to while they are read."""
+        """Make a pass; ValueError if the source cannot be read again, or if its files change."""
         source = self.source
         if self.passes and not source.again:
             raise ValueError(f"{source.name} can be read only once, but another pass is needed")

@@ -259,7 +259,7 @@ class _Mapped:
         return np.frombuffer(self.memory, dtype=type_of(kind), count=count, offset=at).reshape(shape)
 
     def advise(self, first: int, last: int, needed: bool) -> None:
-        """Map the pages of these examples before they are read; or take them out of memory."""
+        """Load the pages of these examples before they are read, or drop them from memory afterwards."""
         begin, end = bisect_right(self.ends, first) - 1, bisect_right(self.ends, last - 1)
         places = [place for batch in self.index["batches"][begin:end] for place in batch["arrays"].values()]
         start = min(at for _, _, at in places) // mmap.PAGESIZE * mmap.PAGESIZE

@@ -54,7 +54,7 @@ class CallWeights:
         return n if self.idle is None else n - int(np.count_nonzero(self.idle))
 
     def without(self, rows: NDArray[np.intp], n: int) -> CallWeights:
-        """Return the weights with these of the n examples at 0, too."""
+        """Return the weights with 0 for these rows of the n examples."""
         sample = np.ones(n) if self.sample is None else self.sample.copy()
         idle = np.zeros(n, dtype=np.bool_) if self.idle is None else self.idle.copy()
         sample[rows], idle[rows] = 0.0, True

@@ -75,7 +75,7 @@ def _apportioned(counts: list[int], m: int) -> list[int]:
     n = sum(counts)
     taken = [count * m // n for count in counts]
     while sum(taken) < m:
-        # One that has but one example left gives none; the others may have given more than their share.
+        # A class gives no more when one example is left; others then give more than their share.
         giving = [k for k, count in enumerate(counts) if taken[k] < count - 1]
         taken[max(giving, key=lambda k: counts[k] * m - taken[k] * n)] += 1
     return taken

@@ -75,7 +75,7 @@ class Feeder(ABC):
     #: As it was given.
     sample_weight: ArrayLike = None
     weighed: CallWeights
-    #: How many are visited in an epoch; 0: nobody has counted them.
+    #: Number of examples that an epoch visits; 0 if it is not known.
     n_examples: int = 0
     held_out: ValidationPart | None = None
     #: Further rows that the start state names.
@@ -291,7 +291,7 @@ def _learn(learner: Trainable, feeder: Feeder, turn: Turn) -> None:
         learner._check_parameters()
     is_fitted = learner._learnt.classes is not None
     feeder.goes_on = is_fitted and len(feeder.start) < 2 and (feeder.is_pass or bool(learner.warm_start))
-    # A short pass is made where the numbers stand: as long as a twin has them, too, they would be copied.
+    # A pass changes the numbers in place. It would have to copy them if a twin shared them.
     feeder.model = learner if feeder.goes_on and feeder.is_pass else turn.twin()
     _open(feeder.model, feeder)
     if not (feeder.is_pass and feeder.model._learn_at_once(feeder)):

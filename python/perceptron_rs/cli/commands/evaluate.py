@@ -55,7 +55,7 @@ def _check_labels(y: NDArray[Any], classes: NDArray[Any], where: str) -> None:
 
 
 def figures(y: NDArray[Any], found: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
-    """Return what there is to say about the predictions ``found``.
+    """Return the scores of the predictions ``found``.
 
     Both hold labels; or rows of a matrix, of which one is right if all of its labels are.
     """

@@ -69,7 +69,7 @@ def _check_scheme(scheme: Scheme, parts: Parts | None, name: str) -> None:
 def figures(
     truth: Tags, found: Tags, known: set[str], chunked: Parts | None = None, scheme: Scheme | None = None
 ) -> dict[str, Any]:
-    """Return what there is to say about the tags ``found``; ``chunked``: of chunks, too."""
+    """Return the scores of the tags ``found``; of chunks too, if ``chunked`` has them."""
     y, answers = (np.array(list(chain.from_iterable(tags))) for tags in (truth, found))
     tags = np.union1d(list(known), y)
     result: dict[str, Any] = {}

@@ -82,7 +82,7 @@ class SentenceTraining(training.Training):
             )
 
     def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return what is to be said, as JSON and in words."""
+        """Return the report of the training, as JSON and in words."""
         n, n_tokens = self.data.counts or (0, 0)
         tokens = model.token_errors_per_epoch_.tolist()
         sentences = model.sequence_errors_per_epoch_.tolist()

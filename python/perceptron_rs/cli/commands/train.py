@@ -228,7 +228,7 @@ class ExampleTraining(training.Training):
         return found if older is None else found.beside(older, columns, self.most)
 
     def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return what is to be said, as JSON and in words."""
+        """Return the report of the training, as JSON and in words."""
         n, made, classes = self.files.rows, model.mistakes_per_epoch_, model.classes_
         result = {
             "learner": self.arguments.learner,

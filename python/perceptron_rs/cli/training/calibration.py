@@ -90,7 +90,7 @@ class CalibrationSetting(_Examples):
         self.holdout, self.share = holdout or None, share
 
     def calibrate(self, model: Any) -> None:
-        """Calibrate a model on what was added, if it was any."""
+        """Calibrate a model on the examples that were added, if any."""
         if not self.n_samples:
             return
         usual: CalibrationMethod = "sigmoid" if is_multilabel(model) else "temperature"
@@ -108,7 +108,7 @@ class CalibrationSetting(_Examples):
         self.calibrate(model)
 
     def report(self, model: Any) -> tuple[dict[str, Any], str] | None:
-        """Return what is to be said, as JSON and in words; None if nothing was calibrated."""
+        """Return the report of the calibration, as JSON and in words; None if there is none."""
         found = learnt_of(model).calibration
         if found is None:
             return None

@@ -60,7 +60,7 @@ class Training(ABC):
 
     @abstractmethod
     def report(self, model: Any, end: str) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return what is to be said, as JSON and in words; ``end``: how many epochs there were."""
+        """Return the report of the training, as JSON and in words; ``end`` says how many epochs it took."""
 
     @abstractmethod
     def next_steps(self, out: Path) -> list[str]:

@@ -51,7 +51,7 @@ class Records:
         self._quoted = re.compile(rb"(?:\A|(?<=[\r\n]|" + mark + rb'))"[^"]*(?:""[^"]*)*("?)')
 
     def end(self, text: bytes) -> int:
-        """Return where the last whole record of a text ends that begins with one; 0 if there is none.
+        """Return where the last whole record of a text ends, 0 if none is whole; the text begins with one.
 
         Raises
         ------

@@ -439,7 +439,7 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
 
 
 def refuse_unnamed(names: Sequence[str], column: str, table: str) -> None:
-    """Refuse a column without a name, of these of a table, which nobody asked for."""
+    """Raise for a column of a table that has no name, and that no option has asked for."""
     if not column.strip() or _UNNAMED.fullmatch(column):
         shown_name = f" ({column!r})" if column else ""
         raise ArgumentError(

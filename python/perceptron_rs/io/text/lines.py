@@ -71,13 +71,13 @@ class Watcher(Protocol):
         """Take the lines and bytes of text so far, and their share of the file, if it is known."""
 
 
-#: Of this process, because another thread than the one that asked for it may read.
+#: Global, since a thread may read for another one that watches.
 _watchers: list[Watcher] = []
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Tell this one of all text that is read meanwhile."""
+    """Call the watcher for all text that is read within the block."""
     _watchers.append(watcher)
     try:
         yield
@@ -101,7 +101,7 @@ class RecordEnds(Protocol):
     """Where records end: in CSV, lines may end within quotes."""
 
     def end(self, text: bytes) -> int:
-        """Return where the last whole record of a text ends that begins with one; 0 if there is none."""
+        """Return where the last whole record of a text ends, 0 if none is whole; the text begins with one."""
 
     def ends(self, text: bytes) -> list[int]:
         """Return where each record of a text ends, also the last one, which may lack its line end."""
