@@ -149,7 +149,7 @@ def other_columns(given: MatrixLike) -> Iterator[tuple[object, Iterable[object]]
 
 
 def _is_numeric(kind: Any) -> bool:
-    """Whether a type of columns is one of real numbers or booleans, which take no look at the values."""
+    """Whether a type of columns says that all values are real numbers or booleans."""
     if hasattr(kind, "kind"):  # of NumPy and pandas
         return kind.kind in "biuf"
     if hasattr(kind, "is_numeric"):  # of polars

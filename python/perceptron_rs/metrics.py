@@ -197,7 +197,7 @@ def _as_conlleval(tags: Sequence[tuple[str, str]]) -> set[Chunk]:
 
 
 def _strict(tags: Sequence[tuple[str, str]], last: str, single: str) -> set[Chunk]:
-    """Return them: a B and all I of its kind behind it; with a position for the last token, up to that."""
+    """Return the chunks of strict tags: a B, all I of its kind, and ``last`` if the scheme has it."""
     found = set()
     for begin, (position, kind) in enumerate(tags):
         end = begin + 1

@@ -104,7 +104,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """What the next examples are added to; nothing of it is ever written to a file or a pickle."""
+    """The last block, which is still open. Files and pickles never hold any of it."""
 
     blank: Blake3  # with the key, if there is one
     columns: int
@@ -298,7 +298,7 @@ def refuse_other_key(digests: Digests | None, key: bytes | None, remedy: str = "
 
 
 def _without_gaps(blocks: tuple[BlockDigest, ...]) -> tuple[BlockDigest, ...]:
-    """Return blocks without digests of few examples, unless these are all; gaps are joined."""
+    """Drop the digests of blocks that are too small, but for a single block; join blocks without a digest."""
     found: list[BlockDigest] = []
     for size, digest in blocks:
         shown = digest if size >= BLOCK or len(blocks) == 1 else None

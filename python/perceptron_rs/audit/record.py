@@ -270,7 +270,7 @@ def _next_call(
 
 
 def _add_call(estimator: object, call: Call | None, n: int, digests: Digests | None) -> None:
-    """Add a call on n examples to the record; None: there is no record any more."""
+    """Add a call on n examples to the record; None ends the record."""
     if call is None:
         setattr(estimator, RECORD, None)
         return

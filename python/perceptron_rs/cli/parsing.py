@@ -152,6 +152,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(given: str, known: Any) -> str:
-    """Return a question for what is like the word that was given; nothing if nothing is."""
+    """Return a question, whether a known word like this one was meant; empty if none is like it."""
     found = get_close_matches(given, known, n=1, cutoff=0.7)
     return f"; did you mean {found[0]}?" if found else ""

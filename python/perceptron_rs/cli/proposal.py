@@ -49,7 +49,7 @@ _FEW_BITS = "12"
 
 
 class _Proposal(NamedTuple):
-    """DATA, the options that it needs, the command, and what makes that file of another one."""
+    """A proposed command: DATA, its options, and the shell commands that make that file of another one."""
 
     word: str
     options: list[str]
@@ -187,7 +187,7 @@ def _is_tokens(lines: list[str]) -> bool:
 
 
 def _of_log(word: str, lines: list[str]) -> _Proposal | None:
-    """Return how lines of words become labels and texts: the label is the first word of few values."""
+    """Propose labels and texts for lines of words: the label is the first word with few distinct values."""
     rows = [line.split() for line in lines]
     for place in range(min(map(len, rows))):
         values = [row[place] for row in rows]
@@ -239,7 +239,7 @@ def _evenness(lines: list[str], delimiter: str) -> int:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Whether the first line names the columns: no number, and no cell that is there again below."""
+    """Whether the first line names the columns: it has no number, and none of its cells recurs below."""
     below = list(zip_longest(*rows[1:200], fillvalue=""))
     if any(cell in column for cell, column in zip(rows[0], below, strict=False) if cell):
         return False
@@ -325,7 +325,7 @@ class _Columns:
 
 
 def _counts(values: list[str]) -> bool:
-    """Whether the values number the rows."""
+    """Whether the values are row numbers: they count up by one."""
     if not all(value.isdigit() for value in values):
         return False
     numbers = [int(value) for value in values]

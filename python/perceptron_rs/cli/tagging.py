@@ -106,7 +106,7 @@ class TaggedFiles:
         )
 
     def _needed(self, width: int, *, with_tag: bool) -> str | None:
-        """Return in words how many columns are needed, if these are not as many."""
+        """Return in words how many columns the model needs, if a token has another number."""
         if self._is_new:
             last = max(self._columns, default=1)
             least = last + 1 if self.column is None else max(last, self.column)

@@ -90,7 +90,7 @@ def _lengths(X: MatrixLike) -> tuple[int, ...] | None:
 
 
 def _beside(values: Any, name: str, parts: int, lengths: tuple[int, ...] | None) -> list[Any]:
-    """Return the parts of y or of the weights that belong to the blocks of X."""
+    """Split y, or the weights, into the blocks of X."""
     if _is_list(values):
         found = list(values)
     elif is_dask_collection(values):

@@ -51,7 +51,7 @@ class DaskLearner(ClusterLearner):
 
     @staticmethod
     def _is_distributed(given: object) -> bool:
-        """Whether it is a collection or a promise of Dask, or some that come one after another."""
+        """Whether it is a collection of Dask or a delayed object, or a list that begins with one."""
         first = given[0] if isinstance(given, list | tuple) and given else given
         return is_dask_collection(first) or (first is not given and DaskLearner._is_distributed(first))
 

@@ -27,7 +27,7 @@ def _is_local(kind: type) -> bool:
 
 
 def _in_memory(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of a local learner that refuses examples on a cluster, which it would gather."""
+    """Wrap a method of a local learner so that it refuses examples on a cluster, which it would gather."""
 
     @wraps(method)
     def on_client(self: ClusterLearner, *args: Any, **options: Any) -> Any:

@@ -120,7 +120,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         return as_users_have(X if kept is None else X[:, kept])
 
     def _keep(self, known: dict[str, int], counts: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Keep the names of enough tokens as the vocabulary; return which of them, None: all."""
+        """Set the vocabulary: names of at least ``min_count`` tokens. Return their mask, None for all."""
         kept = None if self.min_count == 1 else counts >= self.min_count
         names = known if kept is None else compress(known, kept.tolist())
         self.vocabulary_ = {name: column for column, name in enumerate(names)}

@@ -38,7 +38,7 @@ class HashedRows(NamedTuple):
 
 
 class _Grams(NamedTuple):
-    """N-grams of some texts: places in a buffer of UTF-8, and the number of the text."""
+    """N-grams of some texts: each one's span in a buffer of UTF-8, and the index of its text."""
 
     text: NDArray[np.uint8]
     starts: NDArray[np.int64]
@@ -100,7 +100,7 @@ class HashedText:
             at = end
 
     def _without_accents(self, text: str) -> str:
-        """Return a text without what stands above and below its letters, whatever its normal form is."""
+        """Strip accents and other combining marks, whatever Unicode normal form the text has."""
         if text.isascii():
             return text
         parts = unicodedata.normalize("NFKD", text)

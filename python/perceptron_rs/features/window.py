@@ -36,7 +36,7 @@ def word_shape(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _of_word(word: str) -> tuple[tuple[str, ...], str, str]:
-    """Return what a word says of itself, and what it says to its neighbours."""
+    """Return the attributes of a word, and what its neighbours' attributes have of it."""
     lower = word.lower()
     own = [f"w={lower}", f"W={word}", f"shape={word_shape(word)}", f"first={word[:1]}"]
     own += [f"suf{n}={lower[-n:]}" for n in (1, 2, 3, 4) if len(lower) >= n]

@@ -23,7 +23,7 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 @contextmanager
 def _of_plain_types() -> Iterator[None]:
-    """Say what helps where NumPy would have to unpickle objects, which could run code."""
+    """Raise with a remedy where NumPy would have to unpickle objects, which could run code."""
     try:
         yield
     except ValueError as error:

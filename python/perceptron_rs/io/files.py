@@ -195,11 +195,11 @@ class ExampleFiles:
 
     @property
     def _are_written(self) -> bool:
-        """Whether labels of lists are read as they are written, whatever they are."""
+        """Whether the format gives the labels of lists as the text that stands there."""
         return self.form in (*RAW, "vw")
 
     def _keep_labels(self, lists: Iterable[tuple[Any, ...]]) -> None:
-        """Know all labels of lists, in their order: numbers, if all of them are."""
+        """Set the labels that lists may have, sorted: as numbers if all of them are."""
         labels = all_labels(lists)
         if self._are_written:
             from perceptron_rs.io.hashed.raw_text import kind_of_labels
@@ -408,7 +408,7 @@ class ExampleFiles:
         return replace(data, y=whole_labels(np.asarray(data.y), str(reading.labels or name)))
 
     def _judge_categories(self) -> None:
-        """Say which strings are hashed and seem to be no categories; refuse what must be texts."""
+        """Warn of columns of strings that seem to be no categories but are hashed; refuse those of texts."""
         categories, self.reading = self.reading.categories, replace(self.reading, categories=None)
         for name, value, kind in categories.odd() if categories is not None else ():
             is_refused = kind.is_refused and self.reading.text_columns is None
@@ -426,7 +426,7 @@ class ExampleFiles:
 
 
 def _told(bad: Bad | None, name: str, unit: str) -> Callable[[ValueError, tuple[int, object]], None]:
-    """Return what tells ``bad`` of a line or a row of a file, or raises the error."""
+    """Return a handler that passes errors of a line or a row of a file to ``bad``, or raises them."""
 
     def tell(error: ValueError, piece: tuple[int, object]) -> None:
         if bad is None:

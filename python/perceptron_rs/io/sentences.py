@@ -118,7 +118,7 @@ def _numbers(columns: Sequence[int] | None) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Which columns are what, and what attributes are made of them."""
+    """The roles of the columns, and the attributes that are made of them."""
 
     attributes: Attributes
     tag: int | None
@@ -203,7 +203,7 @@ def read_sentences(
 
 
 def _complete(sentences: Iterator[Sentence], keep_lines: bool) -> Iterator[list[Sentence]]:
-    """Give all sentences at once; an error takes its turn behind those before it."""
+    """Give all sentences as one list; an error is raised after those that precede it."""
     done: list[Sentence] = []
     try:
         for sentence in sentences:

@@ -118,7 +118,7 @@ class TrainingFiles(ExampleFiles):
         )
 
     def _how(self) -> str:
-        """Return how they are read: what is not as usual, so that errors show what has changed."""
+        """Return the options of reading that are not at their defaults, for errors about a change."""
         how = vars(self.reading) | {"holdout": self.holdout}
         usual = vars(Reading()) | {"holdout": None}
         return ", ".join(
@@ -151,7 +151,7 @@ class TrainingFiles(ExampleFiles):
         raise ValueError(f"{self.name}: contains no examples")
 
     def _layout(self, file: Any) -> Layout | None:
-        """Return which columns of a table are what; None if no line of it is there."""
+        """Return the roles of the columns of a table; None if it has no line."""
         from perceptron_rs.io.tables.tables import CsvLines, table_file
 
         if self.form == "parquet":
@@ -220,7 +220,7 @@ class TrainingFiles(ExampleFiles):
         self._judge_categories()
 
     def _settle(self, n_features: int) -> None:
-        """Read on with columns that are counted as by the model."""
+        """Fix the number of columns, and whether they count from 0, for what is read from here on."""
         if self._asks_base:
             self.reading = replace(self.reading, zero_based=self._holds_zero)
         self.reading, self._asks_base = replace(self.reading, n_features=n_features), False

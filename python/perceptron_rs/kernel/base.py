@@ -58,7 +58,7 @@ class KernelLearner(KernelLearnerParameters, Scoring, Trainable, KernelLearnerPr
 
     @abstractmethod
     def _nothing(self, planes: int) -> State:
-        """Return what this learner has, beside the log, at the vector 0."""
+        """Return the arrays of a cold start that this learner has beside the log."""
 
     @abstractmethod
     def _begin(self, feeder: Feeder) -> LearntModel:

@@ -91,7 +91,7 @@ class MaxMarginClassifierPredictor(Classifier):
         return {}  # no model of an engine holds what has been learnt
 
     def _set_state(self, state: State) -> None:
-        """Do nothing, for the same reason."""
+        """Do nothing: there is no model of an engine."""
 
     def _restored(self, arrays: State, document: dict[str, object]) -> None:  # noqa: ARG002
         if self.kernel != "linear":

@@ -340,7 +340,7 @@ def _blocks(array: AveragedArray, of_planes: NDArray[np.generic]) -> Iterator[Sp
 
 
 def _within(share: Share, name: str, block: Span) -> Share:
-    """Return what a share tells of a block."""
+    """Return the part of a share that lies in a block."""
     reports = tuple(each._replace(k=block.of(each.k), seen=block.of(each.seen)) for each in share.reports)
     found = share.numbers[name]
     if isinstance(found, Sum):
@@ -475,7 +475,7 @@ def _differing(array: AveragedArray, after: Entries) -> Entries:
 
 
 def _union(*numbers: Entries) -> NDArray[np.int64]:
-    """Return the places of all of them."""
+    """Return the union of the places, sorted."""
     # Sorted runs are merged, which np.unique does not make use of.
     found = np.sort(
         np.concatenate([each.places for each in numbers if each.places is not None]), kind="stable"

@@ -111,7 +111,7 @@ def _refuse_other(found: os.stat_result, path: str | os.PathLike[str]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last; some systems and some file systems cannot be asked to."""
+    """Sync the folder, so that the new name outlasts a crash; some systems cannot."""
     if os.name == "nt":
         return
     try:

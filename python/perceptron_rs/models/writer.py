@@ -184,7 +184,7 @@ def _smaller(model: Any, dtype: str | None, prune: float | None) -> Any:
 
 
 def _narrowed(array: NDArray[np.generic]) -> tuple[NDArray[np.generic], bool]:
-    """Return weights in the smallest type that has them to the last bit."""
+    """Return weights in the smallest type that holds them exactly."""
     if array.dtype == np.float64 and array.ndim == 2:
         for kind in NARROW:
             with np.errstate(over="ignore", invalid="ignore"):

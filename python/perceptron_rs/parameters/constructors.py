@@ -65,7 +65,7 @@ def _nearest(name: str, names: frozenset[str]) -> str:
 
 
 def _named(kind: type, value: object) -> str:
-    """Return how a value is written that has no name: as the parameter that takes such a word."""
+    """Return a positional value as a keyword argument: of the parameter that takes such a word."""
     from perceptron_rs.parameters.groups import group_of
     from perceptron_rs.parameters.ranges import Choice
 

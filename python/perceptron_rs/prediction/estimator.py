@@ -94,7 +94,7 @@ class Estimator(Predictor, BaseEstimator):
         return self._model_from(engine, state)
 
     def _publish(self, state: RunState) -> None:
-        """Have learnt this: a model, or the arrays of its state."""
+        """Set what has been learnt: a model, or the arrays of its state."""
         self._model = self._owned(get_engine(self.engine), state)
 
 

@@ -184,7 +184,7 @@ class Predictor:
         return examples_of_numbers(self, engine, X)
 
     def _check_prediction(self) -> None:
-        """Raise ValueError for parameters that predict nothing together."""
+        """Raise ValueError for parameters that exclude each other in predictions."""
 
     def __getstate__(self) -> dict[str, object]:
         return _pickled(moment(self)) | {_VERSION: __version__}
@@ -196,7 +196,7 @@ class Predictor:
             self._set_state(of_own_type(state["_model"]))
 
     def _state(self) -> State:
-        """Return the arrays that the engine's model holds, as it goes on from them."""
+        """Return the arrays of the engine's model, from which it can continue."""
         return dict(self._model.state())
 
     def _set_state(self, state: State) -> None:
@@ -300,7 +300,7 @@ class Classifier(Predictor):
         """Return what each example gets, (n, K)."""
 
     def _assert_finite_weights(self) -> None:
-        """Raise ValueError for weights that lead from finite numbers to others."""
+        """Raise ValueError for weights that are not finite, or that make finite examples overflow."""
 
     @consistent
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:

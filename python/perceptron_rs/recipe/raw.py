@@ -79,7 +79,7 @@ def checked_texts(examples: list[Any]) -> list[str]:
 def _dictionary_features(
     how: Recipe, example: object, number: int
 ) -> tuple[dict[str, float | str], dict[str, str]]:
-    """Return the features of a dictionary, and its texts: of JSON as it lies, of a table of its columns."""
+    """Return the features of a dictionary, and its texts; nested if it is JSON, a row if it is of a table."""
     if not isinstance(example, Mapping):
         raise TypeError(
             f"X must hold dictionaries of names and values, as the model was trained on; "

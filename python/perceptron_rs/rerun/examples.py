@@ -353,7 +353,7 @@ class _OfSequences(CallExamples):
 
 
 class _OfSource(CallExamples):
-    """Blocks of a source, which are read again and again."""
+    """Blocks of a source, which each pass reads anew."""
 
     def __init__(
         self, model: Estimator, calls: tuple[Call, ...], given: Source, key: bytes | None, classes: ArrayLike

@@ -82,7 +82,7 @@ def _lines(
 
 
 def _tagged(line: str, answer: Sequence[str], column: int | None, *, tabs: bool) -> str:
-    """Return a line with a tag in a column, or behind all, and further cells; separated as the line is."""
+    """Put a tag into a column of a line, or append it; append further cells. The separator stays."""
     parts = re.split("(\t)" if tabs or "\t" in line else "([ \x0b\x0c]+)", line)
     cells = [place for place in range(0, len(parts), 2) if parts[place]]
     separator = parts[cells[-1] - 1] if len(cells) > 1 else "\t"

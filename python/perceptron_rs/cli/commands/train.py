@@ -90,7 +90,7 @@ class ExampleTraining(training.Training):
         return model
 
     def _scaler(self) -> Any:
-        """Return what learns weights of columns from all examples; None if nothing does."""
+        """Return the scaler that a first pass fits; None if no option asks for one."""
         options = vars(self.arguments)
         if "tf_idf" not in options:
             return ScaleFit(options["scale"]) if "scale" in options else None
@@ -104,7 +104,7 @@ class ExampleTraining(training.Training):
         return IdfFit(self.files.reading.norm)
 
     def _words(self) -> Words | None:
-        """Return what counts the n-grams of text; None if none is to be kept."""
+        """Return the counter of n-grams whose names are kept; None if no names are."""
         self.most = vars(self.arguments).get("keep_words", _KEPT_WORDS)
         is_linear = LEARNERS[self.arguments.learner].is_linear
         if self.files.reading.hash_bits is None or self.most == 0 or not is_linear:

@@ -148,7 +148,7 @@ def _example_weight(weight: object) -> float:
 
 
 def _distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object; ValueError for a key that is there twice, of which JSON's readers take the last."""
+    """Return an object; ValueError for a duplicate key, of which JSON readers would take the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -132,7 +132,7 @@ class FastText(RawText):
 
 
 def _other_format(line: str) -> str:
-    """Return what else helps for a line that may be of another format."""
+    """Return a further remedy for a line that may be of another format."""
     if line.startswith(_PREFIX):
         return ", or say {format='fasttext'} of lines such as fastText's"
     return ", or say {format='vw'} of lines such as Vowpal Wabbit's" if _VW.match(line) else ""
@@ -187,7 +187,7 @@ def _label_number(label: str) -> int | float | None:
 
 
 def _labels(texts: list[str], kind: LabelKind | None) -> NDArray[np.generic]:
-    """Return the labels as numbers or strings; as strings if one is no number, and so no class of a model."""
+    """Return the labels as numbers; as strings if one is no number, so that no class of numbers matches."""
     if (kind or kind_of_labels(texts)) == "U":
         return np.array(texts)
     numbers = list(map(_label_number, texts))

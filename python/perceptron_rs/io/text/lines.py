@@ -178,7 +178,7 @@ def whole_lines(
 
 
 def _read(text: Any, size: int, at_once: bool) -> tuple[bytes, Exception | None]:
-    """Return so many bytes, or what has come, and the error that nothing comes behind."""
+    """Return that many bytes, or fewer if no more have come; and the error that ends the text, if any."""
     parts: list[bytes] = []
     while size > 0:
         try:

@@ -44,7 +44,7 @@ def in_order(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
 
 
 def _taken(items: Iterable[T]) -> Iterator[tuple[T] | Future[Any]]:
-    """Give each item; an error takes its turn behind the results of the items before it."""
+    """Give each item; an error is raised after the results of the items that precede it."""
     try:
         for item in items:
             yield (item,)

@@ -96,7 +96,7 @@ class ExactMatrix:
 
 
 def _readable(values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return values in the type that the estimator reads: integers beyond 32 bits become float64 there."""
+    """Return values in the type that the estimator reads, which makes integers beyond 32 bits float64."""
     if values.dtype.kind in "biu" and (
         values.size == 0 or (int(values.min()) >= -(2**31) and int(values.max()) < 2**31)
     ):
