@@ -1,4 +1,4 @@
-"""What must know all learners: files of which each names one, and converters for each of them."""
+"""Functions that must know all learners: readers of model files, and converters for skl2onnx."""
 
 from __future__ import annotations
 

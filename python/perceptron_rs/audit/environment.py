@@ -1,4 +1,4 @@
-"""What computes: the versions, the processor and the system that a run computes with."""
+"""The environment of a run: versions, processor and operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DATA as the options and the model say that it is read: the words, standard input, and `Reading`."""
+"""The argument DATA of commands: names of files, standard input, and the options of reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples as they were read, and what is done with them whatever their format."""
+"""Examples as they were read, and what all formats need to be done with them."""
 
 from __future__ import annotations
 

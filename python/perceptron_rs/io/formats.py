@@ -1,4 +1,4 @@
-"""By format: what makes examples of whole lines, and of whole tables, tensors and files of svmlight text."""
+"""The reader of each format: of lines, of tables, of tensors, of svmlight text."""
 
 from __future__ import annotations
 

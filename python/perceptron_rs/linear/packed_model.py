@@ -1,4 +1,4 @@
-"""A model of the columns that have weights, as files and pickles hold it: it predicts without the others."""
+"""A model that holds the columns with weights alone, as files and pickles do, and predicts from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train a model again from its record, and say whether the same came out, or what is not the same."""
+"""Train a model again from its record, and report whether all bits are equal, or the first difference."""
 
 from __future__ import annotations
 

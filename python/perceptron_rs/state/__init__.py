@@ -1,1 +1,1 @@
-"""What has been learnt: arrays, the object that has them, its attributes, and how it is replaced."""
+"""What has been learnt: one object, the attributes that show it, and how it is replaced."""

@@ -1,4 +1,4 @@
-"""Parameters that what has been learnt depends on: they stay what they were, or nothing predicts any more."""
+"""Parameters that a fitted model depends on: to change them, and then predict or go on, is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinct labels and the place of each, in pieces: between two of them a signal is answered.
+"""Distinct labels, and which of them each label is; computed in pieces, so that Ctrl-C need not wait.
 
 NumPy sorts all labels in one call, which takes seconds for a million strings; a dictionary also takes less.
 """

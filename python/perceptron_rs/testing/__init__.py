@@ -1,4 +1,4 @@
-"""Check the promise of the package on data of one's own: one bit pattern, whatever computes it."""
+"""Check on your own data that all ways of computing a model give the same bits."""
 
 from perceptron_rs.testing.assertions import assert_parity
 

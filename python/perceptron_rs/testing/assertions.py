@@ -1,4 +1,4 @@
-"""Check the promise of the package on data of one's own: one bit pattern, whatever computes it."""
+"""An assertion for tests of users: all ways to a model give the same bits."""
 
 from __future__ import annotations
 

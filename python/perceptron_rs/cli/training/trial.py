@@ -1,4 +1,4 @@
-"""How good a learner is on examples that it has not seen: fits of their own, beside that of the model."""
+"""Trial fits on nine tenths of the examples, to tell how a learner does on the rest."""
 
 from __future__ import annotations
 
