@@ -20,7 +20,7 @@ from perceptron_rs import (
     margin,
 )
 from perceptron_rs.linear import summary as linear_story
-from perceptron_rs.models.summary import as_text, describe
+from perceptron_rs.models.summary import as_text, summary_of
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from tests.support import OF_FILE
@@ -74,7 +74,7 @@ def test_one_line_is_predicted_with_drawn_measured_shown_and_exported(model, noi
     wrong = np.flatnonzero((X @ coef[0] + intercept[0]) * np.where(y == "b", 1, -1) <= 0)
     assert margin(model, X, y, return_offending=True)[1].tolist() == wrong.tolist()
 
-    story = describe(model, linear_story, top=2)["weights"][0]
+    story = summary_of(model, linear_story, top=2)["weights"][0]
     assert story["intercept"] == intercept[0]
     assert {entry["weight"] for entry in story["largest"]} == {w for w in coef[0].tolist() if w}
 
@@ -97,7 +97,7 @@ def test_every_learner_says_what_predicts_by_the_same_name(model, noise):
 
 def test_votes_are_not_shown_as_one_of_the_vectors(noise):
     model = VotedPerceptron(max_iter=3, tol=None).fit(*noise)
-    shown = describe(model, linear_story, top=2)
+    shown = summary_of(model, linear_story, top=2)
     assert shown["weights"] == [{"class": "b", "n_vectors": int(model.n_vectors_[0]), "largest": []}]
     text = as_text(shown | OF_FILE, linear_story)
     assert f"class b: {model.n_vectors_[0]} vectors vote" in text.replace('"', "")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from perceptron_rs.distributed.fitting import check_columns
+from perceptron_rs.distributed.fitting import assert_same_columns
 from perceptron_rs.distributed.linear import parse
 from perceptron_rs.distributed.partition import (
     Encoding,
@@ -21,7 +21,7 @@ from perceptron_rs.distributed.partition import (
     read_partition,
 )
 from perceptron_rs.distributed.sequences import parse as parse_sequences
-from perceptron_rs.distributed.weights import EpochWeights, SentWeights, n_bytes
+from perceptron_rs.distributed.weights import EpochWeights, SentWeights, state_bytes
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.io import Batch
 from perceptron_rs.mixing import add_shares, apply_change, make_pass, mix
@@ -113,13 +113,13 @@ def test_a_change_of_half_the_weights_is_sent_and_a_larger_one_is_not():
     def change(n):
         return changes[0]._replace(numbers={"coef": changes[0].numbers["coef"]._replace(w=np.zeros(n))})
 
-    most = (n_bytes(states[0]) // 2 - n_bytes(change(0))) // 8
+    most = (state_bytes(states[0]) // 2 - state_bytes(change(0))) // 8
     for n, is_sent in ((most, True), (most + 1, False)):
         of_all = SentWeights(lambda given, _: given)
         before, _ = of_all.weights(states[0], None, 0)
         weights, after = of_all.weights(states[1], change(n), 1)
         assert (weights is before, len(after)) == (is_sent, is_sent)
-    assert sys.getsizeof(EpochWeights(states[0], 0)) > n_bytes(states[0])  # as Dask places it
+    assert sys.getsizeof(EpochWeights(states[0], 0)) > state_bytes(states[0])  # as Dask places it
 
 
 def test_one_change_for_several_is_right_from_any_of_their_epochs():
@@ -201,7 +201,7 @@ def test_examples_of_weight_0_are_in_no_count():
 def test_no_partitions_are_refused():
     """Such as those of a table of a cluster that has none."""
     with pytest.raises(ValueError, match="X must have at least one block"):
-        check_columns([])
+        assert_same_columns([])
 
 
 def test_partitions_of_sequences_travel_whole_and_are_of_one_kind():
@@ -214,4 +214,4 @@ def test_partitions_of_sequences_travel_whole_and_are_of_one_kind():
         assert again.parsed.lengths.tolist() == partition.parsed.lengths.tolist()
         assert again.parsed.labels.tolist() == partition.parsed.labels.tolist()
     with pytest.raises(ValueError, match="partitions 0 and 1 must both hold attributes, or both a matrix"):
-        check_columns([partition.facts for partition in partitions])
+        assert_same_columns([partition.facts for partition in partitions])

@@ -10,7 +10,7 @@ from tests.support import contents, runs_in
 
 from perceptron_rs import Perceptron, load
 from perceptron_rs.engines import ENGINES
-from perceptron_rs.models.contents import collect
+from perceptron_rs.models.contents import contents_of
 
 rng = np.random.default_rng(5)
 X = rng.standard_normal((60, 9))
@@ -224,7 +224,7 @@ def test_scores_settle_the_weights_that_they_read(penalty, options, classes, eng
 
 def test_a_file_has_what_is_pending_and_nothing_else(penalty, tmp_path):
     model = Perceptron(**penalty).partial_fit(X[:9], Y[:9], classes=[0, 1, 2])
-    tensors, _ = collect(model)
+    tensors, _ = contents_of(model)
     assert tensors["coef"].tobytes() == model._model.state()["coef"].tobytes() != model.coef_.tobytes()
     assert tensors["ages"].dtype == np.int64
     assert (tensors["ages"] > 0).all()

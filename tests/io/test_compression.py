@@ -82,19 +82,19 @@ def test_16_mib_may_be_packed_as_tightly_as_they_like(tmp_path):
     assert len(data) == packed_size == len(gzip.compress(text + b"#", mtime=0))
     path.write_bytes(data)
     assert load_svmlight(path, max_ratio=2)[0].shape == (2**24 // 6, 1)
-    assert compression.unpacked(io.BytesIO(data), 2, name="a").readall() == text
+    assert compression.decompressed(io.BytesIO(data), 2, name="a").readall() == text
     path.write_bytes(gzip.compress(text + b"#", mtime=0))
     with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
         load_svmlight(path, max_ratio=2)
     with pytest.raises(ValueError, match="unpacks to more than 2 times its size"):
-        compression.unpacked(io.BytesIO(path.read_bytes()), 2, name="a").readall()
+        compression.decompressed(io.BytesIO(path.read_bytes()), 2, name="a").readall()
 
 
 def test_what_is_unpacked_is_what_was_packed():
     text = b"".join(b"%d:%d\n" % (i, i * i) for i in range(30_000))
     halves = gzip.compress(text[:9999], mtime=0) + gzip.compress(text[9999:], mtime=0)
-    assert compression.unpacked(io.BytesIO(halves), name="a").readall() == text
-    file = io.BufferedReader(compression.unpacked(io.BytesIO(halves), name="a"))
+    assert compression.decompressed(io.BytesIO(halves), name="a").readall() == text
+    file = io.BufferedReader(compression.decompressed(io.BytesIO(halves), name="a"))
     assert file.seek(12_345) == 12_345
     assert file.read(5) == text[12_345:12_350]
     assert file.tell() == 12_350
@@ -118,7 +118,7 @@ def test_what_has_come_is_given_at_once():
             assert n, "it would wait for ever"
             return n
 
-    assert compression.unpacked(io.BufferedReader(Pipe()), name="a").read(100) == b"first\n"
+    assert compression.decompressed(io.BufferedReader(Pipe()), name="a").read(100) == b"first\n"
 
 
 @pytest.mark.parametrize("data", [b"no gzip", gzip.compress(b"a" * 99, mtime=0)[:-9]])

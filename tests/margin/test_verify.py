@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from perceptron_rs import VerificationError, hull_weights, is_separable, max_margin, verify
 from perceptron_rs.margins.exact.bounds import novikoff
 from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
-from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve
+from perceptron_rs.margins.exact.systems import _encloses_positive, has_positive_solution, solve_exactly
 from perceptron_rs.margins.verification import _least_product
 
 RNG = np.random.default_rng(5)
@@ -468,13 +468,13 @@ def test_systems_are_solved_exactly(size):
         scale = math.lcm(*(value.denominator for value in right))
         matrix = [[a * scale for a in row] for row in matrix]
         right = [int(value * scale) for value in right]
-        assert solve(matrix, right) == wanted
+        assert solve_exactly(matrix, right) == wanted
         combined = [sum(column) for column in zip(*matrix, strict=True)]
-        assert solve([*matrix, combined], [*right, sum(right)]) == wanted
-        assert solve([*matrix, combined], [*right, sum(right) + 1]) is None
+        assert solve_exactly([*matrix, combined], [*right, sum(right)]) == wanted
+        assert solve_exactly([*matrix, combined], [*right, sum(right) + 1]) is None
         if size > 1:
-            assert solve(matrix[1:], right[1:]) is None
-            assert solve([[*row, row[0]] for row in matrix], right) is None
+            assert solve_exactly(matrix[1:], right[1:]) is None
+            assert solve_exactly([[*row, row[0]] for row in matrix], right) is None
 
 
 @pytest.mark.parametrize("size", [1, 3, 24, 60])

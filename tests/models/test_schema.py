@@ -25,8 +25,8 @@ from perceptron_rs import (
 )
 from perceptron_rs.linear import summary
 from perceptron_rs.models.comparison import arrays, difference
-from perceptron_rs.models.contents import collect, restore
-from perceptron_rs.models.summary import describe
+from perceptron_rs.models.contents import contents_of, restore
+from perceptron_rs.models.summary import summary_of
 from perceptron_rs.schema.schema import COUNTS, Array
 from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.testing import assert_parity
@@ -68,7 +68,7 @@ def fitted():
 
 def test_one_line_of_a_schema_is_all_that_a_new_array_needs():
     model, other = fitted(), fitted()
-    tensors, document = collect(model)
+    tensors, document = contents_of(model)
     assert tensors["nonzero"].tolist() == np.count_nonzero(X, axis=0).tolist()
     again = Counting(max_iter=3, tol=None)
     again.classes_ = model.classes_
@@ -83,7 +83,7 @@ def test_one_line_of_a_schema_is_all_that_a_new_array_needs():
     assert found is not None
     assert "nonzero_ at index (0,)" in found
 
-    shown = describe(model, summary, top=1)
+    shown = summary_of(model, summary, top=1)
     assert shown["history"]["nonzero"] == model.nonzero_.tolist()
     assert shown["arrays"]["nonzero"] == ["int64", [3]]
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -105,7 +105,7 @@ def test_parity_sees_a_new_array():
     ],
 )
 def test_its_checks_hold_for_a_new_array(change, message):
-    tensors, document = collect(fitted())
+    tensors, document = contents_of(fitted())
     change(tensors)
     again = Counting()
     again.classes_ = fitted().classes_
@@ -137,7 +137,7 @@ def test_a_schema_names_every_array_that_the_engine_s_model_holds(model):
     held = set(model._model.state())
     if isinstance(model, BudgetedKernelPerceptron):  # the log is made of the members
         held = {name for name in held if not name.startswith("log_")}
-    assert held == held & set(collect(model)[0])
+    assert held == held & set(contents_of(model)[0])
 
 
 def test_a_learner_without_a_model_of_the_engine_names_its_attributes():

@@ -14,7 +14,7 @@ from perceptron_rs import (
     MaxMarginClassifier,
     MultilayerPerceptron,
 )
-from perceptron_rs.models.summary import as_text, describe
+from perceptron_rs.models.summary import as_text, summary_of
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.schema.schema import name_of
 
@@ -30,7 +30,7 @@ B = (A[:, 0] * A[:, 1] > 0).astype(int) + (A[:, 2] > 1)  # no planes separate th
 def summary(model, top=10):
     """Return what is said of a model: as JSON and as text."""
     family = LEARNERS[name_of(model)].part("summary")
-    found = describe(model, family, top)
+    found = summary_of(model, family, top)
     text = as_text(found | OF_FILE, family)
     return json.loads(json.dumps(found, default=str)), text
 
@@ -129,7 +129,7 @@ def test_every_line_of_a_model_with_a_record():
     ]
     family = LEARNERS["averaged"].part("summary")
     model = AveragedPerceptron(max_iter=1, tol=None).fit(X[:, :2], [0, 1, 0, 1, 0, 1])
-    found = describe(model, family, 0) | OF_FILE
+    found = summary_of(model, family, 0) | OF_FILE
     found |= {"bytes": 7, "digest": "d", "written_by": "w", "arithmetic_version": 5, "format_version": 6}
     found |= {"calls": calls, "starts_from_weights": True}
     for key, said in ((None, ""), ("k", ", with the key k")):
@@ -156,7 +156,7 @@ def test_every_line_of_a_model_with_a_record():
 
 def test_lines_that_only_some_models_have():
     family = LEARNERS["averaged"].part("summary")
-    found = describe(AveragedPerceptron(max_iter=1).fit(X, [0, 1, 0, 1, 0, 1]), family, 0) | OF_FILE
+    found = summary_of(AveragedPerceptron(max_iter=1).fit(X, [0, 1, 0, 1, 0, 1]), family, 0) | OF_FILE
     found["history"] = {
         "n_iter": 2,
         "converged": True,

@@ -18,7 +18,7 @@ from perceptron_rs.io import Source, open_arrays
 from perceptron_rs.io.source import Batch
 from perceptron_rs.reference.order import below
 from perceptron_rs.stream import blocks
-from perceptron_rs.stream.blocks import arrays_of, checksum
+from perceptron_rs.stream.blocks import checksum, example_arrays
 
 rng = np.random.default_rng(3)
 N = 60
@@ -419,7 +419,7 @@ def test_a_checksum_is_of_all_that_a_batch_holds(form):
     X, y, weights, lengths = form(REAL[:9]), TWO[:9], WEIGHT[:9], np.array([4, 5])
     arrays = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
     expected = zlib.crc32(b"".join(array.tobytes() for array in (*arrays, y, weights, lengths)))
-    assert checksum(arrays_of(Batch(X, y, weights, lengths))) == expected
+    assert checksum(example_arrays(Batch(X, y, weights, lengths))) == expected
 
 
 NAMES = ["a", "b", "c", "d", "e"]

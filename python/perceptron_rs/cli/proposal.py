@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.features.categories import kind_of_strings
-from perceptron_rs.io.text.compression import MAX_RATIO, unpacked
+from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import paths_of
 
 __all__ = ["proposal"]
@@ -98,7 +98,7 @@ def _of_bytes(word: str, path: Path) -> _Proposal | None:
         code = "from pyarrow import feather as f, parquet as p; "
         code += f"p.write_table(f.read_table({str(path)!r}), {name!r})"
         return _train(name, steps=[f"python -c {shlex.quote(code)}"])
-    with io.BufferedReader(unpacked(path, MAX_RATIO)) as opened:
+    with io.BufferedReader(decompressed(path, MAX_RATIO)) as opened:
         data = opened.read(_LOOKED_AT)
     encoding, other = _encoding(data)
     if encoding is None:

@@ -32,7 +32,7 @@ from perceptron_rs.distributed.partition import (
     learn_partition,
     read_partition,
 )
-from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, n_bytes
+from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed, state_bytes
 from perceptron_rs.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.settings import Chain, Linear
 
@@ -84,7 +84,7 @@ class DaskCluster:
         number = task.number
         step = f"epoch-{number}"
         change = self.sent.change(state)
-        is_small = len(self.partitions) * n_bytes(state) <= _SMALL
+        is_small = len(self.partitions) * state_bytes(state) <= _SMALL
         made: Mixture
         with self.explained():
             weights, changes = (
@@ -98,7 +98,7 @@ class DaskCluster:
                 made = mix_sent(self.settings, weights, changes, self.client.gather(passes), number)
             else:
                 # A share is no larger than what all shares change, and about as large as the last one.
-                if len(passes) * n_bytes(state if change is None else change) > _LARGE:
+                if len(passes) * state_bytes(state if change is None else change) > _LARGE:
                     nodes = (f"{step}-add-{node}" for node in count())
                     passes = [
                         reduce_tree(

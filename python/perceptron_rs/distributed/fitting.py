@@ -25,7 +25,7 @@ from perceptron_rs.parameters.groups import UpdateParameters, group_of
 from perceptron_rs.settings import Chain, Epoch, Linear, Settings
 from perceptron_rs.stream.checkpoint import Checkpoint, check_resume, identity_of, watch_again
 from perceptron_rs.stream.run import Place
-from perceptron_rs.targets.label_sets import assert_columns, warn_of_constant
+from perceptron_rs.targets.label_sets import assert_n_labels, warn_of_constant
 from perceptron_rs.targets.labels import encode_again, encode_new, joined_labels
 from perceptron_rs.targets.weights import CallWeights
 from perceptron_rs.training.driver import Report, Schedule, follow
@@ -126,7 +126,7 @@ class Partitions(Feeder):
                     f"X; set {name}={without}"
                 )
         facts = self.facts = self.cluster.look(self.parse())
-        check_columns(facts)
+        assert_same_columns(facts)
         of_rows = [fact for fact in facts if fact.examples]
         first = (of_rows or facts)[0]
         model.n_features_in_ = first.columns
@@ -153,7 +153,7 @@ class Partitions(Feeder):
     def count_labels(self, facts: Sequence[PartitionFacts]) -> None:
         """Find how many examples have each of many labels, and how many have not."""
         columns, known = facts[0].classes, self.model.classes_ if self.goes_on else facts[0].classes
-        assert_columns(len(columns), known)
+        assert_n_labels(len(columns), known)
         self.classes, self.counts = known, np.add.reduce([fact.counts for fact in facts])
         warn_of_constant(known, self.counts[:, 0] == 0, self.counts[:, 1] == 0)
 
@@ -229,7 +229,7 @@ def check_labels(facts: Sequence[PartitionFacts]) -> bool:
     return bool(of_rows) and of_rows[0][1].is_multilabel
 
 
-def check_columns(facts: Sequence[PartitionFacts]) -> None:
+def assert_same_columns(facts: Sequence[PartitionFacts]) -> None:
     """Raise ValueError if partitions have other columns than others. Attributes are another matter."""
     if not facts:
         raise ValueError("X must have at least one block")

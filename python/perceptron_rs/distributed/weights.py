@@ -26,7 +26,7 @@ from perceptron_rs.mixing import (
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.settings import Chain, Epoch, Linear
 
-__all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "n_bytes"]
+__all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "state_bytes"]
 
 #: Of more changes than that, workers are sent one for all.
 _MOST = 16
@@ -54,7 +54,7 @@ class EpochWeights:
         return _received, (packed(self.state), self.epoch)
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + n_bytes(self.state)
+        return object.__sizeof__(self) + state_bytes(self.state)
 
     def after(self, changes: Sequence[Change]) -> State:
         """Return the weights after these changes, in their order. The arrays are not to be written to."""
@@ -119,13 +119,13 @@ class SentWeights(Generic[T]):
         weights, changes
             By what tasks find the `EpochWeights` and the changes, which give ``state`` together.
         """
-        if change is None or self._weights is None or 2 * n_bytes(change) > n_bytes(state):
+        if change is None or self._weights is None or 2 * state_bytes(change) > state_bytes(state):
             return self._anew(state, epoch)
         made = [*(made for made, _ in self._changes), change]
         # They stay in the memory of each worker, beside the weights.
-        if len(made) > _MOST or sum(map(n_bytes, made)) > n_bytes(state):
+        if len(made) > _MOST or sum(map(state_bytes, made)) > state_bytes(state):
             change, self._changes = combine_changes(state, made), []
-            if 2 * n_bytes(change) > n_bytes(state):
+            if 2 * state_bytes(change) > state_bytes(state):
                 return self._anew(state, epoch)
         self._changes = [*self._changes, (change, self._send(change, epoch))]
         return self._weights, [sent for _, sent in self._changes]
@@ -139,9 +139,9 @@ def _received(state: State, epoch: int) -> EpochWeights:
     return EpochWeights(unpacked(state), epoch)
 
 
-def n_bytes(given: object) -> int:
+def state_bytes(given: object) -> int:
     """Return the bytes of all arrays in it."""
     if isinstance(given, np.ndarray):
         return given.nbytes
     parts = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else ()
-    return sum(map(n_bytes, parts))
+    return sum(map(state_bytes, parts))

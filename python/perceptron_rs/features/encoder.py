@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, as_users_have
-from perceptron_rs.features.entries import chunks, collect
+from perceptron_rs.features.entries import collect, token_chunks
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.scalars import number
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
@@ -85,7 +85,7 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
             return self
         known: defaultdict[str, int] = defaultdict(count().__next__)
         counts = np.zeros(0, dtype=np.int64)  # of the tokens that have each
-        for names, _, sizes in chunks(tokens):
+        for names, _, sizes in token_chunks(tokens):
             columns = np.fromiter(map(known.__getitem__, names), dtype=np.int64, count=len(names))
             if self.min_count > 1:
                 of_tokens = np.repeat(np.arange(len(sizes)), sizes) * len(known) + columns

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from perceptron_rs.array_likes import is_real, nearest_float
 from perceptron_rs.csr import without_duplicates
 
-__all__ = ["chunks", "collect"]
+__all__ = ["collect", "token_chunks"]
 
 CHUNK = 4096
 
@@ -22,7 +22,7 @@ CHUNK = 4096
 Chunk: TypeAlias = tuple[list[Any], list[float] | None, list[int]]
 
 
-def chunks(tokens: Iterable[object]) -> Iterator[Chunk]:
+def token_chunks(tokens: Iterable[object]) -> Iterator[Chunk]:
     """Give the attributes of some tokens after the other."""
     rest, first = iter(tokens), 0
     while part := list(islice(rest, CHUNK)):
@@ -40,7 +40,7 @@ def collect(
     # Arrays that grow in place: lists of parts would be twice in memory when they are joined.
     columns, values, lengths = array("i"), array("d"), array("q")
     with_values = False
-    for names, given, sizes in chunks(tokens):
+    for names, given, sizes in token_chunks(tokens):
         found = np.fromiter(find(names), dtype=np.intc, count=len(names))
         if given is not None and not with_values:
             with_values = True

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.io.text.compression import unpacked
+from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import is_pipe, name_of_file
 from perceptron_rs.rows.storage import refuse_type
 
@@ -87,7 +87,7 @@ def read_npz(file: Any) -> tuple[Any, NDArray[np.generic] | None]:
 
 def _whole_file(file: Any) -> io.BytesIO:
     """Return what a pipe holds, unpacked."""
-    with io.BufferedReader(unpacked(file, name=name_of_file(file))) as found:
+    with io.BufferedReader(decompressed(file, name=name_of_file(file))) as found:
         return io.BytesIO(found.read())
 
 

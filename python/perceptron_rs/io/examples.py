@@ -20,7 +20,7 @@ __all__ = [
     "Examples",
     "held_out",
     "is_held_out",
-    "joined",
+    "joined_examples",
     "read_labels",
     "refuse_share",
     "same_labels",
@@ -159,7 +159,7 @@ def same_labels(name: str, data: Examples, other_name: str, other: Examples) -> 
         raise ArgumentError(f"some labels are {expected}, and others are {found}", place=both)
 
 
-def joined(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
+def joined_examples(parts: Sequence[Examples], names: Sequence[str]) -> Examples:
     """Return the examples of several files as those of one; they have the same columns."""
     first = parts[0]
     from perceptron_rs.targets.labels import joined_labels  # which imports scikit-learn

@@ -16,12 +16,12 @@ from perceptron_rs.errors import ArgumentError, OptionsError, about
 from perceptron_rs.features.categories import Categories
 from perceptron_rs.io.examples import (
     Examples,
-    joined,
+    joined_examples,
     read_labels,
     same_labels,
     whole_labels,
 )
-from perceptron_rs.io.formats import TableRows, lines_of, read_svmlight, read_tensors
+from perceptron_rs.io.formats import TableRows, line_reader, read_svmlight, read_tensors
 from perceptron_rs.io.reading import (
     HASHED,
     RAW,
@@ -34,14 +34,14 @@ from perceptron_rs.io.reading import (
 )
 from perceptron_rs.io.source import borders
 from perceptron_rs.io.svmlight.label_lists import all_labels, as_matrix, tidy_labels
-from perceptron_rs.io.text.compression import MAX_RATIO, unpacked
+from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.decoding import check_utf8, open_text
 from perceptron_rs.io.text.lines import (
     check_files,
     is_read_once,
+    line_pieces,
     name_of_file,
     names_of,
-    pieces,
     readable,
     text_blocks,
 )
@@ -144,7 +144,7 @@ class ExampleFiles:
                 raise ValueError(f"{self.name}: contains no examples")
             texts = {name for part in parts for name in (part.hashed[1] if part.hashed else ())}
             if all(part.hashed is None or set(part.hashed[1]) == texts for part in parts):
-                return joined(parts, names)
+                return joined_examples(parts, names)
             reading = replace(reading, texts=tuple(texts))
 
     def _read_one(self, file: Any, reading: Reading) -> Examples:
@@ -160,7 +160,9 @@ class ExampleFiles:
 
             found = file
             if is_read_once([file]):
-                with io.BufferedReader(unpacked(file, reading.max_ratio or MAX_RATIO, name=name)) as opened:
+                with io.BufferedReader(
+                    decompressed(file, reading.max_ratio or MAX_RATIO, name=name)
+                ) as opened:
                     found = opened.read()
             table = whole_table(found)
             return TableRows(name, reading, table.schema, lambda: table.slice(0, 1)).part(1, table)
@@ -177,7 +179,7 @@ class ExampleFiles:
             whole = text.read()  # all of it is one block
         if not whole:
             return Examples(np.zeros((0, reading.n_features or 0)))
-        return self._listed(lines_of(self.form, name, reading).part(1, whole))
+        return self._listed(line_reader(self.form, name, reading).part(1, whole))
 
     def _listed(self, data: Examples) -> Examples:
         """Return examples with a matrix for lists of labels, and note what its columns stand for."""
@@ -223,7 +225,7 @@ class ExampleFiles:
         """Give the labels of each example as they are written, by a pass."""
         for file in self.files:
             with about(name_of_file(file)):
-                lines: Any = lines_of(self.form, name_of_file(file), self.reading)
+                lines: Any = line_reader(self.form, name_of_file(file), self.reading)
                 is_checked = self.form != "svmlight"
                 for block in text_blocks(file, max_ratio=self.reading.max_ratio, is_checked=is_checked):
                     yield from lines.lists(*block)
@@ -317,7 +319,7 @@ class ExampleFiles:
     ) -> Iterator[Examples]:
         """Give the examples of one file of text."""
         name, reading = name_of_file(file), self.reading
-        lines = lines_of(self.form, name, reading)
+        lines = line_reader(self.form, name, reading)
         records: Records | None = getattr(lines, "records", None)
         # The parser of svmlight text looks at every byte.
         is_checked = self.form != "svmlight" and bad is None
@@ -335,12 +337,12 @@ class ExampleFiles:
         def halves(block: tuple[int, bytes]) -> list[tuple[int, bytes]]:
             nonlocal lines
             if block[0] == 1:
-                lines = lines_of(self.form, name, reading)  # it has seen the header
-            return pieces(*block, records=records)
+                lines = line_reader(self.form, name, reading)  # it has seen the header
+            return line_pieces(*block, records=records)
 
         with closing(blocks):
             if check is not None:
-                few = (piece for block in blocks for piece in pieces(*block, _FEW, records))
+                few = (piece for block in blocks for piece in line_pieces(*block, _FEW, records))
                 yield from chain.from_iterable(
                     readable(block, part, halves, _told(bad, name, "line")) for block in few
                 )

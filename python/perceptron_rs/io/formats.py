@@ -14,7 +14,7 @@ from perceptron_rs.io.reading import RAW, Reading, wrong_width
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 
-__all__ = ["Lines", "TableRows", "lines_of", "read_svmlight", "read_tensors"]
+__all__ = ["Lines", "TableRows", "line_reader", "read_svmlight", "read_tensors"]
 
 
 class Lines(Protocol):
@@ -24,7 +24,7 @@ class Lines(Protocol):
         """Return the examples."""
 
 
-def lines_of(form: str, name: str, reading: Reading) -> Lines:
+def line_reader(form: str, name: str, reading: Reading) -> Lines:
     """Return what reads whole lines, or whole records, of a format."""
     if form == "svmlight":
         from perceptron_rs.io.svmlight.lines import SvmlightText
@@ -59,10 +59,10 @@ class TableRows:
 
     def part(self, first: int, table: Any) -> Examples:
         """Return the examples in some rows, the first of which has this number."""
-        from perceptron_rs.io.tables.layout import located
+        from perceptron_rs.io.tables.layout import located_cell
 
         layout, hasher = self.layout, self._hasher
-        with located(self._name, lambda: first - 1):
+        with located_cell(self._name, lambda: first - 1):
             if hasher is None:
                 layout.refuse_strings(table)
             X, y, weights, _ = layout.batch(table, hasher=hasher, is_labelled=self._reading.with_labels)

@@ -20,7 +20,7 @@ from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import naming
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch
-from perceptron_rs.io.text.compression import unpacked
+from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of, refuse_no_name
 from perceptron_rs.rows.sparse import is_sparse
@@ -466,7 +466,7 @@ def byte_ranges(files: Sequence[Any], n: int | None) -> list[list[tuple[str, int
 
 
 def _is_packed(file: str) -> bool:
-    with unpacked(file) as opened:
+    with decompressed(file) as opened:
         return opened.packing is not None
 
 
@@ -516,7 +516,7 @@ def stamps(files: Iterable[Path]) -> Files:
     return [(os.fspath(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in found]
 
 
-def changed(before: Sequence[Any], now: Sequence[Any]) -> str | None:
+def changed_file(before: Sequence[Any], now: Sequence[Any]) -> str | None:
     """Return the first file that is not what it was."""
     names = [new[0] for old, new in zip(before, now, strict=False) if old != new]
     return names[0] if names else None if len(before) == len(now) else "their number"

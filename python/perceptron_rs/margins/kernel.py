@@ -24,7 +24,7 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, up, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
-from perceptron_rs.margins.exact.systems import solve
+from perceptron_rs.margins.exact.systems import solve_exactly
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.problem import Problem, read_problem, result_of
 from perceptron_rs.margins.result import MarginResult
@@ -348,7 +348,7 @@ class _Exact:
             right.append(1)
         if self.bias == "free" and len(set(groups)) < 2:
             return None
-        shares = solve(matrix, right)
+        shares = solve_exactly(matrix, right)
         return shares if shares is not None and min(shares) >= 0 else None
 
     def _scaled(self, number: int) -> Fraction:

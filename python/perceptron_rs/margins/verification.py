@@ -17,7 +17,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
 from perceptron_rs.margins.exact.matrix import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded
-from perceptron_rs.margins.exact.systems import has_positive_solution, solve
+from perceptron_rs.margins.exact.systems import has_positive_solution, solve_exactly
 from perceptron_rs.margins.result import STATUSES, MarginResult
 from perceptron_rs.rows.real_numbers import refuse_lazy
 
@@ -127,7 +127,7 @@ def hull_weights(result: MarginResult, X: MatrixLike, y: ArrayLike) -> list[Frac
         raise ValueError(f"result must have the status 'non_separable', got {result.status!r}")
     problem = _Problem(result, X, y)
     _check_form(result, problem)
-    weights = solve(*problem.equations())
+    weights = solve_exactly(*problem.equations())
     if weights is None or min(weights) <= 0:
         raise VerificationError(_NO_WEIGHTS)
     return weights

@@ -8,10 +8,10 @@ from perceptron_rs.schema.columns import COLUMNS, check_columns, is_by_column, p
 from perceptron_rs.schema.schema import History
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters, fixed_parameters
 
-__all__ = ["collect", "restore"]
+__all__ = ["contents_of", "restore"]
 
 
-def collect(model: Predictor) -> tuple[State, dict[str, object]]:
+def contents_of(model: Predictor) -> tuple[State, dict[str, object]]:
     """Return the arrays of a fit, and the parts of a file's description that say what has been learnt.
 
     ValueError if they are not those of a fit.
@@ -28,7 +28,7 @@ def collect(model: Predictor) -> tuple[State, dict[str, object]]:
 
 
 def restore(model: Predictor, tensors: State, document: dict[str, object]) -> None:
-    """Take over what `collect` of another with these ``classes_`` returned; ValueError if unsound."""
+    """Take over what `contents_of` of another with these ``classes_`` returned; ValueError if unsound."""
     schema = model._schema
     arrays, history = _sound(model, tensors, document["history"])
     if not model._takes_packed:

@@ -14,7 +14,7 @@ from perceptron_rs.pieces import pieces
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Source", "check_target", "name_of", "open_regular", "path_of", "write_whole"]
+__all__ = ["Source", "check_target", "file_name", "open_regular", "path_of", "write_whole"]
 
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
@@ -126,7 +126,7 @@ def _sync_folder(folder: Path) -> None:
             raise OSError(error.errno or errno.EIO, reason, os.fspath(folder)) from error
 
 
-def name_of(source: Source) -> str:
+def file_name(source: Source) -> str:
     """Return what errors call a file: its path, or what it is."""
     if isinstance(source, bytes | bytearray | memoryview):
         return f"{len(source)} bytes"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["checked", "parameters_from_json", "parameters_of", "parameters_to_json", "values_to_json"]
+__all__ = ["all_parameters", "checked", "parameters_from_json", "parameters_to_json", "values_to_json"]
 
 
 def parameters_to_json(estimator: BaseEstimator) -> dict[str, object]:
@@ -63,7 +63,7 @@ def _weight_pairs(weights: dict[Any, Any]) -> list[list[Any]]:
     return [[json_scalar(label), json_scalar(weight)] for label, weight in weights.items()]
 
 
-def parameters_of(group: type, description: object, learner: str) -> dict[str, object]:
+def all_parameters(group: type, description: object, learner: str) -> dict[str, object]:
     """Return all parameters of a group, with its defaults; ValueError for a wrong value."""
     names = [parameter.name for parameter in fields(group)]
     found = parameters_from_json(description, names, learner)

@@ -24,8 +24,8 @@ from perceptron_rs.models.description import (
     widened,
     without_record,
 )
-from perceptron_rs.models.files import Source, name_of
-from perceptron_rs.models.parameters import checked, parameters_from_json, parameters_of
+from perceptron_rs.models.files import Source, file_name
+from perceptron_rs.models.parameters import all_parameters, checked, parameters_from_json
 from perceptron_rs.models.values import Tensors
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
@@ -87,7 +87,7 @@ def read_predictor(
         document, tensors = unpack(path)
         learner = _learner_of(document, learners)
         predictor = learner.predictor()
-        vars(predictor).update(parameters_of(learner.parameters, document["parameters"], learner.class_name))
+        vars(predictor).update(all_parameters(learner.parameters, document["parameters"], learner.class_name))
         check_exclusions(predictor, learner.parameters)
         vars(predictor).update(engine=engine, n_jobs=n_jobs)
         predictor._check_prediction()
@@ -101,10 +101,10 @@ def _loading(path: Source) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise located(error, f"cannot load {name_of(path)}: ") from None
+        raise located(error, f"cannot load {file_name(path)}: ") from None
     except MemoryError as error:
         reason = str(error) or "there is not enough memory"
-        raise MemoryError(f"cannot load {name_of(path)}: {reason}") from None
+        raise MemoryError(f"cannot load {file_name(path)}: {reason}") from None
 
 
 def _learner_of(document: dict[str, object], learners: Mapping[str, Known]) -> Known:

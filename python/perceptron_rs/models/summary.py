@@ -20,12 +20,12 @@ __all__ = [
     "Family",
     "FeatureWeight",
     "as_text",
-    "describe",
     "label_text",
     "largest",
     "largest_lines",
     "plain",
     "rows_shown",
+    "summary_of",
 ]
 
 _SHOWN = 20  # numbers of a line, and calls of a record
@@ -51,7 +51,7 @@ class Family(Protocol):
         """Return what comes behind the number of features, before the history, and behind the parameters."""
 
 
-def describe(model: Estimator, family: Family, top: int) -> dict[str, object]:
+def summary_of(model: Estimator, family: Family, top: int) -> dict[str, object]:
     """Return what a model is and how it came to be, as JSON holds it."""
     arrays = {name: [w.dtype.name, list(w.shape)] for name, w in model._schema.values(model).items()}
     found = {**what(model), "history": _history(model), "arrays": arrays, **family.shown(model, top)}

@@ -18,7 +18,7 @@ from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
-from perceptron_rs.models.contents import collect
+from perceptron_rs.models.contents import contents_of
 from perceptron_rs.models.description import CALIBRATION, LABELS, NARROW, ROUNDED
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
@@ -117,7 +117,7 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
         estimator = cast("Estimator", _smaller(estimator, dtype, prune))
     parameters = parameters_to_json(estimator)
     checked(estimator)
-    tensors, parts = collect(estimator)
+    tensors, parts = contents_of(estimator)
     started, record = collect_record(estimator)
     document = {
         "arithmetic_version": ARITHMETIC_VERSION,

@@ -24,7 +24,7 @@ from perceptron_rs.rows.examples import check_matrix
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.rows.storage import without_index
 
-__all__ = ["Block", "Category", "Terms", "as_json", "rows_of"]
+__all__ = ["Block", "Category", "Terms", "as_json", "block_columns"]
 
 Category = str | int | float
 
@@ -169,7 +169,7 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def rows_of(blocks: Sequence[Block], X: Any) -> MatrixLike:
+def block_columns(blocks: Sequence[Block], X: Any) -> MatrixLike:
     """Return the columns of all blocks, side by side; X itself, if it is a sparse matrix: it has them."""
     refuse_one(X)
     if is_sparse(X):

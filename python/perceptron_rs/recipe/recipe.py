@@ -9,7 +9,7 @@ from perceptron_rs.array_likes import MatrixLike
 from perceptron_rs.arrays import State
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, KeptWords
-from perceptron_rs.recipe.blocks import Block, as_json, rows_of
+from perceptron_rs.recipe.blocks import Block, as_json, block_columns
 from perceptron_rs.recipe.scale import Scale
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Recipe:
         """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
         from perceptron_rs.recipe.raw import columns_of
 
-        return rows_of(self.blocks, X) if self.blocks else columns_of(self, X)
+        return block_columns(self.blocks, X) if self.blocks else columns_of(self, X)
 
     @property
     def makes_columns(self) -> bool:

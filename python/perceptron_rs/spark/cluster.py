@@ -33,11 +33,11 @@ from perceptron_rs.distributed.partition import (
 )
 from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights, mixed
 from perceptron_rs.io.source import Batch
-from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, numbers
+from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, matrix, number_column
 from perceptron_rs.mixing import Change, Share
 from perceptron_rs.settings import Chain, Linear
 
-__all__ = ["Columns", "SparkCluster", "as_list", "batch_of"]
+__all__ = ["Columns", "SparkCluster", "as_list", "batch_of_rows"]
 
 #: What tasks return: the number of the partition, and an answer.
 _ANSWER = "number int, answer binary"
@@ -93,7 +93,7 @@ class SparkCluster:
         weights, changes = self.sent.weights(state, self.sent.change(state), task.number)
         self.keep([weights, *changes])
         shares: list[Share] = self.ask(
-            partial(learnt_of, self.encodings, *self.of_each, weights, task, changes)
+            partial(learn_again, self.encodings, *self.of_each, weights, task, changes)
         )
         return self.sent.after(state, mixed(self.of_each[0][0], state, shares, task.number))
 
@@ -122,7 +122,7 @@ class SparkCluster:
                 partial(answered, question, self.parse, self.columns), _ANSWER
             ).collect()
         except Exception as error:  # what Spark raises depends on how one is connected to it
-            raise explained(error) from error
+            raise error_of_partition(error) from error
         answers = {row["number"]: pickle.loads(row["answer"]) for row in rows}
         return [answers[p] for p in range(len(answers))]
 
@@ -145,12 +145,12 @@ def answered(
     """Answer a question on a worker."""
     context = TaskContext.get()
     number = context.partitionId() if context is not None else 0
-    answer = question(read_partition(number, parse, lambda: batch_of(list(batches), columns)))
+    answer = question(read_partition(number, parse, lambda: batch_of_rows(list(batches), columns)))
     payload = pickle.dumps(answer, protocol=5)
     yield pa.record_batch([pa.array([number], pa.int32()), pa.array([payload])], names=["number", "answer"])
 
 
-def batch_of(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
+def batch_of_rows(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
     """Return the examples of some rows; without a column of labels, without them."""
     if not sum(part.num_rows for part in parts):
         return Batch(np.zeros((0, 0)), np.zeros(0))
@@ -166,10 +166,10 @@ def batch_of(parts: Sequence[pa.RecordBatch], columns: Columns) -> Batch:
         flat = None if labels is None else [label for sequence in labels for label in sequence]
         return Batch(rows, flat, None, lengths)
     try:
-        weight = None if columns.weight is None else numbers(table[columns.weight], columns.weight)
+        weight = None if columns.weight is None else number_column(table[columns.weight], columns.weight)
         if y is not None:
-            y = matrix_of(table, [columns.label]) if is_lists(y.type) else y.to_numpy()
-        return Batch(matrix_of(table, columns.features), y, weight)
+            y = matrix_of_columns(table, [columns.label]) if is_lists(y.type) else y.to_numpy()
+        return Batch(matrix_of_columns(table, columns.features), y, weight)
     except CellError as error:
         row = "" if error.row is None else f"row {error.row + 1}: "
         raise ValueError(f"{row}{error.facts['text']}") from None
@@ -182,7 +182,7 @@ def innermost(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def matrix_of(table: pa.Table, names: Sequence[str]) -> NDArray[np.generic]:
+def matrix_of_columns(table: pa.Table, names: Sequence[str]) -> NDArray[np.generic]:
     """Return columns of numbers, or of lists of them, as one matrix."""
     return matrix(table, features_of(table.schema, names, lambda: table))
 
@@ -202,7 +202,7 @@ def check_sequences(sequences: Sequence[Any], labels: Sequence[Any] | None) -> N
             )
 
 
-def learnt_of(
+def learn_again(
     encodings: Broadcast,
     settings: Sequence[Linear | Chain],
     digests: Sequence[str],
@@ -217,7 +217,7 @@ def learnt_of(
     return learn_partition(partition, *of_each, weights.value, task, *(change.value for change in changes))
 
 
-def explained(error: Exception) -> Exception:
+def error_of_partition(error: Exception) -> Exception:
     """Return the error of a job as that of its partition, where it is one: Spark passes on texts."""
     text = str(error)
     changed = re.search(r"PartitionChangedError: partition (\d+) was read again", text)

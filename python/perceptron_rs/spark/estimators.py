@@ -20,7 +20,7 @@ from perceptron_rs.linear.perceptron import Perceptron as LocalPerceptron
 from perceptron_rs.sequence.input import split_labels
 from perceptron_rs.sequence.perceptron import SequencePerceptron as LocalSequencePerceptron
 from perceptron_rs.sklearn_base import fit_context
-from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of
+from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of_rows
 from perceptron_rs.targets.planes import is_multilabel
 
 __all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
@@ -119,16 +119,16 @@ class SparkLearner(ClusterLearner):
         given = frame.select([as_list(frame, name) for name in frame.columns])
         schema = Schema([*given.schema.fields, StructField(self.prediction, kind)])
         columns = Columns(self._columns.features, "", None, self._is_of_sequences)
-        return given.mapInArrow(partial(predicted, local, columns, self.prediction), schema)
+        return given.mapInArrow(partial(add_predictions, local, columns, self.prediction), schema)
 
 
-def predicted(
+def add_predictions(
     model: Any, columns: Columns, name: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Add a column of predictions to each part."""
     for part in batches:
         if part.num_rows:
-            batch = batch_of([part], columns)
+            batch = batch_of_rows([part], columns)
             if batch.lengths is None:
                 labels = model.predict(batch.X)
             else:

@@ -29,7 +29,7 @@ from perceptron_rs.io.batches import (
     refuse_other_width,
     slice_batch,
 )
-from perceptron_rs.io.source import Files, Source, as_source, borders, changed, stamps
+from perceptron_rs.io.source import Files, Source, as_source, borders, changed_file, stamps
 from perceptron_rs.models.values import json_text
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
@@ -144,10 +144,10 @@ class Stream:
         self.passes += 1
         before = stamps(source.files)
         self.stamps = before if self.stamps is None else self.stamps
-        if (name := changed(self.stamps, before)) is not None:
+        if (name := changed_file(self.stamps, before)) is not None:
             raise ValueError(f"{name} changed between two passes; start again when nobody writes to it")
         yield
-        if (name := changed(before, stamps(source.files))) is not None:
+        if (name := changed_file(before, stamps(source.files))) is not None:
             raise ValueError(f"{name} changed while it was read; start again when nobody writes to it")
 
     def _in_turn(self) -> Iterator[Batch]:
@@ -157,7 +157,7 @@ class Stream:
             for ends in borders(source.n_rows, self.size):
                 batch = array_batch(source.between(*ends))
                 if self.is_summed:
-                    self.sums.append(checksum(arrays_of(batch)))
+                    self.sums.append(checksum(example_arrays(batch)))
                 yield batch
                 if source.advise is not None:
                     source.advise(*ends, False)
@@ -167,7 +167,7 @@ class Stream:
         ):
             n_rows += batch_length(batch)
             if self.is_summed or not source.files:  # else the time of change tells it
-                found = checksum(arrays_of(batch))
+                found = checksum(example_arrays(batch))
                 if number < len(self.sums) or not is_first:
                     self._compare(number, found)
                 else:
@@ -188,7 +188,7 @@ class Stream:
             # No pass was needed. Files tell of changes, but not whether they are read in another way.
             assert self.n_blocks is not None
             numbers = range(min(1, self.n_blocks) if self.source.files else self.n_blocks)
-            self.sums += [checksum(arrays_of(self.batch(number))) for number in numbers]
+            self.sums += [checksum(example_arrays(self.batch(number))) for number in numbers]
         if not self.sums:
             self.sums += sums
         both = min(len(sums), len(self.sums))
@@ -312,9 +312,9 @@ def of_columns(model: Any, given: object) -> Source:
     recipe = sha256(json_text(how.to_json()).encode())
     for array in how.tensors().values():
         recipe.update(array.tobytes())
-    changed = source.mapped(change, model.n_features_in_)
+    changed_file = source.mapped(change, model.n_features_in_)
     reading = f"{source.reading}, {recipe.hexdigest()}"
-    return replace(changed, feature_names=source.feature_names, reading=reading)
+    return replace(changed_file, feature_names=source.feature_names, reading=reading)
 
 
 def array_batch(given: object) -> Batch:
@@ -474,7 +474,7 @@ def classes_of_columns(
     return classes
 
 
-def arrays_of(batch: Batch) -> list[NDArray[Any]]:
+def example_arrays(batch: Batch) -> list[NDArray[Any]]:
     """Return the arrays of the examples."""
     X = batch.X
     arrays = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)

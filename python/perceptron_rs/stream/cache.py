@@ -30,7 +30,7 @@ from perceptron_rs.io.batches import (
     csr,
     slice_batch,
 )
-from perceptron_rs.io.source import PathLike, Source, changed, refuse_cut, stamps
+from perceptron_rs.io.source import PathLike, Source, changed_file, refuse_cut, stamps
 from perceptron_rs.io.text.threads import in_order
 from perceptron_rs.models.files import open_regular, path_of, write_whole
 from perceptron_rs.models.values import json_text, json_value
@@ -89,7 +89,7 @@ def cache_source(source: Source, path: PathLike, blocks: Iterable[list[Batch]]) 
     if known is not None and source.files:
         what = None
         if known["files"] != of["files"]:
-            what = f"{changed(known['files'], of['files'])} differs"
+            what = f"{changed_file(known['files'], of['files'])} differs"
         elif known["reading"] != of["reading"]:
             what = "they are read in another way"
         if what is not None:

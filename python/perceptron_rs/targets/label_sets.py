@@ -23,13 +23,13 @@ from perceptron_rs.rows.storage import is_masked, without_index
 
 __all__ = [
     "LabelSets",
-    "assert_columns",
+    "assert_n_labels",
     "bits",
     "constant",
     "indicator",
     "is_indicator",
     "lists_of_labels",
-    "packed",
+    "packed_bits",
     "positives",
     "warn_of_constant",
 ]
@@ -58,7 +58,7 @@ class LabelSets:
     @classmethod
     def of_indicator(cls, held: NDArray[np.generic]) -> Self:
         """Return those of a matrix as `indicator` makes it."""
-        return cls(packed(held != 0), np.arange(held.shape[1]), "dense")
+        return cls(packed_bits(held != 0), np.arange(held.shape[1]), "dense")
 
     @classmethod
     def of(cls, y: ArrayLike, n_samples: int | None, name: str = "y") -> Self:
@@ -88,11 +88,11 @@ class LabelSets:
 
     def words_for(self, classes: NDArray[np.generic]) -> LabelWords:
         """Return the words for the labels that a model knows; ValueError for another number of columns."""
-        assert_columns(len(self.classes), classes)
+        assert_n_labels(len(self.classes), classes)
         return self.words
 
 
-def assert_columns(given: int, classes: NDArray[np.generic]) -> None:
+def assert_n_labels(given: int, classes: NDArray[np.generic]) -> None:
     """Raise ValueError unless a matrix of so many columns has one for each label that a model knows."""
     if given != len(classes):
         raise ArgumentError(
@@ -134,7 +134,7 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
         held = part == 1
         if not (known := held | (part == 0)).all():
             raise _not_binary(part[~known], name)
-        words[piece] = packed(held)
+        words[piece] = packed_bits(held)
     return words, y.shape[1]
 
 
@@ -188,7 +188,7 @@ def lists_of_labels(name: str) -> ValueError:
     )
 
 
-def packed(held: Bools) -> LabelWords:
+def packed_bits(held: Bools) -> LabelWords:
     """Return a matrix of booleans as words of bits."""
     n, width = held.shape
     found = np.zeros((n, 4 * -(-width // 32)), dtype=np.uint8)

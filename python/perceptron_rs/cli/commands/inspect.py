@@ -15,13 +15,13 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
     from perceptron_rs.models.comparison import digest
-    from perceptron_rs.models.summary import as_text, describe
+    from perceptron_rs.models.summary import as_text, summary_of
     from perceptron_rs.models.training_record import read_record
 
     path = Path(arguments.model)
     model = load_model(path, sequences=None)
     family = learner_of(model).part("summary")
-    story = describe(model, family, arguments.top) | read_record(path, model)
+    story = summary_of(model, family, arguments.top) | read_record(path, model)
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
     if (how := learnt_recipe(model)) is not None:
         story["input"] = how.in_words()

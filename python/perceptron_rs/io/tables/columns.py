@@ -31,12 +31,12 @@ __all__ = [
     "in_parts",
     "is_lists",
     "is_text",
-    "labels",
+    "label_column",
     "matrix",
-    "numbers",
+    "number_column",
+    "quoted_names",
     "refuse_missing_label",
     "rows_of_part",
-    "shown",
     "single",
 ]
 
@@ -104,7 +104,7 @@ def first_row(mask: object) -> int | None:
     return None if row < 0 else row
 
 
-def shown(names: Sequence[str], most: int = 10) -> str:
+def quoted_names(names: Sequence[str], most: int = 10) -> str:
     """Return names for an error, in quotes: none is taken for a word of the sentence, and blanks show."""
     return ", ".join([*map(repr, names[:most]), *(["..."] if len(names) > most else [])])
 
@@ -211,7 +211,7 @@ def matrix(table: ArrowRows, features: Sequence[Feature]) -> NDArray[np.generic]
             continue
         column = single(table.column(table.schema.get_field_index(name)))
         if feature.place is None:
-            columns[name] = numbers(column, name)
+            columns[name] = number_column(column, name)
         else:
             columns[name] = _lists(column, feature)
     # Neighbouring places of a list are taken together; one column of lists alone is not copied.
@@ -249,7 +249,7 @@ def _lists(column: pa.Array, feature: Feature) -> NDArray[np.generic]:
         raise CellError(row, f"column {name!r} has no list; fill it in, or drop the row")
     _check_lengths(column, feature)
     try:
-        flat = numbers(column.flatten(), name)
+        flat = number_column(column.flatten(), name)
     except CellError as error:
         raise error.in_row(None if error.row is None else error.row // width) from None
     return flat.reshape(-1, width)
@@ -288,14 +288,14 @@ def hashable(column: pa.Array, feature: Feature) -> Column:
             {"drop": [feature.column]},
         )
     if types.is_decimal(kind):
-        column = column.cast(arrow().string()).cast(arrow().float64())  # as in `numbers`
+        column = column.cast(arrow().string()).cast(arrow().float64())  # as in `number_column`
     elif types.is_boolean(kind):
         column = column.cast(arrow().int8())
     found: NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
     return found
 
 
-def numbers(column: pa.Array, name: str) -> NDArray[np.generic]:
+def number_column(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of numbers; raise `CellError` for one that is missing, or if it holds none."""
     types, column = arrow("types"), single(column)
     row = first_row(arrow("compute").is_null(column))
@@ -322,7 +322,7 @@ def refuse_missing_label(is_missing: Any, name: str) -> None:
         raise CellError(row, f"the label in column {name!r} is missing; drop this row, or fill the label in")
 
 
-def labels(column: pa.Array, name: str) -> NDArray[np.generic]:
+def label_column(column: pa.Array, name: str) -> NDArray[np.generic]:
     """Return a column of labels that has a type: numbers, booleans or strings."""
     types, column = arrow("types"), single(column)
     refuse_missing_label(arrow("compute").is_null(column, nan_is_null=True), name)

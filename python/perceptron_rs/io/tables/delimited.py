@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.tables.cells import as_numbers, is_value, missing_cells
-from perceptron_rs.io.tables.columns import CellError, arrow, shown, single
+from perceptron_rs.io.tables.columns import CellError, arrow, quoted_names, single
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,7 +184,7 @@ class CsvText:
                 "the first line looks like an example ({names})",
                 HOW_TO_SAY,
                 place=f"{self.name}: ",
-                names=shown(self.names, 5),
+                names=quoted_names(self.names, 5),
             )
 
     def refuse_label(self, target: str, numbers: Iterable[str]) -> None:

@@ -22,10 +22,10 @@ from perceptron_rs.io.tables.columns import (
     hashable,
     is_lists,
     is_text,
-    labels,
+    label_column,
     matrix,
-    numbers,
-    shown,
+    number_column,
+    quoted_names,
     single,
 )
 from perceptron_rs.io.tables.delimited import HOW_TO_SAY, CsvText
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from perceptron_rs.io.tables.columns import ArrowRows
     from perceptron_rs.rows.sparse import CsrArrays
 
-__all__ = ["Layout", "layout_of", "located"]
+__all__ = ["Layout", "layout_of", "located_cell"]
 
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
@@ -102,7 +102,7 @@ class Layout:
                     place=f"{name}: ",
                     column=column,
                 )
-        with located(name):
+        with located_cell(name):
             self.features = [] if self.is_sparse else features_of(schema, found, first)
         self._refuse_twice()
         #: In the order in which their features are added.
@@ -114,7 +114,7 @@ class Layout:
                     "leave it out there; the features are {names}",
                     place=f"{name}: ",
                     column=text,
-                    names=shown(found),
+                    names=quoted_names(found),
                 )
         self.n_features = n_features if self.is_sparse else len(self.features)
         if not self.columns:
@@ -148,7 +148,9 @@ class Layout:
                     f"{self.name}: two columns are called {wanted!r}; give each a name of its own"
                 )
             if n == 0:
-                raise ValueError(f"{self.name}: has no column {wanted!r}; its columns are {shown(names)}")
+                raise ValueError(
+                    f"{self.name}: has no column {wanted!r}; its columns are {quoted_names(names)}"
+                )
 
     def _refuse_twice(self) -> None:
         """Refuse two features of one name: one that counts twice is another model."""
@@ -187,7 +189,7 @@ class Layout:
         ``label_kind`` is that of labels that are cells of text.
         """
         rows = before
-        with located(self.name, lambda: rows):
+        with located_cell(self.name, lambda: rows):
             for table in tables:
                 yield self.batch(table, label_kind, hasher=hasher)
                 rows += table.num_rows
@@ -201,7 +203,7 @@ class Layout:
         is_labelled: bool = True,
     ) -> Batch:
         """Return the examples of a table, or of a batch of records; `CellError` if a value is none."""
-        weight = None if self.weight is None else numbers(self._column(table, self.weight), self.weight)
+        weight = None if self.weight is None else number_column(self._column(table, self.weight), self.weight)
         X = self.X(table) if hasher is None else self.hashed(table, hasher)
         return Batch(X, self.y(table, label_kind) if is_labelled else None, weight)
 
@@ -251,7 +253,7 @@ class Layout:
             return None
         column = self._column(table, self.target)
         if label_kind is None:
-            return labels(column, self.target)
+            return label_column(column, self.target)
         return as_labels(single(column), self.target, label_kind)
 
     def _column(self, table: ArrowRows, name: str) -> pa.Array | pa.ChunkedArray:
@@ -272,7 +274,7 @@ class Layout:
         parts = []
         for name, column, end in zip(("indices", "values"), (indices, values), ends, strict=True):
             try:
-                parts.append(numbers(column.values[int(end[0]) : int(end[-1])], name))
+                parts.append(number_column(column.values[int(end[0]) : int(end[-1])], name))
             except CellError as error:
                 row = (
                     None if error.row is None else int(np.searchsorted(end - end[0], error.row, "right")) - 1
@@ -298,7 +300,7 @@ def lacks(place: str, column: str, option: str, names: Sequence[str]) -> Argumen
         "its columns are {names}",
         place=f"{place}: ",
         column=column,
-        names=shown(names),
+        names=quoted_names(names),
     )
 
 
@@ -382,9 +384,9 @@ def _as_in_first(layout: Layout, first: tuple[str, tuple[str, ...]]) -> tuple[st
             "its columns are {own}, but those of {first} are {names}",
             "name those to use with {columns} and {target}",
             place=f"{layout.name}: ",
-            own=shown(own),
+            own=quoted_names(own),
             first=name,
-            names=shown(names),
+            names=quoted_names(names),
         )
     return names
 
@@ -403,7 +405,7 @@ def _target(path: str, names: list[str], reading: Reading, named: bool) -> str |
             "name another one with {target}; its columns are {names}",
             place=f"{path}: ",
             usual=usual,
-            names=shown(names),
+            names=quoted_names(names),
         )
     if reading.labels is not None or not names:
         return None
@@ -454,7 +456,7 @@ def refuse_unnamed(names: Sequence[str], column: str, table: str) -> None:
 
 
 @contextmanager
-def located(name: str, rows: Callable[[], int] = int) -> Iterator[None]:
+def located_cell(name: str, rows: Callable[[], int] = int) -> Iterator[None]:
     """Say of which file and row a bad cell is, after so many rows."""
     try:
         yield

@@ -15,7 +15,7 @@ from perceptron_rs.io.reading import LabelKind, Reading
 from perceptron_rs.io.tables.cells import CellKinds
 from perceptron_rs.io.tables.columns import PART_BYTES, arrow, in_parts, rows_of_part
 from perceptron_rs.io.tables.delimited import CsvText
-from perceptron_rs.io.tables.layout import Layout, layout_of, located
+from perceptron_rs.io.tables.layout import Layout, layout_of, located_cell
 from perceptron_rs.io.text.threads import in_order
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class CsvLines:
 
     def _examples(self, tables: Iterable[Any]) -> Examples:
         before, rows, parts = self._rows, 0, []
-        with located(self.text.name, lambda: before + rows):
+        with located_cell(self.text.name, lambda: before + rows):
             for table in tables:
                 rows += table.num_rows
                 parts.append(table)
@@ -128,7 +128,7 @@ class CsvLines:
     def look(self, parts: Iterable[bytes], kinds: dict[str, CellKinds]) -> None:
         """Look at the cells of a file of whose columns the kinds are to be found."""
         rows = 0
-        with located(self.text.name, lambda: rows):
+        with located_cell(self.text.name, lambda: rows):
             for text in map(self.after_header, parts):
                 layout = self.layout
                 if text is None or layout is None:
@@ -158,7 +158,7 @@ def kinds_of(
     for file, lines in zip(files, every, strict=True):
         lines.look(records(file, lines), kinds)
     last = next((lines for lines in reversed(every) if lines.layout is not None), every[-1])
-    with located(every[0].text.name):
+    with located_cell(every[0].text.name):
         target = None if last.layout is None else last.layout.target
         if last.reading.hash_bits is not None and last.texts is None:
             last.texts = tuple(name for name in kinds if name != target and kinds[name].is_text())

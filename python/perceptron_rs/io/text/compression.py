@@ -23,9 +23,9 @@ __all__ = [
     "MAX_RATIO",
     "PACKINGS",
     "DamageError",
+    "decompressed",
     "first_bytes",
     "n_lines",
-    "unpacked",
 ]
 
 #: How many times its size a file may unpack to, unless somebody says otherwise.
@@ -70,7 +70,7 @@ def first_bytes(read: Callable[[int], bytes | None], marks: tuple[bytes, ...]) -
     return begin
 
 
-def unpacked(
+def decompressed(
     file: PathLike | IO[bytes], max_ratio: float = MAX_RATIO, *, name: str | None = None
 ) -> Unpacked:
     """Return what is in a file, compressed or not, of which what has come is given at once, as of a pipe.

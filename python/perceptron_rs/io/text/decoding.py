@@ -10,9 +10,9 @@ from perceptron_rs.io.text.compression import (
     MAX_RATIO,
     PACKINGS,
     Unpacked,
+    decompressed,
     first_bytes,
     n_lines,
-    unpacked,
 )
 from perceptron_rs.io.text.paths import PathLike
 
@@ -68,7 +68,7 @@ def open_text(
     OSError
         If the file cannot be opened or read.
     """
-    source = unpacked(file, max_ratio, name=name)
+    source = decompressed(file, max_ratio, name=name)
     try:
         return io.BufferedReader(_Text(source, is_checked=is_checked), _BUFFER)
     except BaseException:

@@ -20,9 +20,9 @@ __all__ = [
     "check_files",
     "is_pipe",
     "is_read_once",
+    "line_pieces",
     "name_of_file",
     "names_of",
-    "pieces",
     "readable",
     "refuse_names",
     "text_blocks",
@@ -215,7 +215,7 @@ def readable(
         yield from readable(part, read, halves, bad)
 
 
-def pieces(
+def line_pieces(
     first: int, text: bytes, most: int | None = None, records: RecordEnds | None = None
 ) -> list[tuple[int, bytes]]:
     """Cut whole lines, or records, behind so many of them, or in half; no single one is cut.

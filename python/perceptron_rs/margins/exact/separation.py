@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import lcm
 from operator import mul
 
-from perceptron_rs.margins.exact.systems import solve
+from perceptron_rs.margins.exact.systems import solve_exactly
 
 __all__ = ["MOST_ROWS", "nearest"]
 
@@ -61,7 +61,7 @@ def _go(products: list[list[int]], points: list[int], weights: list[Fraction]) -
         # The nearest point has equal inner products with all of them: (p_i - p_0).x = 0.
         first = products[points[0]]
         matrix = [[products[i][j] - first[j] for j in points] for i in points[1:]] + [[1] * n]
-        target = solve(matrix, [0] * (n - 1) + [1])
+        target = solve_exactly(matrix, [0] * (n - 1) + [1])
         if target is None:  # they are not affinely independent, which cannot be
             return False
         if min(target) > 0:

@@ -8,7 +8,7 @@ from operator import mul
 
 import numpy as np
 
-__all__ = ["has_positive_solution", "solve"]
+__all__ = ["has_positive_solution", "solve_exactly"]
 
 _PRIME = 2**127 - 1
 _UNIT = 2.0**-53
@@ -22,7 +22,7 @@ def has_positive_solution(matrix: list[list[int]], right: list[int]) -> bool:
     """Whether it is proved that ``matrix x = right`` has a solution with all x > 0."""
     if len(matrix) == len(matrix[0]) >= _FEW and _encloses_positive(matrix, right):
         return True
-    weights = solve(matrix, right)
+    weights = solve_exactly(matrix, right)
     return weights is not None and min(weights) > 0
 
 
@@ -68,7 +68,7 @@ def _encloses_positive(matrix: list[list[int]], right: list[int]) -> bool:
     return False
 
 
-def solve(matrix: list[list[int]], right: list[int]) -> list[Fraction] | None:
+def solve_exactly(matrix: list[list[int]], right: list[int]) -> list[Fraction] | None:
     """Return the only solution x of ``matrix x = right``, None if there is none or more than one.
 
     Dixon's method: eliminate modulo a prime, lift the solution of as many independent rows as there are
