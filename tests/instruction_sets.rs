@@ -86,9 +86,10 @@ impl Leaf for Widened {
 
 #[test]
 fn halves_are_widened_exactly() {
+    let all = || (0..=u16::MAX).step_by(if cfg!(miri) { 97 } else { 1 });
     Forced::take().each(|set| {
-        let found = dispatch(Widened((0..=u16::MAX).map(F16).collect()));
-        for (bits, found) in (0..=u16::MAX).zip(found) {
+        let found = dispatch(Widened(all().map(F16).collect()));
+        for (bits, found) in all().zip(found) {
             let want = F16(bits).widen();
             assert!(found.to_bits() == want.to_bits() || found.is_nan() && want.is_nan(), "{set}: {bits:#x}");
         }
