@@ -23,7 +23,7 @@ from perceptron_rs import (
     trace,
 )
 from perceptron_rs.datasets import lecture
-from perceptron_rs.notebook import table
+from perceptron_rs.notebook import html_table
 
 X, Y = [[2, 1], [-1, 1], [0, -1], [1, 2]], [1, -1, -1, 1]
 
@@ -69,8 +69,8 @@ def test_bounds_and_lectures():
 
 
 def test_texts_are_escaped():
-    assert cells(table([["<b>", "a & b"]], notes=["<"])) == [["<b>", "a & b"]]
-    assert "<b>" not in table([["<b>"]])
+    assert cells(html_table([["<b>", "a & b"]], notes=["<"])) == [["<b>", "a & b"]]
+    assert "<b>" not in html_table([["<b>"]])
 
 
 def test_a_fitted_estimator_shows_what_it_has_learnt():

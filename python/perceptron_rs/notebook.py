@@ -7,10 +7,10 @@ from html import escape
 
 import numpy as np
 
-__all__ = ["curve", "learnt", "table"]
+__all__ = ["curve", "html_table", "learnt"]
 
 
-def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), notes: Iterable[str] = ()) -> str:
+def html_table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), notes: Iterable[str] = ()) -> str:
     """Return rows of texts as an HTML table, with names above and notes below.
 
     Without names, the first cell of each row is its name.
@@ -58,5 +58,5 @@ def learnt(estimator: object) -> str:
             break
     rows: list[tuple[str, str]] = getattr(estimator, "_weights_shown", list)() if found else []
     if rows:
-        found.append(table(rows, head=("class", "largest weights")))
+        found.append(html_table(rows, head=("class", "largest weights")))
     return "\n".join(found)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.cli.words import say, text_of
 from perceptron_rs.io.examples import Examples
-from perceptron_rs.io.reading import Reading
-from perceptron_rs.io.reading import reading_of as options_to_reading
+from perceptron_rs.io.reading import Reading, reading_of
 from perceptron_rs.io.text.paths import paths_of
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.models.summary import label_text, plain
@@ -26,9 +25,9 @@ from perceptron_rs.targets.distinct import distinct
 __all__ = [
     "BadLines",
     "data_of",
-    "examples",
+    "example_files",
     "lines_of",
-    "reading_of",
+    "reading_for",
     "several",
     "weigh_classes",
     "weights_of",
@@ -60,7 +59,7 @@ def data_of(words: Sequence[str]) -> tuple[Any, ...]:
     return tuple(paths_of(words))
 
 
-def examples(
+def example_files(
     arguments: Namespace,
     model: object = None,
     *,
@@ -69,10 +68,10 @@ def examples(
     calibration: float | None = None,
 ) -> TrainingFiles:
     """Return DATA, to be read as the options and the model say; two shares of it are left out."""
-    return TrainingFiles(arguments.data, reading_of(arguments, model, labels=labels), holdout, calibration)
+    return TrainingFiles(arguments.data, reading_for(arguments, model, labels=labels), holdout, calibration)
 
 
-def reading_of(arguments: Namespace, model: object = None, *, labels: bool = True) -> Reading:
+def reading_for(arguments: Namespace, model: object = None, *, labels: bool = True) -> Reading:
     """Return what the options and the model say of the data."""
     options = vars(arguments)
     if options.get("labelled") is False and ("target" in options or "labels" in options):
@@ -87,7 +86,7 @@ def reading_of(arguments: Namespace, model: object = None, *, labels: bool = Tru
         option = say("multilabel", not known["multilabel"])
         raise UsageError(f"{option}: the model has learnt {learnt} for each example; leave it out")
     how = {name: options.get(name) for name in ("labelled", "threads")}
-    return options_to_reading(options, known, with_labels=labels, **how)
+    return reading_of(options, known, with_labels=labels, **how)
 
 
 class BadLines:

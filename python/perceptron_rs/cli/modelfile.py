@@ -22,8 +22,8 @@ __all__ = [
     "check_writable",
     "learner_of",
     "load_model",
-    "load_predictor",
     "model_file",
+    "open_predictor",
     "save_model",
 ]
 
@@ -98,7 +98,7 @@ def load_model(path: Path, threads: int | None = None, *, sequences: bool | None
     return model
 
 
-def load_predictor(path: Path, threads: int | None, *, sequences: bool = False) -> Any:
+def open_predictor(path: Path, threads: int | None, *, sequences: bool = False) -> Any:
     """Read what predicts of a model file, of the columns that readers of DATA make."""
     predictor = _checked(path, partial(learners.load_predictor, n_jobs=threads), sequences)
     predictor._takes_columns = True

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.cli.modelfile import load_model, load_predictor
+from perceptron_rs.cli.modelfile import load_model, open_predictor
 from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.features.columns import Template, places_in, template_attributes
 from perceptron_rs.io.conll import Sentence, TokenLayout, columns_read
@@ -27,7 +27,7 @@ WINDOW = 2  # as of `column_attributes`
 
 def load_tagger(path: Path, threads: int | None = None, *, learns: bool = False) -> Any:
     """Read a model that tag-train has written: what predicts of it, or the estimator."""
-    load = load_model if learns else load_predictor
+    load = load_model if learns else open_predictor
     model = load(path, threads, sequences=True)
     if not hasattr(model, "template_"):
         raise UsageError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.linear.averaged import AveragedPerceptron
 from perceptron_rs.linear.perceptron import Perceptron
-from perceptron_rs.notebook import table
+from perceptron_rs.notebook import html_table
 from perceptron_rs.teaching.fit_trace import Trace, trace
 
 __all__ = ["LECTURES", "Lecture", "lecture"]
@@ -67,7 +67,7 @@ class Lecture:
     def _repr_html_(self) -> str:
         said = [("printed", f"{self.printed}: {_number_list(self.printed_weights)}")]
         said += [("right", f"{self.right}: {_number_list(self.weights)}")]
-        return table(said) + "\n" + self.trace()._repr_html_()
+        return html_table(said) + "\n" + self.trace()._repr_html_()
 
     def __str__(self) -> str:
         lines = [f"printed  {self.printed}: {_number_list(self.printed_weights)}"]

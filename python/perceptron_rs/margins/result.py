@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays import own_copies
 from perceptron_rs.estimator_attributes import attributes
-from perceptron_rs.notebook import table
+from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import KernelSpec
 
 __all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
@@ -139,7 +139,7 @@ class MarginResult:
         return "\n".join(f"{name:13}  {text}" for name, text in self._lines())
 
     def _repr_html_(self) -> str:
-        return table(self._lines())
+        return html_table(self._lines())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as Python values for ``json.dumps``, with None for infinite numbers.
@@ -186,7 +186,7 @@ class MistakeBounds:
 
     def _repr_html_(self) -> str:
         values = attributes(self, [field.name for field in fields(self)])
-        return table((name, f"{value:.6g}") for name, value in values.items())
+        return html_table((name, f"{value:.6g}") for name, value in values.items())
 
     @property
     def random_error(self) -> float:

@@ -81,9 +81,9 @@ class Recipe:
 
     def columns_of(self, X: object) -> MatrixLike:
         """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""
-        from perceptron_rs.recipe.raw import columns_of
+        from perceptron_rs.recipe.raw import raw_columns
 
-        return block_columns(self.blocks, X) if self.blocks else columns_of(self, X)
+        return block_columns(self.blocks, X) if self.blocks else raw_columns(self, X)
 
     @property
     def makes_columns(self) -> bool:

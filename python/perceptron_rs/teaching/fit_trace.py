@@ -15,7 +15,7 @@ from sklearn.base import clone
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import attributes
-from perceptron_rs.notebook import table as table_of
+from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.training.driver import DriveCall, noted_calls
@@ -170,7 +170,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         (head, *lines), notes = self._cells(20)
-        return table_of(lines, head=head, notes=notes)
+        return html_table(lines, head=head, notes=notes)
 
     def _cells(self, limit: int | None) -> tuple[list[list[str]], list[str]]:
         """Return the names and the first steps as texts, and what to say below them."""

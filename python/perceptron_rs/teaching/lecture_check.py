@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from perceptron_rs.io.text.decoding import check_utf8
 from perceptron_rs.models.files import path_of
-from perceptron_rs.notebook import table
+from perceptron_rs.notebook import html_table
 from perceptron_rs.scalars import checked_number
 
 __all__ = ["CheckedRow", "LectureCheck", "check_lecture"]
@@ -83,7 +83,7 @@ class LectureCheck:
         )
 
     def _repr_html_(self) -> str:
-        return table(self._cells(), head=_HEAD)
+        return html_table(self._cells(), head=_HEAD)
 
     def _cells(self) -> list[list[str]]:
         return [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.margins.maximum import max_margin
-from perceptron_rs.notebook import table
+from perceptron_rs.notebook import html_table
 from perceptron_rs.teaching.fit_trace import Trace
 
 __all__ = ["Proof", "proof"]
@@ -73,7 +73,7 @@ class Proof:
             for k, values in enumerate(zip(*columns, strict=True), start=1)
         ]
         head = ["k", "k gamma", "<= w_k . u", "||w_k||^2", "<= k R^2"]
-        return table(rows, head=head, notes=[self._end()])
+        return html_table(rows, head=head, notes=[self._end()])
 
     def _end(self) -> str:
         return (

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import in_full
-from perceptron_rs.cli.data import examples, several
+from perceptron_rs.cli.data import example_files, several
 from perceptron_rs.cli.figures import show, table, warn_of_unknown
-from perceptron_rs.cli.modelfile import load_predictor
+from perceptron_rs.cli.modelfile import open_predictor
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.metrics import class_scores
 from perceptron_rs.models.summary import label_text, plain
@@ -25,8 +25,8 @@ FEW = 20  # classes: more make a confusion matrix that nobody reads
 
 def run(arguments: Namespace) -> int:
     """Print accuracy, errors, the figures of each class, and for few classes the confusion matrix."""
-    model = load_predictor(Path(arguments.model), arguments.threads)
-    files = examples(arguments, model)
+    model = open_predictor(Path(arguments.model), arguments.threads)
+    files = example_files(arguments, model)
     data = files.whole()
     y, found = data.labels, model.predict(data.rows)
     if files.reading.multilabel:

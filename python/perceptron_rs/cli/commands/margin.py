@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import examples, several
+from perceptron_rs.cli.data import example_files, several
 from perceptron_rs.cli.learning import options_of, parameters_of
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.models.summary import label_text
@@ -38,7 +38,7 @@ def problem(arguments: Namespace) -> tuple[Any, NDArray[Any], dict[str, Any]]:
         "n_jobs": arguments.threads,
         **parameters_of(arguments, options_of("max-margin")),
     }
-    files = examples(arguments)
+    files = example_files(arguments)
     data = files.whole()
     classes = distinct(data.labels)[0]
     if arguments.positive is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.cli.data import BadLines, examples, lines_of, several, weights_of
+from perceptron_rs.cli.data import BadLines, example_files, lines_of, several, weights_of
 from perceptron_rs.cli.learning import audited
 from perceptron_rs.cli.modelfile import check_writable, load_model, save_model
 from perceptron_rs.cli.progress import Counts
@@ -57,7 +57,7 @@ class Learning:
 
     def __init__(self, model: Any, arguments: Namespace) -> None:
         self.model, self.arguments = model, arguments
-        self.files = examples(arguments, model)
+        self.files = example_files(arguments, model)
         scale = self.files.reading.scale
         if scale is not None and scale.of_texts:
             raise UsageError(

@@ -8,7 +8,7 @@ from argparse import Namespace
 
 import numpy as np
 
-from perceptron_rs.cli.data import examples, weigh_classes
+from perceptron_rs.cli.data import example_files, weigh_classes
 from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
             print(text, flush=True)
 
     model = learner(arguments)  # before anything is read: a choice may be wrong
-    data = examples(arguments).whole()
+    data = example_files(arguments).whole()
     n, data = len(data), sample(data, arguments.rows)
     X, y = data.X, data.labels
     used = f"all {n}" if len(y) == n else f"{len(y)} of {n}, evenly spaced"

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.array_likes import in_full
-from perceptron_rs.cli.data import BadLines, examples, lines_of
-from perceptron_rs.cli.modelfile import learner_of, load_predictor
+from perceptron_rs.cli.data import BadLines, example_files, lines_of
+from perceptron_rs.cli.modelfile import learner_of, open_predictor
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.models.summary import plain
@@ -24,10 +24,10 @@ __all__ = ["run"]
 
 def run(arguments: Namespace) -> int:
     """Print one line for each example, as soon as the example is read."""
-    answers = Answers(load_predictor(Path(arguments.model), arguments.threads), arguments)
+    answers = Answers(open_predictor(Path(arguments.model), arguments.threads), arguments)
     bad = BadLines(arguments)
     try:
-        for _ in examples(arguments, answers.model, labels=False).parts(check=answers.find, bad=bad):
+        for _ in example_files(arguments, answers.model, labels=False).parts(check=answers.find, bad=bad):
             sys.stdout.write(answers.text)
             sys.stdout.flush()
     finally:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.audit.record import calls_of
-from perceptron_rs.cli.data import examples, reading_of, weights_of
+from perceptron_rs.cli.data import example_files, reading_for, weights_of
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.cli.status import Status, UsageError
 from perceptron_rs.cli.tagging import TaggedFiles, load_tagger
@@ -55,7 +55,7 @@ def again(arguments: Namespace) -> tuple[Any, Reproduction]:
             f"{names_of(arguments.data)} can be read only once, but this model learnt in several passes; "
             "name a file"
         )
-    if is_tagger and (others := set(reading_of(arguments).given) - {"max_ratio", "threads"}):
+    if is_tagger and (others := set(reading_for(arguments).given) - {"max_ratio", "threads"}):
         raise UsageError(f"{say(min(others))} is about examples, and {path} labels sequences")
     if not is_tagger and "tag_column" in vars(arguments):
         raise UsageError(f"--tag-column is about tagged sentences, and {path} does not label sequences")
@@ -84,7 +84,7 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
     if how is None or how.scale is None:
         return None
     scale: Any = how.scale
-    files = examples(arguments, model, holdout=how.holdout)
+    files = example_files(arguments, model, holdout=how.holdout)
     files.reading = replace(files.reading, scale=None)
     fit = scale.again()
     files.add_to(fit, n)
@@ -94,7 +94,7 @@ def _other_scale(arguments: Namespace, model: object, n: int) -> str | None:
 
 def _of_examples(arguments: Namespace, model: Any, is_streamed: bool) -> dict[str, Any]:
     how = learnt_recipe(model)
-    files = examples(arguments, model, holdout=None if how is None else how.holdout)
+    files = example_files(arguments, model, holdout=None if how is None else how.holdout)
     if files.reading.scale is not None and files.is_read_once:
         raise UsageError(
             f"{files.name}: can be read only once, but the scale of the model is compared with "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.cli.data import examples, weigh_classes, weights_of
+from perceptron_rs.cli.data import example_files, weigh_classes, weights_of
 from perceptron_rs.cli.modelfile import load_model
 from perceptron_rs.cli.status import PROGRAM, CommandError, UsageError
 from perceptron_rs.cli.training import common as training
@@ -66,7 +66,7 @@ class ExampleTraining(training.Training):
     def __init__(self, arguments: Namespace, before: Any, blocks: dict[str, Any] | None) -> None:
         super().__init__(arguments, before, blocks)
         self.calibrates = CalibrationSetting(arguments, before)
-        self.files = examples(
+        self.files = example_files(
             arguments, before, holdout=self.calibrates.holdout, calibration=self.calibrates.share
         )
         self.words, self.scaler, self.notes = self._words(), self._scaler(), TextNotes()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from perceptron_rs.choices import CalibrationMethod
-from perceptron_rs.cli.data import data_of, examples
+from perceptron_rs.cli.data import data_of, example_files
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.io.examples import Examples
 from perceptron_rs.io.text.lines import check_files
@@ -102,7 +102,7 @@ class CalibrationSetting(_Examples):
             return
         model._takes_columns = True
         own = Namespace(**{**vars(self.arguments), "data": data_of([self.file])})
-        files = examples(own, model)
+        files = example_files(own, model)
         for data in files.parts():
             self.add(model, data)
         self.calibrate(model)
@@ -122,7 +122,7 @@ def other_calibration(arguments: Namespace, model: Any) -> str | None:
     how, known = learnt_recipe(model), learnt_of(model).calibration
     if how is None or known is None:
         return None
-    files = examples(arguments, model, holdout=how.holdout, calibration=how.calibration)
+    files = example_files(arguments, model, holdout=how.holdout, calibration=how.calibration)
     setting = _Examples()
     for data, calibrates in files.left_out_for(model.n_features_in_):
         if calibrates:
