@@ -211,3 +211,24 @@ def test_no_arrow_runs_up_even_for_types():
                 arrows.add((room, other))
     assert arrows == set()
     assert rooms - floor_of.keys() == {"__init__"}
+
+
+#: Blocks of a source and of a recipe; the learners of clusters, as local ones.
+TWICE = {"Block", "Perceptron", "AveragedPerceptron", "SequencePerceptron"}
+
+
+def test_functions_and_classes_have_names_of_their_own():
+    """Modules of one folder, or of one file name, may do the same for commands or families."""
+    package, paths = ROOT / "python" / "perceptron_rs", {}
+    for path in package.rglob("*.py"):
+        where = path.relative_to(package)
+        if where.parts[0] == "reference":  # the other engine has the names of the core
+            continue
+        for name in re.findall(r"^(?:def|class) ([A-Za-z]\w*)", path.read_text("utf-8"), re.MULTILINE):
+            paths.setdefault(name, []).append(where)
+    shared = {
+        name
+        for name, places in paths.items()
+        if len({place.parent for place in places}) > 1 and len({place.name for place in places}) > 1
+    }
+    assert shared == TWICE

@@ -20,7 +20,7 @@ from perceptron_rs import (
     margin,
 )
 from perceptron_rs.linear import summary as linear_story
-from perceptron_rs.models.summary import as_text, summary_of
+from perceptron_rs.models.summary import summary_of, summary_text
 from perceptron_rs.plots import HyperplaneDisplay, OrdersDisplay
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from tests.support import OF_FILE
@@ -99,7 +99,7 @@ def test_votes_are_not_shown_as_one_of_the_vectors(noise):
     model = VotedPerceptron(max_iter=3, tol=None).fit(*noise)
     shown = summary_of(model, linear_story, top=2)
     assert shown["weights"] == [{"class": "b", "n_vectors": int(model.n_vectors_[0]), "largest": []}]
-    text = as_text(shown | OF_FILE, linear_story)
+    text = summary_text(shown | OF_FILE, linear_story)
     assert f"class b: {model.n_vectors_[0]} vectors vote" in text.replace('"', "")
     with pytest.raises(ValueError, match="set prediction="):
         model.to_sklearn()

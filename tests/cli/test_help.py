@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perceptron_rs.cli import main, options
-from perceptron_rs.cli.options import parse, parser
+from perceptron_rs.cli.options import parse_arguments, parser
 
 from .support import process, script
 
@@ -100,7 +100,7 @@ def test_the_commands_in_the_readme():
     lines = [line for line in lines if line]
     assert len(lines) >= 5
     for line in lines:
-        parse(shlex.split(line.split(" | ")[0]))
+        parse_arguments(shlex.split(line.split(" | ")[0]))
 
 
 @pytest.mark.parametrize(

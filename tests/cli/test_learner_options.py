@@ -12,7 +12,7 @@ from perceptron_rs import load
 from perceptron_rs.cli import learning
 from perceptron_rs.cli.data import weigh_classes
 from perceptron_rs.cli.learning import LEARNER_NAMES, options_of
-from perceptron_rs.cli.options import parse
+from perceptron_rs.cli.options import parse_arguments
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.linear import parameters as linear
 from perceptron_rs.parameters.groups import Parameters, add_options, allowed, options
@@ -48,18 +48,18 @@ def test_options_are_parameters(learner):
     """Each sets its own and no other, also by its name in Python; a learner that lacks it says who has it."""
     argv = ["x.svm", "--model", "m"]
     command = ["tag-train"] if learner == "sequence" else ["train", learner]
-    unset = vars(parse([*command, *argv]))
+    unset = vars(parse_arguments([*command, *argv]))
     for option in OPTIONS[learner]:
         for flag in option.flags:
             words, value = written(option, flag)
-            told = vars(parse([*command, *argv, *words]))
+            told = vars(parse_arguments([*command, *argv, *words]))
             assert told == unset | {option.parameter: value}
         if learner == "sequence":
             continue
         other = next((name for name in LEARNERS if option not in OPTIONS[name]), None)
         if other is not None and option.parameter not in {known.parameter for known in OPTIONS[other]}:
             with pytest.raises(UsageError, match=rf"the learner {other} has no option --.*{learner}"):
-                parse(["train", other, *argv, *words])
+                parse_arguments(["train", other, *argv, *words])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,9 @@ def test_options_are_parameters(learner):
 )
 def test_the_estimator_has_them(options, parameters):
     name = "perceptron" if options[0].startswith("-") else options[0]
-    model = learning.learner(parse(["train", name, "x.svm", "--model", "m", *options[options[0] == name :]]))
+    model = learning.learner(
+        parse_arguments(["train", name, "x.svm", "--model", "m", *options[options[0] == name :]])
+    )
     weigh_classes(model, np.array([-1, 1]))
     assert model.get_params() == LEARNERS[name](**parameters).get_params()
 
@@ -97,10 +99,10 @@ def test_parameters_that_exclude_each_other(refused, tmp_path):
 
 
 def test_the_learner_may_be_left_out():
-    with_it = vars(parse(["train", "averaged", "x.svm", "--model", "m"]))
-    assert vars(parse(["train", "x.svm", "--model", "m"])) == with_it | {"is_named": False}
-    assert vars(parse(["train", "--multilabel", "x.svm", "--model", "m"]))["multilabel"]
-    assert parse(["parity", "x.svm"]).learner == "averaged"
+    with_it = vars(parse_arguments(["train", "averaged", "x.svm", "--model", "m"]))
+    assert vars(parse_arguments(["train", "x.svm", "--model", "m"])) == with_it | {"is_named": False}
+    assert vars(parse_arguments(["train", "--multilabel", "x.svm", "--model", "m"]))["multilabel"]
+    assert parse_arguments(["parity", "x.svm"]).learner == "averaged"
 
 
 def test_an_option_is_one_entry(refused, monkeypatch):
@@ -110,7 +112,7 @@ def test_an_option_is_one_entry(refused, monkeypatch):
 
     monkeypatch.setattr(linear, "AveragedPerceptronParameters", WithNovelty)
     arguments = ["no.svm", "--model", "m", "--novelty", "much"]
-    told = parse(["train", "averaged", *arguments])
+    told = parse_arguments(["train", "averaged", *arguments])
     assert learning.parameters_of(told, options_of("averaged")) == {"novelty": "much"}
     said = refused("train", "pocket", *arguments, status=2)
     assert "the learner pocket has no option --novelty; leave it out" in said
@@ -159,7 +161,7 @@ def test_what_help_says_of_a_default(of_model, without):
 @pytest.mark.parametrize("name", LEARNER_NAMES)
 def test_who_can_keep_an_interrupted_fit(name):
     has = "keep_on_interrupt" in REGISTRY[name].kind._get_param_names()
-    assert hasattr(parse(["train", name, "DATA", "--model", "m"]), "keep_on_interrupt") is has
+    assert hasattr(parse_arguments(["train", name, "DATA", "--model", "m"]), "keep_on_interrupt") is has
 
 
 def test_what_an_option_needs_may_be_in_the_model_that_goes_on(call, text_file, tmp_path):

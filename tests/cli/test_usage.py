@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from perceptron_rs.cli import main
-from perceptron_rs.cli.options import parse
+from perceptron_rs.cli.options import parse_arguments
 
 from .support import X, Y, svmlight
 
@@ -126,12 +126,12 @@ CALLS = [
     ],
 )
 def test_options_stand_before_the_learner(words):
-    found = parse(["train", *words.split()])
+    found = parse_arguments(["train", *words.split()])
     assert (found.learner, found.data, found.is_named) == ("voted", ["a.svm"], True)
 
 
 def test_the_value_of_an_option_is_no_learner():
-    found = parse(["train", "--target", "voted", "a.csv"])
+    found = parse_arguments(["train", "--target", "voted", "a.csv"])
     assert (found.learner, found.target, found.is_named) == ("averaged", "voted", False)
 
 
@@ -177,16 +177,16 @@ def test_wrong_usage(refused, folder, monkeypatch, words, text):
 )
 def test_options_stand_before_between_and_behind_the_words(command, words, options):
     words, options = words.split(), re.split(" (?=--)", options)
-    expected = parse([*command.split(), *words, *shlex.split(" ".join(options))])
+    expected = parse_arguments([*command.split(), *words, *shlex.split(" ".join(options))])
     for places in combinations_with_replacement(range(len(words) + 1), len(options)):
         mixed = words.copy()
         for place, option in reversed(list(zip(places, options, strict=True))):
             mixed[place:place] = option.split()
-        assert parse([*command.split(), *mixed]) == expected
+        assert parse_arguments([*command.split(), *mixed]) == expected
 
 
 def test_words_behind_two_dashes_are_no_options():
-    assert parse(["tag", "--tags-only", "--", "m", "--json"]).data == ["--json"]
+    assert parse_arguments(["tag", "--tags-only", "--", "m", "--json"]).data == ["--json"]
 
 
 def test_a_learner_that_reads_no_streams_says_so(refused, folder, tmp_path):

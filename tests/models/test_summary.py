@@ -14,7 +14,7 @@ from perceptron_rs import (
     MaxMarginClassifier,
     MultilayerPerceptron,
 )
-from perceptron_rs.models.summary import as_text, summary_of
+from perceptron_rs.models.summary import summary_of, summary_text
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.schema.schema import name_of
 
@@ -31,7 +31,7 @@ def summary(model, top=10):
     """Return what is said of a model: as JSON and as text."""
     family = LEARNERS[name_of(model)].part("summary")
     found = summary_of(model, family, top)
-    text = as_text(found | OF_FILE, family)
+    text = summary_text(found | OF_FILE, family)
     return json.loads(json.dumps(found, default=str)), text
 
 
@@ -134,7 +134,7 @@ def test_every_line_of_a_model_with_a_record():
     found |= {"calls": calls, "starts_from_weights": True}
     for key, said in ((None, ""), ("k", ", with the key k")):
         digests = {"blocks": [[6, "x"], [7, None]], "key": key}
-        lines = as_text(found | {"digests": digests}, family).splitlines()
+        lines = summary_text(found | {"digests": digests}, family).splitlines()
         until = lines.index("parameters")
         assert lines[:until] == [
             "format      safetensors, 7 bytes",
@@ -173,7 +173,7 @@ def test_lines_that_only_some_models_have():
         ([call] * 20, [one] * 20),
         ([call] * 21, [one] * 20 + ["record      and 1 more, which --json shows"]),
     ):
-        lines = as_text(found | {"calls": calls}, family).splitlines()
+        lines = summary_text(found | {"calls": calls}, family).splitlines()
         assert [line for line in lines if line.startswith("record")] == records
     first = lines.index("epochs      2, converged")
     assert lines[first + 1 : first + 5] == [

@@ -20,7 +20,7 @@ from perceptron_rs.parameters.kinds import Command, add, add_audit, add_audit_ke
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 from perceptron_rs.stream.options import StreamOptions
 
-__all__ = ["parse", "parser"]
+__all__ = ["parse_arguments", "parser"]
 
 DATA = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
@@ -46,7 +46,7 @@ ABOUT = {
 USUAL_LEARNER = "averaged"
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Return the arguments; UsageError if they are none. ``train DATA`` is ``train averaged DATA``.
 
     Beside them is whether a learner is named.

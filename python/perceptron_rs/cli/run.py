@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 from importlib import import_module
 
-from perceptron_rs.cli.options import parse
+from perceptron_rs.cli.options import parse_arguments
 from perceptron_rs.cli.signals import Terminated, raise_terminated
 from perceptron_rs.cli.status import PROGRAM, Status, UsageError
 from perceptron_rs.cli.words import text_of
@@ -76,7 +76,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             words = sys.argv[1:] if argv is None else argv
-            arguments = parse(words)
+            arguments = parse_arguments(words)
             arguments.typed = tuple(words)
             if hasattr(arguments, "data"):
                 arguments.words = arguments.data

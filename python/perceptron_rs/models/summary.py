@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Family",
     "FeatureWeight",
-    "as_text",
     "label_text",
     "largest",
     "largest_lines",
     "plain",
     "rows_shown",
     "summary_of",
+    "summary_text",
 ]
 
 _SHOWN = 20  # numbers of a line, and calls of a record
@@ -73,7 +73,7 @@ def _history(model: Predictor) -> dict[str, object]:
     return found
 
 
-def as_text(description: Mapping[str, Any], family: Family) -> str:
+def summary_text(description: Mapping[str, Any], family: Family) -> str:
     """Return a description as lines for people."""
     behind, before, after = family.lines(description)
     classes = [label_text(label) for label in description["classes"]]

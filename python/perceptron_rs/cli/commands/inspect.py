@@ -15,7 +15,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""
     from perceptron_rs.models.comparison import digest
-    from perceptron_rs.models.summary import as_text, summary_of
+    from perceptron_rs.models.summary import summary_of, summary_text
     from perceptron_rs.models.training_record import read_record
 
     path = Path(arguments.model)
@@ -25,5 +25,5 @@ def run(arguments: Namespace) -> int:
     story |= {"format": "safetensors", "bytes": path.stat().st_size, "digest": digest(model)}
     if (how := learnt_recipe(model)) is not None:
         story["input"] = how.in_words()
-    print(json.dumps(story, default=str) if arguments.json else as_text(story, family).rstrip("\n"))
+    print(json.dumps(story, default=str) if arguments.json else summary_text(story, family).rstrip("\n"))
     return 0

@@ -23,7 +23,7 @@ __all__ = ["run"]
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
     arguments.learner = "sequence"
-    return training.run(arguments, SentenceTraining)
+    return training.run_training(arguments, SentenceTraining)
 
 
 class SentenceTraining(training.Training):

@@ -55,7 +55,7 @@ _LARGE = 1_000_000_000
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""
-    return training.run(arguments, ExampleTraining)
+    return training.run_training(arguments, ExampleTraining)
 
 
 class ExampleTraining(training.Training):

@@ -21,7 +21,7 @@ from perceptron_rs.cli.words import say
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import group_of
 
-__all__ = ["Training", "run"]
+__all__ = ["Training", "run_training"]
 
 
 class Training(ABC):
@@ -67,7 +67,7 @@ class Training(ABC):
         """Return what to type next, a command a line."""
 
 
-def run(arguments: Namespace, kind: type[Training]) -> int:
+def run_training(arguments: Namespace, kind: type[Training]) -> int:
     """Read, fit, write, say how it went, and return the exit status."""
     before = None
     if arguments.continued is not None:
