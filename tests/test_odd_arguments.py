@@ -11,6 +11,7 @@ import random
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -23,6 +24,9 @@ from perceptron_rs import (
     MultilayerPerceptron,
     Perceptron,
     SequencePerceptron,
+    StructuredPerceptron,
+    VotedPerceptron,
+    check_lecture,
     datasets,
     digest,
     hull_weights,
@@ -31,9 +35,11 @@ from perceptron_rs import (
     joint_margin,
     kernel_matrix,
     leave_one_out,
+    load_predictor,
     margin,
     max_margin,
     mistake_bounds,
+    models,
     perceptron_loss,
     proof,
     reproduce,
@@ -41,7 +47,8 @@ from perceptron_rs import (
     updates_until_right,
     verify,
 )
-from perceptron_rs.features import column_attributes
+from perceptron_rs.features import column_attributes, word_attributes, word_shape
+from perceptron_rs.metrics import chunk_scores
 from perceptron_rs.testing import assert_parity
 
 X, Y = datasets.make_separable(12, 3, seed=1)
@@ -219,6 +226,133 @@ class Like:
     __hash__ = object.__hash__
 
 
+#: Odd in other ways than `ODD`.
+MORE = [Like(), ["a", 1], [["a"]], (2, 1), "\0", "zz", np.full((12, 3), np.nan), np.array([None] * 12)]
+WORDS = [["a", "b"], ["a"]]
+TAGS = [["N", "V"], ["N"]]
+TAGGER = SequencePerceptron(max_iter=1).fit([[[word] for word in words] for words in WORDS], TAGS)
+
+
+def structured(**parameters):
+    """Return a structured perceptron of two classes."""
+    own = {"joint_feature": lambda x, y: x * y, "inference": lambda x, w: 1 if x @ w >= 0 else -1}
+    return StructuredPerceptron(max_iter=2, **own | parameters)
+
+
+def fitted(kind=Perceptron):
+    """Return a model that has learnt, which a call may change."""
+    return kind(max_iter=2, tol=None).fit(X, Y)
+
+
+STREAM = {"source": [(X, Y)], "classes": C}
+#: Of each call: what makes the function, what it is given, and which arguments are odd.
+METHODS = {
+    "fit": (lambda: Perceptron(max_iter=2, tol=None).fit, STARTED, "y coef_init intercept_init"),
+    "partial_fit": (lambda: Perceptron().partial_fit, WEIGHED | {"classes": C}, "y classes check_input"),
+    "partial_fit, unchecked": (lambda: fitted().partial_fit, TWO | {"check_input": False}, "X y"),
+    "calibrate": (lambda: fitted().calibrate, WEIGHED, "y method"),
+    "fit_stream": (
+        lambda: Perceptron(max_iter=2).fit_stream,
+        STREAM,
+        "shuffle block_size cache checkpoint checkpoint_every resume",
+    ),
+    "vectors": (lambda: fitted(VotedPerceptron).vectors, {}, "class_index"),
+    "save": (lambda: fitted().save, {}, "dtype prune"),
+    "models.save": (lambda: models.save, {"estimator": MODEL}, "estimator"),
+    "load_predictor": (lambda: load_predictor, {"path": MODEL.save()}, "engine"),
+    "to_onnx": (lambda: MODEL.to_onnx, {}, "exact"),
+    "table": (lambda: trace(ORDERED, X, Y).table, {}, "limit"),
+    "check_lecture": (lambda: check_lecture, {"path": "none.csv"}, "path tie"),
+    "structured fit": (lambda: structured().fit, TWO, "X y"),
+    "structured predict": (lambda: structured().fit(X, Y).predict, {"X": X}, "X"),
+    "assert_parity": (lambda: assert_parity, TWO | {"estimator": ORDERED}, "batch_sizes threads"),
+    "Source": (
+        lambda: lambda **given: list(Perceptron(max_iter=1).fit_stream(io.Source(**given), C).classes_),
+        {"batches": lambda: iter([(X, Y)])},
+        "batches between advise check cut n_rows n_in_batch feature_names files again at_hand",
+    ),
+    "a batch": (
+        lambda: lambda lengths: SequencePerceptron(max_iter=1).fit_stream([(X, Y, None, lengths)]),
+        {"lengths": L},
+        "lengths",
+    ),
+    "tagger": (lambda: TAGGER.predict, {"X": [[["a"], ["b"]]]}, "allowed forbidden"),
+    "column_attributes": (lambda: column_attributes, {"tokens": [("a", "b")]}, "tokens kind window"),
+    "word_attributes": (lambda: word_attributes, {"words": ["a", "b"]}, "words window"),
+    "word_shape": (lambda: word_shape, {"word": "a"}, "word"),
+    "chunk_scores": (
+        lambda: chunk_scores,
+        {"y_true": [["B-a"]], "y_pred": [["B-a"]]},
+        "y_true y_pred scheme",
+    ),
+}
+#: How a user's own functions may fail.
+OF_USERS = re.compile(
+    r"matmul|ufunc|multiply|operand|broadcast|inhomog|float|joint_feature|truth|argument|too large"
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", METHODS)
+def test_an_odd_argument_of_a_method_is_named(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make, usual, names = METHODS[call]
+    unnamed = []
+    for name in names.split():
+        for value in (*ODD, *MORE, iter([1])):
+            function = make()
+            learner = getattr(function, "__self__", None)
+            before = vars(learner).get("_learnt") if hasattr(learner, "fit") else None
+            try:
+                function(**usual | {name: value})
+            except (MemoryError, OSError):
+                pass
+            except Exception as error:
+                text = str(error)
+                is_named = isinstance(error, TypeError | ValueError) and re.search(rf"\b{name}\b", text)
+                is_of_users = (call.startswith("structured") or callable(value)) and OF_USERS.search(text)
+                is_same = before is None or vars(learner)["_learnt"] is before
+                if not is_same or not (is_named or is_of_users or any(word in text for word in ABOUT_SIZE)):
+                    unnamed.append((name, value, type(error), text))
+    assert not unnamed
+
+
+def test_labels_are_paired_by_place_and_not_by_the_index_of_a_series():
+    shuffled = pd.Series(Y, index=np.roll(np.arange(12), 5))
+    model = structured().fit(X, shuffled)
+    np.testing.assert_array_equal(model.coef_, structured().fit(X, Y).coef_)
+    assert model.score(X, shuffled) == model.score(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("loss", "1", "loss must return a finite number of at least 0, got '1'"),
+        ("loss", [1], "loss must return a finite number"),
+        ("loss", 10**400, "loss must return a finite number"),
+        ("loss", float("nan"), "loss must return a finite number"),
+        ("joint_feature", [[1, 2], [3]], "joint_feature: setting an array element"),
+        ("joint_feature", None, "joint_feature"),
+        ("joint_feature", {10**400: 1.0}, "joint_feature"),
+    ],
+)
+def test_what_a_users_function_returns_is_named(name, value, text):
+    parameters = {"n_features": 3} if isinstance(value, dict) else {}
+    odd = structured(**parameters, **{name: lambda *_: value})
+    with pytest.raises((TypeError, ValueError), match=text):
+        odd.fit(X, Y)
+    assert not hasattr(odd, "coef_")
+
+
+@pytest.mark.parametrize(
+    "y", [[[0, [1]]] * 12, [[[1, 0], [0, 1]]] * 12, np.zeros((12, 2, 2)), [[0, 10**400]] * 12]
+)
+def test_labels_of_more_dimensions_are_refused(y):
+    for kind in (Perceptron, MultilayerPerceptron):
+        with pytest.raises(ValueError, match=r"y (must hold|has more than|holds)"):
+            kind().fit(X, y)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 def test_an_odd_argument_of_a_reader_is_named(reader, tmp_path, monkeypatch):
@@ -242,3 +376,12 @@ def test_an_odd_argument_of_a_reader_is_named(reader, tmp_path, monkeypatch):
             except (MemoryError, OSError):
                 pass
     assert not unnamed
+
+
+def test_masked_numbers_are_not_taken_for_what_lies_below_the_mask():
+    masked = np.ma.array([[1.0, 2, 3]], mask=[[0, 1, 0]])
+    with pytest.raises(ValueError, match="coef_init is a masked array with masked values; fill them"):
+        Perceptron().fit(X, Y, coef_init=masked)
+    lengths = np.ma.array([6, 6], mask=[0, 1])
+    with pytest.raises(ValueError, match="lengths is a masked array"):
+        SequencePerceptron().fit(X, Y, lengths=lengths)

@@ -22,6 +22,7 @@ __all__ = [
     "MatrixLike",
     "array_of",
     "as_users_have",
+    "check_list",
     "column_names",
     "computed_by",
     "dtype_kind",
@@ -34,6 +35,7 @@ __all__ = [
     "in_full",
     "is_convertible",
     "is_csr",
+    "is_list",
     "is_missing",
     "is_of_columns",
     "is_real",
@@ -103,7 +105,23 @@ def column_names(given: MatrixLike) -> list[Any] | None:
 
 def has_length(given: object) -> bool:
     """Whether it says how many entries it has."""
-    return hasattr(given, "__len__")
+    try:
+        len(given)  # type: ignore[arg-type]
+    except TypeError:  # of an array without dimensions, too, and of a sparse matrix
+        return False
+    return True
+
+
+def is_list(given: object) -> bool:
+    """Whether it gives things one after another, and is no text."""
+    has_things = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    return has_things and n_dimensions(given) != 0 and not hasattr(given, "toarray")
+
+
+def check_list(name: str, given: object, of: str) -> None:
+    """Raise TypeError unless an argument gives things one after another, and is no text."""
+    if not is_list(given):
+        raise TypeError(f"{name} must be a list of {of}, got {given!r:.80}")
 
 
 def has_rows_by_place(given: MatrixLike) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 __all__ = [
     "LARGEST_DEGREE",
+    "MOST_NEIGHBOURS",
     "Accents",
     "Activation",
     "Analyzer",
@@ -66,6 +67,8 @@ Tie: TypeAlias = Literal["mistake", "positive"]
 
 #: Of a polynomial kernel: a power is made by as many products.
 LARGEST_DEGREE = 100
+#: Of a word, on each side: each makes attributes.
+MOST_NEIGHBOURS = 100
 
 
 def words(choice: object) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from perceptron_rs.choices import EngineName
-from perceptron_rs.engines import ENGINES
+from perceptron_rs.engines import get_engine
 from perceptron_rs.models.files import Source
 from perceptron_rs.models.reader import read_estimator, read_predictor
 from perceptron_rs.parameters.threads import check_n_jobs
@@ -136,8 +136,7 @@ def load_predictor(path: Source, *, engine: EngineName = "rust", n_jobs: int | N
     >>> predictor.predict([[0, 2]])
     array(['spam'], dtype='<U4')
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {ENGINES}, got {engine!r:.80}")
+    get_engine(engine)
     check_n_jobs(n_jobs)
     predictor: Predictor = read_predictor(
         path, LEARNERS, engine=engine, n_jobs=None if n_jobs is None else int(n_jobs)

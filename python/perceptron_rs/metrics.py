@@ -9,7 +9,9 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.array_likes import check_list
 from perceptron_rs.choices import Scheme
+from perceptron_rs.scalars import check_among
 from perceptron_rs.targets.chunk_tags import SCHEMES, Parts, foreign_tag, tag_parts
 from perceptron_rs.targets.distinct import places
 
@@ -126,8 +128,7 @@ def chunk_scores(
             "the tags of y_true and y_pred must be positions in chunks, such as B-NP, I-NP and O"
         )
     if scheme is not None:
-        if scheme not in SCHEMES:
-            raise ValueError(f"scheme must be one of {', '.join(SCHEMES)} or None, got {scheme!r:.80}")
+        check_among("scheme", scheme, *SCHEMES, None)
         if (other := foreign_tag(parts, scheme)) is not None:
             raise ValueError(f"scheme {scheme!r} has no such tag as {other!r}; name another one")
     return scores_of_chunks(truth, found, parts, scheme)
@@ -135,8 +136,7 @@ def chunk_scores(
 
 def _sentences(name: str, given: Any) -> list[list[str]]:
     """Return the tags of each sentence; TypeError for anything else."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a list of the tags of each sentence, got {given!r:.80}")
+    check_list(name, given, "the tags of each sentence")
     found = []
     for i, tags in enumerate(given):
         if isinstance(tags, str) or not isinstance(tags, Iterable):
@@ -145,7 +145,8 @@ def _sentences(name: str, given: Any) -> list[list[str]]:
                 f"these are the tags of one sentence, write [{name}]"
             )
         found.append(list(tags))
-        if (odd := next((tag for tag in found[-1] if not isinstance(tag, str)), "")) != "":
+        odd = next((tag for tag in found[-1] if not isinstance(tag, str)), "")
+        if not isinstance(odd, str):
             raise TypeError(
                 f"tags must be strings such as B-NP, got {odd!r:.80} in sentence {i} of {name}; write tags "
                 f"for numbers, for instance by [[names[tag] for tag in tags] for tags in {name}]"

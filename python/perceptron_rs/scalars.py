@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
-__all__ = ["check_among", "checked_number", "number"]
+__all__ = ["check_among", "checked_number", "number", "whole_number"]
 
 
 def number(value: object, *, whole: bool = False) -> int | float | None:
@@ -39,6 +39,15 @@ def checked_number(name: str, value: object, *, whole: bool = False) -> int | fl
     raise TypeError(f"{name} must be a {'whole' if whole else 'real'} number, got {value!r:.80}")
 
 
+def whole_number(name: str, value: object, low: int, high: int | None = None) -> int:
+    """Return an argument as an int between two bounds; ValueError for anything else."""
+    found = number(value, whole=True)
+    if found is None or found < low or (high is not None and found > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be a whole number {bounds}, got {value!r:.80}")
+    return int(found)
+
+
 def check_among(name: str, value: object, *known: object) -> None:
     """Raise ValueError unless an argument is one of these: words, True, False, None.
 
@@ -46,9 +55,8 @@ def check_among(name: str, value: object, *known: object) -> None:
     """
     words = [one for one in known if isinstance(one, str)]
     is_of_numpy = type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
-    if isinstance(value, str) and value in words:
-        return
-    if any(value is one for one in known) or (is_of_numpy and True in known):
+    own = bool(value) if is_of_numpy else value
+    if (isinstance(value, str) and value in words) or any(own is one for one in known):
         return
     *most, last = (f'"{one}"' if isinstance(one, str) else str(one) for one in known)
     raise ValueError(f"{name} must be {', '.join(most)} or {last}, got {value!r:.80}")

@@ -231,7 +231,10 @@ def test_files_with_other_columns(call, refused, trained, tagger, tagged, tmp_pa
         (("tag-evaluate", tagger, path), "line 1 has 3 columns, but the model needs, with the tag, 2"),
         (("tag-evaluate", tagger, tmp_path / "words"), "but the model needs, with the tag, 2"),
         (("tag-evaluate", tagger, tmp_path / "blanks"), "that begins with '#' is a comment, remove it"),
-        (("tag-train", path, "--model", tmp_path / "n", "--columns", 4), "its features and the tag need 5"),
+        (
+            ("tag-train", path, "--model", tmp_path / "n", "--columns", 4),
+            "the tag need 5; name none beyond 3 with",
+        ),
         (("tag-train", tmp_path / "none", "--model", tmp_path / "n"), "no such file"),
     ):
         assert text in refused(*argv)

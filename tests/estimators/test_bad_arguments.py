@@ -40,7 +40,7 @@ BAD_Y = {
     "empty": ([], ValueError, "12 rows.*0 entries"),
     "too long": (np.append(Y, 0), ValueError, "12 rows.*13|inconsistent"),
     "two-dimensional": (np.stack([Y, Y], axis=1), ValueError, "more than one column.*0 and 1 alone"),
-    "scalar": (1, ValueError, "1d"),
+    "scalar": (1, ValueError, "y must hold one label for each example, got 1; pass a list"),
     "continuous": (Y + 0.5, ValueError, "Unknown label type"),
     "NaN": (np.where(Y == 0, np.nan, Y), ValueError, "NaN"),
     "infinity": (np.where(Y == 0, np.inf, Y), ValueError, "infinity"),

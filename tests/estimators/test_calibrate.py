@@ -230,7 +230,7 @@ def test_a_fit_that_fails_leaves_the_calibration():
     before = model.predict_proba(X)
     with pytest.raises(ValueError, match="NaN"):
         model.partial_fit(X * np.nan, y)
-    with pytest.raises(ValueError, match="method must be one of"):
+    with pytest.raises(ValueError, match='method must be "temperature" or "sigmoid"'):
         model.calibrate(X, y, method="isotonic")
     assert model.predict_proba(X).tobytes() == before.tobytes()
 

@@ -123,7 +123,7 @@ def test_each_class_has_vectors_of_its_own(engine_name):
         assert found == [(w.tobytes(), b, votes) for w, b, votes in binary.vectors()]
         assert len(found) == 5
     for index in (-1, 3, None):
-        with pytest.raises(ValueError, match="class_index must be a whole number below 3"):
+        with pytest.raises(ValueError, match="class_index must be a whole number from 0 to 2"):
             model.vectors(class_index=index)
     with pytest.raises(NotFittedError):
         VotedPerceptron().vectors()

@@ -95,7 +95,7 @@ def test_learners_without_such_weights(tmp_path, model, option):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ({"dtype": "int8"}, "dtype must be 'float32', 'float16' or None, got 'int8'"),
+        ({"dtype": "int8"}, 'dtype must be "float32", "float16" or None, got \'int8\''),
         ({"dtype": "float16"}, "dtype='float16' does not hold the largest weight, 1e"),
         ({"prune": -1.0}, "prune must be a finite number of at least 0, got -1.0"),
         ({"prune": np.nan}, "prune must be a finite number"),

@@ -237,7 +237,7 @@ def test_what_needs_all_examples_is_refused(parameters, text):
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"shuffle": True}, ValueError, "shuffle must be False or 'block'"),
+        ({"shuffle": True}, ValueError, 'shuffle must be "block" or False'),
         ({"block_size": 0}, ValueError, "block_size must be a whole number"),
         ({"block_size": True}, ValueError, "block_size must be a whole number"),
         ({"checkpoint_every": -1}, ValueError, "checkpoint_every must be"),
@@ -245,7 +245,7 @@ def test_what_needs_all_examples_is_refused(parameters, text):
         ({"resume": True}, ValueError, "resume=True needs checkpoint,"),
         ({"classes": [0]}, ValueError, "greater than one"),
         ({"classes": [0, 2]}, ValueError, "not in classes_"),
-        ({"cache": 3}, TypeError, "path must be a str"),
+        ({"cache": 3}, TypeError, "cache must be a str"),
     ],
 )
 def test_bad_options(options, error, text):

@@ -137,7 +137,7 @@ def test_what_is_refused():
         SequencePerceptron().fit_stream((X, Y, np.ones(len(Y)), LENGTHS))
     with pytest.raises(ValueError, match="lengths must add up"):
         SequencePerceptron().fit_stream((X, Y, None, LENGTHS[1:]))
-    with pytest.raises(ValueError, match="lengths must be whole numbers"):
+    with pytest.raises(ValueError, match="lengths must be a vector of whole numbers"):
         SequencePerceptron().fit_stream([(X[:4], Y[:4], None, [1.5, 3.5])])
     with pytest.raises(ValueError, match=r"must be \(X, y\), without sample_weight"):
         SequencePerceptron().fit_stream((ATTRIBUTES, TAGS, np.ones(len(TAGS))))

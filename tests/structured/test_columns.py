@@ -36,5 +36,5 @@ def test_columns_alone():
 
 def test_empty_and_wrong():
     assert column_attributes([]) == []
-    with pytest.raises(ValueError, match="kind must be 'words' or 'columns', got 'rows'"):
+    with pytest.raises(ValueError, match='kind must be "words" or "columns", got \'rows\''):
         column_attributes(TOKENS, kind="rows")

@@ -11,7 +11,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, NoReturn, Self, TypeAlias
 
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, naming
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,8 @@ def key_of(given: object) -> bytes | None:
     elif isinstance(given, str | os.PathLike):
         from pathlib import Path
 
-        return _read(Path(given))
+        with naming("audit_key"):
+            return _read(Path(given))
     else:
         raise TypeError(
             f"audit_key must be the name of a file, {_SIZE} bytes or None, got {type(given).__name__}"

@@ -16,6 +16,7 @@ __all__ = ["SCREENS", "Parser"]
 _CHOICE = re.compile(
     r"(?P<what>.*): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)", re.DOTALL
 )
+_EXPECTED = re.compile(r"(?P<what>argument --.*): expected (?P<n>one|[0-9]+) arguments?")
 #: A value that begins with a minus and is no option: numbers, also several, as of --classes -1,1.
 _NEGATIVE = re.compile(r"-[0-9.][-+0-9.,eE]*")
 
@@ -148,6 +149,12 @@ class Parser(argparse.ArgumentParser):
             known = re.findall(r"[^', ]+", choice["known"])
             meant = _meant(choice["given"], known) or f"; choose from {', '.join(known)}"
             message = f"{choice['what']}: invalid choice: {choice['given']!r}{meant}"
+        if number := _EXPECTED.fullmatch(message):
+            name = number["what"].removeprefix("argument ").split("/")[0]
+            names = self._option_string_actions[name].metavar or "VALUE"
+            shape = names if isinstance(names, str) else " ".join(names)
+            many = "a value" if number["n"] == "one" else f"{number['n']} values"
+            message = f"{number['what']}: needs {many}; write {name} {shape}"
         raise UsageError(message)
 
 

@@ -110,7 +110,10 @@ class TaggedFiles:
         if self._is_new:
             last = max(self._columns, default=1)
             least = last + 1 if self.column is None else max(last, self.column)
-            return f"the word, its features and the tag need {least}" if width < least else None
+            text = f"the word, its features and the tag need {least}"
+            if self._columns or self.column is not None:
+                text += f"; name none beyond {width} with --columns and --tag-column"
+            return text if width < least else None
         if self._find(width, with_tag=with_tag) is not None:
             return None
         last = max(self._read.get("positions", [self.template["columns"]]))

@@ -158,7 +158,14 @@ class DaskLearner(ClusterLearner):
         return accuracy
 
     def _client(self) -> Client:
-        return default_client() if self.client is None else self.client
+        if self.client is not None:
+            return self.client
+        try:
+            return default_client()
+        except ValueError:
+            raise ValueError(
+                "client is None, and no client was made before; make one by distributed.Client()"
+            ) from None
 
     def _by_block(self, method: str, X: MatrixLike, dtype: np.dtype[np.generic]) -> Any:
         local = self.to_local()

@@ -16,7 +16,8 @@ from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch
 from perceptron_rs.rows.examples import examples
-from perceptron_rs.sequence.input import as_token_lists, check_lengths, flat_labels, flat_tokens, is_nested
+from perceptron_rs.rows.lengths import check_lengths
+from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_tokens, is_nested
 from perceptron_rs.sequence.perceptron import SequencePerceptron
 from perceptron_rs.targets.labels import label_array
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
+from perceptron_rs.array_likes import check_list
+from perceptron_rs.choices import MOST_NEIGHBOURS
 from perceptron_rs.features.window import word_attributes
+from perceptron_rs.scalars import check_among, whole_number
 
 __all__ = ["Template", "column_attributes", "places_in", "template_attributes"]
 
@@ -50,8 +53,22 @@ def column_attributes(
     >>> column_attributes([("the", "DT"), ("dog", "NN")], window=1)[1][-5:]
     ['2=NN', '2-1=DT', '2+1=</s>', '2-1,2=DT NN', '2,2+1=NN </s>']
     """
-    if kind not in ("words", "columns"):
-        raise ValueError(f"kind must be 'words' or 'columns', got {kind!r}")
+    check_among("kind", kind, "words", "columns")
+    window = whole_number("window", window, 0, MOST_NEIGHBOURS)
+    check_list("tokens", tokens, "lists of strings")
+    tokens = list(tokens)
+    for i, token in enumerate(tokens):
+        if type(token) not in (list, tuple) or not {str}.issuperset(map(type, token)):
+            check_list(f"token {i} of tokens", token, "strings, its columns")
+            if not all(isinstance(value, str) for value in token):
+                raise TypeError(
+                    f"token {i} of tokens must be a list of strings, its columns, got {token!r:.80}"
+                )
+        if len(token) != len(tokens[0]) or not len(token):
+            raise ValueError(
+                f"tokens must have as many columns each, and at least one, got {tokens[0]!r:.60} and "
+                f"{token!r:.60} as token {i}"
+            )
     if kind == "columns":
         return [["bias", *(f"{j}={value}" for j, value in enumerate(token, 1))] for token in tokens]
     rows = word_attributes([token[0] for token in tokens], window=window)

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from perceptron_rs.array_likes import check_list, is_list
+from perceptron_rs.choices import MOST_NEIGHBOURS
+from perceptron_rs.scalars import whole_number
+
 __all__ = ["word_attributes", "word_shape"]
 
 _RUNS = re.compile(r"(.)\1+")
 
 
-@lru_cache(maxsize=1 << 16)
 def word_shape(word: str) -> str:
     """Return the shape of a word: X, x and 9 for upper case, lower case and digits, each run once.
 
@@ -30,6 +33,13 @@ def word_shape(word: str) -> str:
     >>> word_shape("McDonald's"), word_shape("1,250")
     ("XxXx'x", '9,9')
     """
+    if not isinstance(word, str):
+        raise TypeError(f"word must be a string, got {word!r:.80}")
+    return _shape(word)
+
+
+@lru_cache(maxsize=1 << 16)
+def _shape(word: str) -> str:
     kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in word]
     return _RUNS.sub(r"\1", "".join(kinds))
 
@@ -38,10 +48,16 @@ def word_shape(word: str) -> str:
 def _of_word(word: str) -> tuple[tuple[str, ...], str, str]:
     """Return the attributes of a word, and what its neighbours' attributes have of it."""
     lower = word.lower()
-    own = [f"w={lower}", f"W={word}", f"shape={word_shape(word)}", f"first={word[:1]}"]
+    own = [f"w={lower}", f"W={word}", f"shape={_shape(word)}", f"first={word[:1]}"]
     own += [f"suf{n}={lower[-n:]}" for n in (1, 2, 3, 4) if len(lower) >= n]
     own += [f"pre{n}={lower[:n]}" for n in (1, 2, 3) if len(lower) > n]
     return tuple(own), lower, f"{lower[-3:]}"
+
+
+def _strings(attributes: object) -> list[str]:
+    """Return what a caller's function has found."""
+    check_list("the result of more", attributes, "strings")
+    return list(attributes)  # type: ignore[call-overload,no-any-return]
 
 
 def word_attributes(
@@ -76,10 +92,13 @@ def word_attributes(
     >>> word_attributes(["Time", "flies"], window=0)[1][:6]
     ['bias', 'w=flies', 'W=flies', 'shape=x', 'first=f', 'suf1=s']
     """
-    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+    if not is_list(words) or not all(isinstance(word, str) for word in words):
         raise TypeError(
             f"words must be a list of strings, got {words!r:.80}; column_attributes takes columns of a file"
         )
+    window = whole_number("window", window, 0, MOST_NEIGHBOURS)
+    if more is not None and not callable(more):
+        raise TypeError(f"more must be a function of words and a place or None, got {more!r:.80}")
     known = [_of_word(word) for word in words]
     lower = ["<s>"] * window + [word for _, word, _ in known] + ["</s>"] * window
     ends = ["<s>"] * window + [end for _, _, end in known] + ["</s>"] * window
@@ -94,6 +113,6 @@ def word_attributes(
             row += [f"w-1,w={before} {word}", f"w,w+1={word} {after}", f"w-1,w+1={before} {after}"]
             row += [f"suf-1={ends[i + window - 1]}", f"suf+1={ends[i + window + 1]}"]
         if more is not None:
-            row += more(words, i)
+            row += _strings(more(words, i))
         rows.append(row)
     return rows

@@ -15,7 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_rows_by_place, has_shape, n_dimensions
+from perceptron_rs.array_likes import (
+    ArrayLike,
+    MatrixLike,
+    has_rows_by_place,
+    has_shape,
+    n_dimensions,
+)
 from perceptron_rs.csr import csr_slice
 from perceptron_rs.errors import naming
 from perceptron_rs.io.arrays import load_npy, read_npz
@@ -23,8 +29,9 @@ from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of, refuse_no_name
+from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.sparse import is_sparse
-from perceptron_rs.scalars import number
+from perceptron_rs.scalars import check_among, number, whole_number
 
 __all__ = [
     "Batch",
@@ -49,6 +56,9 @@ Files: TypeAlias = list[tuple[str, int, int]]
 
 #: Given a number of parts, or None, callables that each read one, in any process.
 Cut: TypeAlias = Callable[[int | None], list[Callable[[], Batch]]]
+
+#: Of examples and columns: more take more bytes than can be counted.
+_LARGEST = 2**48
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -127,6 +137,22 @@ class Source:
     name: str = "the source"
 
     def __post_init__(self) -> None:
+        for name in ("batches", "between", "advise", "check", "cut"):
+            function = getattr(self, name)
+            if not callable(function) and (function is not None or name == "batches"):
+                raise TypeError(f"{name} must be a function, got {function!r:.80}")
+        for name, least in (("n_rows", 0), ("n_in_batch", 1), ("n_features", 0)):
+            if (value := getattr(self, name)) is not None:
+                whole_number(name, value, least, _LARGEST)
+        check_among("is_shifted", self.is_shifted, True, False, None)
+        for name in ("again", "at_hand"):
+            check_among(name, getattr(self, name), True, False)
+        for name, kind, of in (("feature_names", str, "strings"), ("files", Path, "paths")):
+            values = getattr(self, name)
+            if name == "feature_names" and values is None:
+                continue
+            if not isinstance(values, tuple | list) or not all(isinstance(value, kind) for value in values):
+                raise TypeError(f"{name} must be a tuple of {of}, got {values!r:.80}")
         if self.between is not None and self.n_rows is None:
             raise ValueError("n_rows must be given with between: the number of examples, got None")
 
@@ -326,18 +352,10 @@ def open_arrays(
                 f"inconsistent numbers of samples: X has {X.shape[0]} rows, "
                 f"but {name} has {part.shape[0] if part.shape else 'no'} entries"
             )
-    lengths = None if lengths is None else np.asarray(lengths)
-    if lengths is not None and (lengths.ndim != 1 or (lengths.size and lengths.dtype.kind not in "iu")):
-        raise ValueError(
-            f"lengths must be a vector of whole numbers, got shape {lengths.shape} and dtype {lengths.dtype}"
-        )
-    if lengths is not None and lengths.size and lengths.min() < 0:
-        raise ValueError(f"lengths must be at least 0, got {lengths.min()}")
-    if lengths is not None and lengths.size and lengths.min() == 0:
+    if lengths is not None:
+        lengths = check_lengths(lengths, X.shape[0])
         lengths = lengths[lengths > 0]  # of no tokens there is nothing to learn
     ends = None if lengths is None else np.concatenate([[0], np.cumsum(lengths)])
-    if ends is not None and ends[-1] != X.shape[0]:
-        raise ValueError(f"lengths must add up to the number of rows of X, {X.shape[0]}, got {ends[-1]}")
 
     held = (*parts_of(X), y, sample_weight, lengths)
     maps = [part for part in held if isinstance(part, np.memmap)]

@@ -21,6 +21,7 @@ from perceptron_rs.parameters.groups import group_of
 from perceptron_rs.prediction.predictor import is_of
 from perceptron_rs.rows.examples import has_known_columns
 from perceptron_rs.rows.sparse_weights import as_sparse
+from perceptron_rs.scalars import check_among
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
 from perceptron_rs.stream.learner import StreamFit
@@ -95,6 +96,8 @@ def partial_fit(
     TypeError
         If an argument does not contain numbers (or, for labels, numbers or strings).
     """
+    if check_input is not True and check_input is not False:
+        check_among("check_input", check_input, True, False)
     if isinstance(self, PassLearner) and _learn_in_place(
         self, X, y, classes, sample_weight, checks=check_input
     ):

@@ -24,7 +24,7 @@ from perceptron_rs.linear.vectors import (
 )
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows
-from perceptron_rs.scalars import number
+from perceptron_rs.scalars import number, whole_number
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sklearn_base import check_is_fitted
@@ -292,13 +292,9 @@ class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, Voted
         [3. 1.] 2
         """
         check_is_fitted(self)
-        if class_index not in range(len(self.n_seen_)):
-            raise ValueError(
-                f"class_index must be a whole number below {len(self.n_seen_)}, the number of classes with "
-                f"vectors of their own, got {class_index!r:.80}"
-            )
-        found = each_vector(self._vectors, get_engine(self.engine), class_index)
-        votes = self.survival_[class_index].tolist()
+        index = whole_number("class_index", class_index, 0, len(self.n_seen_) - 1)
+        found = each_vector(self._vectors, get_engine(self.engine), index)
+        votes = self.survival_[index].tolist()
         return ((w.copy(), float(b), count) for (w, b), count in zip(found, votes, strict=True))
 
     def _prediction_parameters(self) -> dict[str, object]:

@@ -18,7 +18,7 @@ from perceptron_rs.margins.result import MarginInterval
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import as_columns
 from perceptron_rs.rows.sparse_weights import dense
-from perceptron_rs.rows.storage import is_masked
+from perceptron_rs.rows.storage import refuse_masked
 from perceptron_rs.targets.labels import encode
 
 __all__ = ["margin", "plane", "planes"]
@@ -174,8 +174,7 @@ def plane(
 
 
 def _real_array(name: str, value: object) -> NDArray[np.float64]:
-    if is_masked(value):
-        raise ValueError(f"{name} is a masked array with masked values; fill them")
+    refuse_masked(value, name)
     refuse_rounded(value, name)
     with naming(name):
         array = dense(value)

@@ -15,6 +15,7 @@ from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.probabilities import Calibration
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.scale import Scale
+from perceptron_rs.scalars import check_among
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 
@@ -163,4 +164,5 @@ class Exported:
         """
         from perceptron_rs.models.onnx import to_onnx
 
-        return to_onnx(network_of(self), exact=exact)
+        check_among("exact", exact, True, False)
+        return to_onnx(network_of(self), exact=bool(exact))

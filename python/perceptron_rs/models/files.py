@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from perceptron_rs.io.text.paths import refuse_no_name
 from perceptron_rs.pieces import pieces
 
 if TYPE_CHECKING:
@@ -19,17 +20,20 @@ __all__ = ["Source", "check_target", "file_name", "open_regular", "path_of", "wr
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
 
-def path_of(path: str | os.PathLike[str]) -> Path:
-    """Return ``path`` as a Path; TypeError for anything that is none."""
+def path_of(path: object, argument: str = "path") -> Path:
+    """Return an argument as a Path; TypeError for anything that is none, ValueError for no file's name."""
     from pathlib import Path
 
-    return Path(_name_of(path))
+    return Path(_name_of(path, argument))
 
 
-def _name_of(path: str | os.PathLike[str]) -> str:
+def _name_of(path: object, argument: str = "path") -> str:
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(name, str):
-        raise TypeError(f"path must be a str or a path object, got {type(path).__name__}; give a file's name")
+        raise TypeError(
+            f"{argument} must be a str or a path object, got {type(path).__name__}; give a file's name"
+        )
+    refuse_no_name(name, argument)
     return name
 
 

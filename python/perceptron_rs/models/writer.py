@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
-from perceptron_rs.array_likes import is_real
-from perceptron_rs.choices import WeightType
+from perceptron_rs.choices import WeightType, words
 from perceptron_rs.errors import with_article
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
@@ -27,6 +26,7 @@ from perceptron_rs.models.values import json_scalar
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
+from perceptron_rs.scalars import check_among, number
 from perceptron_rs.schema.schema import name_of
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.learnt import learnt_of
@@ -107,6 +107,10 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
     name = name_of(estimator)
     if name is None or not isinstance(estimator, Estimator):
         kind = type(estimator)
+        if not hasattr(kind, "get_params"):
+            raise TypeError(
+                f"estimator must be a learner or a pipeline that ends with one, got {estimator!r:.80}"
+            )
         known = next((base.__name__ for base in kind.__mro__ if "_schema" in vars(base)), "")
         raise ValueError(
             f"{kind.__name__} is not one of the learners that a model file can hold; pickle it"
@@ -151,9 +155,9 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
 
 def _smaller(model: Any, dtype: str | None, prune: float | None) -> Any:
     """Return a copy of a linear model with rounded weights, and none in columns that have only small ones."""
-    if dtype not in (None, "float32", "float16"):
-        raise ValueError(f"dtype must be 'float32', 'float16' or None, got {dtype!r:.80}")
-    if prune is not None and not (is_real(type(prune)) and 0 <= prune < np.inf):
+    check_among("dtype", dtype, *words(WeightType), None)
+    least = 0.0 if prune is None else number(prune)
+    if least is None or not 0 <= least < np.inf:
         raise ValueError(f"prune must be a finite number of at least 0, got {prune!r:.80}")
     option = "dtype" if dtype is not None else "prune"
     planes = hyperplanes(model)
@@ -164,7 +168,7 @@ def _smaller(model: Any, dtype: str | None, prune: float | None) -> Any:
         )
     coef, found = planes[0].copy(), copy.copy(model)
     if prune is not None:
-        coef[:, np.abs(coef).max(axis=0) < prune] = 0.0
+        coef[:, np.abs(coef).max(axis=0) < least] = 0.0
     if dtype is not None:
         with np.errstate(over="ignore"):
             coef = coef.astype(dtype).astype(np.float64)

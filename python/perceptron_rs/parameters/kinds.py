@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from perceptron_rs.choices import LARGEST_DEGREE
+from perceptron_rs.choices import LARGEST_DEGREE, MOST_NEIGHBOURS
 from perceptron_rs.parameters.ranges import LARGEST, Other, Range, Switch, Values
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ HELD_OUT = Range(0, 1, closed="left")
 TOLERANCE = Range(0, none=True)
 DEGREE = Range(1, LARGEST_DEGREE, whole=True)
 RATIO = Range(1, closed="neither", infinite=True)
-WINDOW = Range(0, 100, whole=True)
+WINDOW = Range(0, MOST_NEIGHBOURS, whole=True)
 #: As joblib reads them: negative ones count from all processors.
 THREADS = Range(-LARGEST, LARGEST, whole=True, none=True, never=0)
 MOST_BITS = 30

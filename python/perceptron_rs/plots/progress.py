@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
+from perceptron_rs.scalars import check_among
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -292,8 +293,7 @@ class ProgressDisplay(Display):
 
 
 def _check_kind(kind: str, comparator: object) -> None:
-    if kind not in _LABELS:
-        raise ValueError(f"kind must be one of {', '.join(_LABELS)}, got {kind!r:.80}")
+    check_among("kind", kind, *_LABELS)
     if kind == "regret" and comparator is None:
         raise ValueError("kind='regret' needs a comparator; pass one, such as a fitted PocketPerceptron")
 

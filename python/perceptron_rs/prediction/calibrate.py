@@ -21,6 +21,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.pieces import pieces
 from perceptron_rs.prediction.predictor import Classifier
 from perceptron_rs.probabilities import Calibration, Floats, apply, of_scores, softmax
+from perceptron_rs.scalars import check_among
 from perceptron_rs.targets.label_sets import bits
 from perceptron_rs.targets.labels import encode, target_of
 from perceptron_rs.targets.planes import is_multilabel
@@ -54,8 +55,7 @@ def calibration_of(
     method : {"temperature", "sigmoid"}
     sample_weight : array-like of shape (n,), default=None
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {METHODS}, got {method!r:.80}")
+    check_among("method", method, *METHODS)
     many, n_classes = is_multilabel(model), len(model.classes_)
     if many and method == "temperature":
         raise OptionsError(

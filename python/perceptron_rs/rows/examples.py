@@ -243,16 +243,17 @@ def unchecked(estimator: Fitted, engine: Engine, X: MatrixLike) -> ValidatedRows
     """Hand X to the engine of a fitted estimator as it is, if it has learnt from a matrix."""
     if recipe_of(estimator) is not None:
         return examples_of_numbers(estimator, engine, X)
-    if isinstance(X, np.ndarray):
-        rows, arrays, values = engine.dense_rows(X), {"rows": X}, X
-    elif is_csr(X):
-        rows, values = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]), X.data
-        arrays = stored_csr(X.indptr, X.indices, X.data)
-    else:
-        raise TypeError(
-            f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "
-            f"convert it, or leave check_input=True"
-        )
+    with naming("X"):
+        if isinstance(X, np.ndarray):
+            rows, arrays, values = engine.dense_rows(X), {"rows": X}, X
+        elif is_csr(X):
+            rows, values = engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]), X.data
+            arrays = stored_csr(X.indptr, X.indices, X.data)
+        else:
+            raise TypeError(
+                f"X must be an array or a CSR matrix with check_input=False, got {type(X).__name__}; "
+                f"convert it, or leave check_input=True"
+            )
     assert_width(estimator, rows.shape[1])
     return ValidatedRows(rows, values, arrays.get("rows_indptr"), arrays)
 

@@ -18,6 +18,7 @@ __all__ = [
     "index_columns",
     "is_masked",
     "is_stored",
+    "refuse_masked",
     "refuse_type",
     "to_stored",
     "type_name",
@@ -36,6 +37,12 @@ def is_masked(values: object) -> bool:
     if "numpy.ma" not in sys.modules:  # so nobody has made one; importing it takes longer than a small fit
         return False
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def refuse_masked(values: object, name: str) -> None:
+    """Raise ValueError for a masked array with masked values: NumPy would take what lies below the mask."""
+    if is_masked(values):
+        raise ValueError(f"{name} is a masked array with masked values; fill them")
 
 
 def index_columns(schema: Any) -> frozenset[str]:

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, dtype_kind, has_length, n_dimensions, values_of
+from perceptron_rs.array_likes import (
+    ArrayLike,
+    MatrixLike,
+    dtype_kind,
+    has_length,
+    has_rows_by_place,
+    n_dimensions,
+    values_of,
+)
 from perceptron_rs.engines import get_engine
-from perceptron_rs.errors import ArgumentError, naming
+from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.features.columns import Template, places_in, template_attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.rows.examples import ValidatedRows, examples, read_csr
-from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.targets.labels import label_array, refuse_nul
 
 if TYPE_CHECKING:
@@ -183,7 +191,11 @@ def materialize(given: MatrixLike) -> MatrixLike:
         return given
     if (values := values_of(given)) is not None:
         return values
-    return list(given) if isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
+    # Brackets look for the labels of a Series, and not for places.
+    is_series = has_rows_by_place(given) and n_dimensions(given) == 1
+    return (
+        list(given) if is_series or isinstance(given, (Iterator, tuple)) or _holds_objects(given) else given
+    )
 
 
 def _is_sequence(given: object) -> bool:
@@ -227,27 +239,6 @@ def is_nested(X: MatrixLike) -> bool:
     return all(isinstance(sequence, (list, tuple)) for sequence in X)
 
 
-def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
-    """Return the lengths of sequences that lie one after another; None: one sequence."""
-    if lengths is None:
-        return np.array([rows], dtype=np.int64)
-    with naming("lengths"):
-        refuse_lazy(lengths, "lengths")
-        array = np.asarray(lengths)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(
-            f"lengths must be a vector of whole numbers, got shape {array.shape} and dtype {array.dtype}"
-        )
-    array = array.astype(np.int64)
-    if array.size and array.min() < 0:
-        i = int(np.argmax(array < 0))
-        raise ValueError(f"lengths must be at least 0, got {array[i]} for sequence {i}")
-    total = sum(array.tolist())  # which does not wrap around
-    if total != rows:
-        raise ValueError(f"lengths must add up to the number of rows of X, {rows}, got {total}")
-    return array
-
-
 def flat_tokens(X: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return all tokens, and the length of each sequence."""
     for i, sequence in enumerate(X):
@@ -271,7 +262,7 @@ def flat_labels(y: ArrayLike, lengths: NDArray[np.int64]) -> NDArray[np.generic]
         raise ValueError(f"y must have as many sequences as X, {len(lengths)}, got {len(y)}")
     y = [materialize(labels) for labels in y]
     for i, (labels, length) in enumerate(zip(y, lengths.tolist(), strict=True)):
-        is_list = has_length(labels) and not isinstance(labels, str) and n_dimensions(labels) != 0
+        is_list = has_length(labels) and not isinstance(labels, str)
         if not is_list or len(labels) != length:
             raise ValueError(
                 f"sequence {i} of y must have a label for each of {length} tokens, got {labels!r:.80}"

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import has_length
+from perceptron_rs.array_likes import has_length, is_list
 from perceptron_rs.choices import Scheme
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.targets.chunk_tags import SCHEMES, foreign_tag, impossible_pairs, tag_parts
@@ -61,7 +61,7 @@ def constrained(
     place: dict[object, int] = {label: k for k, label in enumerate(classes.tolist())}
     may_not = np.zeros((len(classes) + 1, len(classes) + 1), dtype=np.bool_)
     for name, given in pairs:
-        if given is not None and not isinstance(given, Iterable):
+        if given is not None and not is_list(given):
             raise ValueError(f"{name} must be pairs of labels or None, got {given!r:.80}")
         for i, pair in enumerate(() if given is None else given):
             if isinstance(pair, str) or not has_length(pair) or len(pair) != 2:
@@ -103,6 +103,8 @@ def allowed_labels(allowed: Allowed, classes: NDArray[np.generic], n_tokens: int
                 f"allowed must have shape {(n_tokens, len(classes))}, tokens by classes, got {allowed.shape}"
             )
         return allowed
+    if not has_length(allowed) or isinstance(allowed, str):
+        raise TypeError(f"allowed must be a list of the labels of each token or None, got {allowed!r:.80}")
     if len(allowed) != n_tokens:
         raise ValueError(f"allowed must have an entry for each of {n_tokens} tokens, got {len(allowed)}")
     place = {label: k for k, label in enumerate(classes.tolist())}
@@ -111,7 +113,7 @@ def allowed_labels(allowed: Allowed, classes: NDArray[np.generic], n_tokens: int
         if labels is None:
             may[i] = True
             continue
-        if isinstance(labels, str):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
             raise TypeError(
                 f"entry {i} of allowed must be a collection of labels or None, got {labels!r:.80}"
             )
@@ -123,6 +125,6 @@ def allowed_labels(allowed: Allowed, classes: NDArray[np.generic], n_tokens: int
 
 
 def _place(place: dict[object, int], label: object, where: str) -> int:
-    if label not in place:
+    if not isinstance(label, Hashable) or label not in place:
         raise ValueError(f"{where} names the label {label!r:.80}, which is not in classes_")
     return place[label]

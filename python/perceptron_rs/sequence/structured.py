@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.array_likes import ArrayLike, column_names, has_length
 from perceptron_rs.arrays import State
 from perceptron_rs.engines import Engine, LearntModel, get_engine
+from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.parameters.checks import check_values, draw_seed, validated
 from perceptron_rs.prediction.estimator import Estimator, begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute
-from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
 from perceptron_rs.rows.selection import read_only
+from perceptron_rs.scalars import number
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters
@@ -35,6 +37,9 @@ from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.driver import Schedule, follow
 
 __all__ = ["StructuredPerceptron"]
+
+#: What errors call it.
+_RESULT = "the result of joint_feature"
 
 Features = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -252,7 +257,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         """Run epochs on the twin that is to be published."""
         seed = draw_seed(self.random_state) if self.shuffle and not is_pass else None
         max_iter = 1 if is_pass else int(self.max_iter)
-        X, y = materialize(X), materialize(y)
+        X, y = _listed("X", X), _listed("y", y)
         if len(X) != len(y):
             raise ValueError(f"X and y must have equal lengths, got {len(X)} and {len(y)}")
         if len(X) == 0:
@@ -260,7 +265,9 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         engine = get_engine(self.engine)
         with foreign():
             first = self.joint_feature(X[0], y[0])
-        d = self._columns(first)
+        with naming("joint_feature"):
+            d = self._columns(first)
+            _checked_features(first, d)
         w, u, seen = np.zeros(d), np.zeros(d), 0
         if is_pass and self._learnt.model is not None:
             if len(self.last_coef_) != d:
@@ -337,7 +344,8 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
             The structures that ``inference`` returns.
         """
         check_is_fitted(self)
-        return AnswerList(self.inference(x, read_only(self.coef_)) for x in X)
+        X = _listed("X", X)
+        return AnswerList(self.inference(X[i], read_only(self.coef_)) for i in range(len(X)))
 
     @consistent
     def score(self, X: Sequence[object], y: Sequence[object]) -> float:
@@ -355,7 +363,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         float
             Accuracy, from 0 to 1.
         """
-        X, y = materialize(X), materialize(y)
+        X, y = _listed("X", X), _listed("y", y)
         if len(X) != len(y) or len(X) == 0:
             raise ValueError(f"X and y must have equal lengths above 0, got {len(X)} and {len(y)}")
         right = [self._loss(truth, z) == 0 for truth, z in zip(y, self.predict(X), strict=True)]
@@ -366,7 +374,7 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
             if self.n_features is None:
                 raise ValueError("n_features must be given where joint_feature returns dicts, got None")
             return int(self.n_features)
-        d = int(first.shape[-1]) if issparse(first) else len(np.ravel(first))
+        d = int(first.shape[-1]) if issparse(first) else np.size(numbers_in(first, _RESULT))
         if self.n_features is not None and self.n_features != d:
             raise ValueError(f"n_features={self.n_features}, but joint_feature returns vectors of length {d}")
         return d
@@ -375,10 +383,12 @@ class StructuredPerceptron(StructuredPerceptronParameters, Estimator):
         with foreign():
             if self.loss is None:
                 return float(not _equal(truth, answer))
-            loss = float(self.loss(truth, answer))
-        if not 0 <= loss < math.inf:
-            raise ValueError(f"loss must return a finite number of at least 0, got {loss}")
-        return loss
+            given = self.loss(truth, answer)
+        value = given.item() if isinstance(given, np.generic | np.ndarray) and given.size == 1 else given
+        loss = number(int(value) if isinstance(value, bool) else value)
+        if loss is None or not 0 <= loss < math.inf:
+            raise ValueError(f"loss must return a finite number of at least 0, got {given!r:.80}")
+        return float(loss)
 
 
 class _Structures:
@@ -415,7 +425,8 @@ class _Structures:
                 losses += loss
                 with foreign():
                     given = [self.model.joint_feature(x[i], structure) for structure in (y[i], z)]
-                truth, wrong = (_checked_features(features, len(w)) for features in given)
+                with naming("joint_feature"):
+                    truth, wrong = (_checked_features(features, len(w)) for features in given)
                 try:
                     self.engine.structured_update(w, u, truth, wrong, step=c, t=self.t)
                 except OverflowError as error:
@@ -446,6 +457,18 @@ def _average(engine: Engine, model: LearntModel) -> NDArray[np.float64]:
     return average
 
 
+def _listed(name: str, given: Any) -> Any:
+    """Return inputs or structures that have places; TypeError for anything else."""
+    if not isinstance(given, Iterator):
+        refuse_lazy(given, name)
+    found = materialize(given)
+    is_list = has_length(found) and hasattr(type(found), "__getitem__") and column_names(found) is None
+    if not is_list or isinstance(found, str | Mapping):
+        kind = "inputs" if name == "X" else "structures"
+        raise TypeError(f"{name} must be a list or an array of {kind}, got {given!r:.80}; write list({name})")
+    return found
+
+
 def _equal(truth: Any, answer: Any) -> bool:
     if isinstance(truth, np.ndarray) or isinstance(answer, np.ndarray):
         return np.array_equal(truth, answer)
@@ -454,13 +477,12 @@ def _equal(truth: Any, answer: Any) -> bool:
 
 def _checked_features(given: Any, d: int) -> Features:
     """Return columns and values, each column once."""
-    what = "the result of joint_feature"
     if isinstance(given, Mapping):
         for column in given:
             if not isinstance(column, Integral):
                 raise TypeError(f"joint_feature must return whole numbers as columns, got {column!r:.80}")
         columns = np.fromiter(given.keys(), dtype=np.int64, count=len(given))
-        values = numbers_in(list(given.values()), what).astype(np.float64)
+        values = numbers_in(list(given.values()), _RESULT).astype(np.float64)
     elif issparse(given):
         row = given.tocsr(copy=True)
         row.sum_duplicates()
@@ -468,7 +490,7 @@ def _checked_features(given: Any, d: int) -> Features:
             raise ValueError(f"joint_feature must return rows of shape (1, {d}), got {row.shape}")
         columns, values = row.indices.astype(np.int64), row.data.astype(np.float64)
     else:
-        dense = np.ravel(numbers_in(given, what)).astype(np.float64)
+        dense = np.ravel(numbers_in(given, _RESULT)).astype(np.float64)
         if len(dense) != d:
             raise ValueError(f"joint_feature must return vectors of length {d}, got {len(dense)}")
         columns = np.flatnonzero(dense).astype(np.int64)

@@ -67,6 +67,11 @@ class SparkCluster:
     """See `perceptron_rs.distributed.fitting.Cluster`."""
 
     def __init__(self, frame: DataFrame, columns: Columns) -> None:
+        if not hasattr(frame, "mapInArrow"):
+            raise TypeError(
+                f"frame must be a data frame of Spark, got {frame!r:.80}; make one by createDataFrame of a "
+                f"SparkSession"
+            )
         self.columns = columns
         self.frame = frame.select([as_list(frame, name) for name in columns.all])
         self.context = frame.sparkSession.sparkContext

@@ -33,6 +33,7 @@ from perceptron_rs.io.source import Files, Source, as_source, borders, changed_f
 from perceptron_rs.models.values import json_text
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
+from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import checked_by, holds_numbers
 from perceptron_rs.state.learnt import learnt_of
@@ -339,17 +340,8 @@ def array_batch(given: object) -> Batch:
         y = y.astype(str)
     weights, lengths = sample_weights(batch.sample_weight, y, of_part=True), batch.lengths
     if lengths is not None:
-        lengths = np.asarray(lengths)
-        if (
-            lengths.dtype.kind not in "iu"
-            or lengths.ndim != 1
-            or lengths.sum() != X.shape[0]
-            or (lengths < 0).any()
-        ):
-            raise ValueError(
-                f"lengths must be whole numbers of at least 0 that add up to the rows of X, {X.shape[0]}"
-            )
-        lengths = lengths[lengths > 0].astype(np.int64)  # of no tokens there is nothing to learn
+        lengths = check_lengths(lengths, X.shape[0])
+        lengths = lengths[lengths > 0]  # of no tokens there is nothing to learn
     return Batch(X, y, weights, lengths)
 
 

@@ -19,8 +19,9 @@ from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
+from perceptron_rs.models.files import path_of
 from perceptron_rs.rows.examples import assert_width, read
-from perceptron_rs.scalars import number
+from perceptron_rs.scalars import check_among, whole_number
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.state.turns import change
@@ -67,17 +68,18 @@ class Options:
     resume: bool = False
 
     def __post_init__(self) -> None:
-        if self.shuffle not in (False, "block"):
-            raise ValueError(f"shuffle must be False or 'block', got {self.shuffle!r:.80}")
+        check_among("shuffle", self.shuffle, "block", False)
+        check_among("resume", self.resume, True, False)
         size = self.block_size
-        if size is not None and (number(size, whole=True) or 0) < 1:
-            raise ValueError(f"block_size must be a whole number of at least 1 or None, got {size!r:.80}")
+        if size is not None:
+            whole_number("block_size", size, 1, 2**63 - 1)
         every = self.checkpoint_every
         if isinstance(every, bool) or not isinstance(every, Real) or not nearest_float(every) >= 0:
             raise ValueError(f"checkpoint_every must be a number of seconds of at least 0, got {every!r:.80}")
         check_resume(self.checkpoint, resume=self.resume)
-        files = [file for file in (self.cache, self.checkpoint) if isinstance(file, str | os.PathLike)]
-        if len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1]):
+        files = {name: getattr(self, name) for name in ("cache", "checkpoint")}
+        paths = [os.path.realpath(path_of(file, name)) for name, file in files.items() if file is not None]
+        if len(paths) == 2 and paths[0] == paths[1]:
             raise OptionsError("{cache} and {checkpoint} name the same file", "name two")
 
 

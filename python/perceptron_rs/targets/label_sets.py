@@ -116,7 +116,10 @@ def is_indicator(y: ArrayLike) -> bool:
         # Lists of labels are of strings or numbers, of which only the first need be looked at.
         if not isinstance(y, list | tuple) or not y or not isinstance(y[0], list | tuple | np.ndarray):
             return False
-        return len(y[0]) > 1 and all(np.shape(row) == np.shape(y[0]) for row in y)
+        try:
+            return len(y[0]) > 1 and np.ndim(y[0]) == 1 and all(np.shape(row) == np.shape(y[0]) for row in y)
+        except ValueError:  # a row holds lists of several lengths
+            return False
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -140,7 +143,7 @@ def _of_dense(y: ArrayLike, name: str) -> tuple[LabelWords, int]:
 
 def _numbers_of_objects(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
     """Return numbers that pandas holds as objects; NumPy would take strings for numbers."""
-    odd = [value for value in y.flat if not is_real(type(value))]
+    odd = [value for value in y.flat if not is_real(type(value)) or value not in (0, 1)]
     if odd:
         raise _not_binary(odd, name)
     return y.astype(np.float64)

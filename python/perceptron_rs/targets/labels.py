@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -172,9 +173,11 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
         given = y
         try:
             y = np.asarray(given)
+        except ValueError:  # lists of several lengths
+            raise lists_of_labels(name) from None
         except NotImplementedError:  # of Arrow, about views of strings in a dictionary, as polars writes them
             y = np.array(values_of(given), dtype=object)
-        if y.ndim == 0:  # a sparse matrix, or no array at all: scikit-learn says it
+        if y.ndim == 0:  # a sparse matrix, or no array at all
             y = given
         if isinstance(given, list | tuple):
             # NumPy makes the string "nan" of a NaN beside strings, floats of integers beside floats, and 1 of
@@ -185,7 +188,11 @@ def _one_dimension(y: ArrayLike, name: str) -> NDArray[np.generic]:
                 refuse_nul(given)
             if y.ndim == 1 and (is_made or _is_rounded(y)):
                 y = np.fromiter(given, dtype=object, count=len(given))
-    if n_dimensions(y) != 1:
+    if n_dimensions(y) not in (1, 2):
+        raise ValueError(
+            f"{name} must hold one label for each example, got {y!r:.80}; pass a list or an array of them"
+        )
+    if n_dimensions(y) == 2:
         from sklearn.utils import column_or_1d
 
         y = column_or_1d(y, warn=True)
@@ -268,7 +275,9 @@ def _kind(label: object) -> str:
 
 def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
     """Return whole numbers of several types as integers."""
-    odd = next((label for label in values if not math.isfinite(label) or label != int(label)), None)
+    # To ask whether an integer is finite makes it a float, which may not hold it.
+    inexact = (label for label in values if not isinstance(label, Integral))
+    odd = next((label for label in inexact if not math.isfinite(label) or label != int(label)), None)
     if odd is not None:
         raise ValueError(
             f"Unknown label type: continuous: found {odd}; classes must be whole numbers, booleans or "
@@ -280,7 +289,8 @@ def _whole_labels(values: list[Any], name: str) -> NDArray[np.generic]:
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return np.array(whole, dtype=kind)
     raise ValueError(
-        f"{name} holds labels from {low} to {high}, more than integers of 64 bits hold; convert them to str"
+        f"{name} holds labels from {low!s:.40} to {high!s:.40}, more than integers of 64 bits hold; "
+        f"convert them to str"
     )
 
 

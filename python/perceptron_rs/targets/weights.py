@@ -15,7 +15,7 @@ from perceptron_rs.errors import ArgumentError, naming, with_article
 from perceptron_rs.pieces import all_finite, pieces
 from perceptron_rs.rows.real_numbers import numbers_of_objects, refuse_columns, refuse_lazy, refuse_objects
 from perceptron_rs.rows.sparse_weights import dense
-from perceptron_rs.rows.storage import is_masked
+from perceptron_rs.rows.storage import refuse_masked
 from perceptron_rs.scalars import number
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.label_sets import LabelSets, bits
@@ -65,8 +65,7 @@ def sample_weights(sample_weight: ArrayLike, labels: Sized, *, of_part: bool = F
     """Return a finite weight >= 0 for each of the labels, None for equal ones; all may be 0 in a part."""
     if sample_weight is None:
         return None
-    if is_masked(sample_weight):
-        raise ValueError("sample_weight is a masked array with masked values")
+    refuse_masked(sample_weight, "sample_weight")
     refuse_columns(sample_weight, "sample_weight")
     n = len(labels)
     with naming("sample_weight"):
@@ -232,6 +231,7 @@ def start_value(value: object, name: str, shape: tuple[int, ...]) -> Floats:
     """Return start weights of the given shape as new float64 numbers, none of them -0.0."""
     with naming(name):
         refuse_lazy(value, name)
+        refuse_masked(value, name)
         given = dense(value)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"{name} must hold real numbers, got the dtype {given.dtype}")

@@ -16,6 +16,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import html_table
+from perceptron_rs.scalars import whole_number
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.training.driver import DriveCall, noted_calls
@@ -174,6 +175,7 @@ class Trace:
 
     def _cells(self, limit: int | None) -> tuple[list[list[str]], list[str]]:
         """Return the names and the first steps as texts, and what to say below them."""
+        limit = None if limit is None else whole_number("limit", limit, 0, 2**31)
         steps = list(islice(self, None if limit is None else limit + 1))
         more = limit is not None and len(steps) > limit
         head = ["epoch", "t", "row", "class", "y", "w . x + b", "predicted", "mistake", "step", "w", "b"]

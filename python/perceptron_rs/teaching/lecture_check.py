@@ -11,10 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from perceptron_rs.choices import Tie, words
 from perceptron_rs.io.text.decoding import check_utf8
 from perceptron_rs.models.files import path_of
 from perceptron_rs.notebook import html_table
-from perceptron_rs.scalars import checked_number
+from perceptron_rs.scalars import check_among, checked_number
 
 __all__ = ["CheckedRow", "LectureCheck", "check_lecture"]
 
@@ -159,8 +160,7 @@ def check_lecture(
     eta = checked_number("eta0", eta0)
     if not 0 < eta <= 1e30:
         raise ValueError(f"eta0 must be above 0 and at most 1e30, got {eta0!r:.80}; choose 1.0")
-    if tie not in ("mistake", "positive"):
-        raise ValueError(f'tie must be "mistake" or "positive", got {tie!r:.80}')
+    check_among("tie", tie, *words(Tie))
     d, size, rows = _read(path_of(path))
     rule = _Rule(Fraction(str(float(eta))), tie, size > d)
     # From here on: behind what is printed, and as it were without any slip.

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.rows.real_numbers import refuse_lazy
+from perceptron_rs.array_likes import ArrayLike, MatrixLike, check_list
+from perceptron_rs.errors import naming
+from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
+from perceptron_rs.scalars import whole_number
+from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.testing.parity import ways
 
 __all__ = ["assert_parity"]
@@ -75,12 +78,20 @@ def assert_parity(
     given |= {"coef_init": coef_init, "intercept_init": intercept_init}
     for name, value in given.items():
         refuse_lazy(value, name)
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    with naming("X"):
+        X = X if sp.issparse(X) else numbers_in(X)
+    with naming("y"):
+        y = y.toarray() if sp.issparse(y) else np.asarray(y)
+    weights = sample_weights(sample_weight, range(X.shape[0] if X.ndim else 0))
+    for name, numbers in (("batch_sizes", batch_sizes), ("threads", threads)):
+        check_list(name, numbers, "numbers")
+        for one in numbers:
+            whole_number(f"each of {name}", one, 1)
     start = {"coef_init": coef_init, "intercept_init": intercept_init}
     found = ways(
         estimator,
         X,
-        y.toarray() if sp.issparse(y) else np.asarray(y),
+        y,
         weights=weights,
         start=start,
         batch_sizes=batch_sizes,

@@ -122,13 +122,14 @@ def ways(
         return
     whole: Trainable = clone(estimator).set_params(max_iter=1, tol=None, shuffle=False, warm_start=False)
     kept = _visited(whole, y, weights)
-    first = Path("reference", *plain[0], epochs=1)
+    stored = plain[1 if sp.issparse(X) else 0]  # a dense row costs as much as it has columns
+    first = Path("reference", *stored, epochs=1)
     found, own = _fit(whole, first, y, weights, start)
     expected = _of_batches(found, own)
     yield Way(first, expected, own, None)
     for size in batch_sizes:
         for engine in ("reference", "rust"):
-            path = Path(engine, *plain[0], batches=size)
+            path = Path(engine, *stored, batches=size)
             found, own = _fit_batches(whole, path, y, weights, kept)
             found = _of_batches(found, own)
             yield Way(path, found, own, difference(first, expected, path, found))
@@ -195,7 +196,7 @@ def _fit(
         half = len(y) // 2 or 1
         found = {
             **arrays(model),
-            **_predictions(model, path.X),
+            **_predictions(model, path.X, but=model.get_params().get("prediction")),
             "decision_function(X)": _decision_or_error(model, path.X),
             "decision_function(batch)": _decision_or_error(model, path.X[:half]),
         }
@@ -213,9 +214,9 @@ def _decision_or_error(model: Estimator, X: MatrixLike) -> NDArray[np.generic]:
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: Estimator, X: MatrixLike) -> Arrays:
-    """Return what a learner says that predicts in several ways from one fit."""
-    kinds = model._predictions if isinstance(model, VoteShares) else ()
+def _predictions(model: Estimator, X: MatrixLike, *, but: object = None) -> Arrays:
+    """Return what a learner says that predicts in several ways from one fit, without one that is known."""
+    kinds = [kind for kind in (model._predictions if isinstance(model, VoteShares) else ()) if kind != but]
     asked: dict[str, Estimator] = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
         vars(other).update(vars(copy.copy(model)))
