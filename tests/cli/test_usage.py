@@ -28,6 +28,13 @@ CALLS = [
     ("train avg x.svm --model m", "invalid choice: 'avg'; choose from perceptron, averaged"),
     ("train x.svm --mod m", "unrecognized option --mod; did you mean --model?"),
     ("train x.svm --model m --max-itr 3", "--max-itr; did you mean --max-iter?"),
+    ("train x.txt --text --ngrams 2", "argument --ngrams: needs 2 values; write --ngrams N M"),
+    ("train x.svm --format", "argument --format: needs a value; write --format VALUE"),
+    ("train x.svm --model=", "--model: must be the name of a file, got ''"),
+    ("train x.svm --continue=", "--continue: must be the name of a file, got ''"),
+    ("train x.svm --calibrate=", "--calibrate: must be the name of a file, got ''"),
+    ("train x.svm --stream --cache=", "--cache: must be the name of a file, got ''"),
+    ("predict '' x.svm", "MODEL: must be the name of a file, got ''"),
     # what makes no sense beside another option
     ("train x.svm --model m --stream --checkpoint-every 9", "without --checkpoint"),
     ("train x.svm --model m --cache c", "--cache has no effect without --stream"),
@@ -160,6 +167,10 @@ def test_wrong_usage(refused, folder, monkeypatch, words, text):
     before = set(folder.iterdir())
     assert text in refused(*shlex.split(words), status=2)
     assert set(folder.iterdir()) == before
+
+
+def test_a_word_that_is_no_file_is_not_told_about_suffixes(refused):
+    assert refused("train", "mydata") == "mydata: no such file or directory"
 
 
 @pytest.mark.parametrize(

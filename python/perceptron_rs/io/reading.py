@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -306,6 +308,8 @@ def _by_suffix(file: object, reading: Reading) -> str:
         if reading.usual is None:
             raise OptionsError("{name} has no suffix that says its format", "add {format}", name=name)
         return reading.usual
+    if not suffix and not Path(name).exists():  # a word that was to be something else
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     raise OptionsError(
         "unknown suffix {suffix!r}",
         f"the suffix must be one of {', '.join(SUFFIXES)}, or {{format}} must name the format",

@@ -52,6 +52,7 @@ __all__ = [
     "add_training",
     "character",
     "class_weight",
+    "file_name",
     "is_delimiter",
     "labels",
     "names",
@@ -171,6 +172,7 @@ def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -
     if isinstance(kind, tuple):
         how["choices"] = kind
     elif value:
+        kind = file_name if kind is None and value in ("FILE", "MODEL", "OUT") else kind
         how |= {"metavar": value, "type": kind}
     elif "action" not in how:
         how["action"] = "store_true"
@@ -246,12 +248,21 @@ def parsed(kind: Callable[[str], object], metavar: str) -> Other:
     return Other(list, {"type": kind, "metavar": metavar})
 
 
+def file_name(text: str) -> str:
+    """Return the name of a file; an empty one would stand for this folder."""
+    if not text:
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError("must be the name of a file, got ''")
+    return text
+
+
 def share_or_file(text: str) -> float | str:
     """Return a number between 0 and 1, or else the name of a file."""
     try:
         number = float(text)
     except ValueError:
-        return text
+        return file_name(text)
     found: float = FRACTION(str(number))
     return found
 
