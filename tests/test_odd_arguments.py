@@ -49,7 +49,7 @@ from perceptron_rs import (
 )
 from perceptron_rs.features import column_attributes, word_attributes, word_shape
 from perceptron_rs.metrics import chunk_scores
-from perceptron_rs.testing import assert_parity
+from perceptron_rs.testing import assert_parity, parity
 
 X, Y = datasets.make_separable(12, 3, seed=1)
 MODEL = Perceptron(audit=True, random_state=0).fit(X, Y)
@@ -385,3 +385,19 @@ def test_masked_numbers_are_not_taken_for_what_lies_below_the_mask():
     lengths = np.ma.array([6, 6], mask=[0, 1])
     with pytest.raises(ValueError, match="lengths is a masked array"):
         SequencePerceptron().fit(X, Y, lengths=lengths)
+
+
+@pytest.mark.parametrize("parameters", [{"n_partitions": 2}, {"random_state": None}])
+def test_every_way_of_what_has_no_batches_or_no_seed(parameters):
+    assert_parity(Perceptron(max_iter=2, tol=None, **parameters), X, Y, threads=(2,))
+
+
+def test_batches_of_sparse_rows_are_sparse(monkeypatch):
+    """A dense row costs as much as it has columns; and a vote is made once for each matrix."""
+    calls, known = [], VotedPerceptron.decision_function
+    counted = lambda self, X: calls.append(X) or known(self, X)  # noqa: E731
+    monkeypatch.setattr(VotedPerceptron, "decision_function", counted)
+    found = list(parity.ways(VotedPerceptron(max_iter=1, tol=None), sp.csr_matrix(X), Y, batch_sizes=(7,)))
+    assert all("CSR" in str(way.path) for way in found if way.path.batches)
+    n_fits, kinds = sum(not way.path.batches for way in found), len(VotedPerceptron._predictions)
+    assert len(calls) < n_fits * (kinds + 2)

@@ -35,6 +35,7 @@ CALLS = [
     ("train x.svm --calibrate=", "--calibrate: must be the name of a file, got ''"),
     ("train x.svm --stream --cache=", "--cache: must be the name of a file, got ''"),
     ("predict '' x.svm", "MODEL: must be the name of a file, got ''"),
+    ("margin a.svm --multilabel", "--multilabel is about lists of labels"),
     # what makes no sense beside another option
     ("train x.svm --model m --stream --checkpoint-every 9", "without --checkpoint"),
     ("train x.svm --model m --cache c", "--cache has no effect without --stream"),

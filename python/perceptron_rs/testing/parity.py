@@ -17,9 +17,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
+from perceptron_rs.mixing import is_whole
 from perceptron_rs.models.comparison import Arrays, LearntArrays, arrays, difference, learnt_arrays
 from perceptron_rs.multilayer.parameters import MultilayerPerceptronParameters
-from perceptron_rs.parameters.groups import EpochParameters
+from perceptron_rs.parameters.checks import draw_seed
+from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.predictor import Classifier
 from perceptron_rs.prediction.vote_shares import VoteShares
@@ -97,6 +99,7 @@ def ways(
             f"{type(estimator).__name__}; compare two fits of others, with engine='rust' and "
             f"engine='reference', by their attributes"
         )
+    estimator = _seeded(estimator)
     start = start or {}
     first: Path | None = None
     expected: Arrays | str = ""
@@ -133,6 +136,14 @@ def ways(
             found, own = _fit_batches(whole, path, y, weights, kept)
             found = _of_batches(found, own)
             yield Way(path, found, own, difference(first, expected, path, found))
+
+
+def _seeded(estimator: Estimator) -> Estimator:
+    """Return an estimator that draws the same in all ways."""
+    if not isinstance(estimator, EpochParameters) or estimator.random_state is not None:
+        return estimator
+    seeded: Estimator = clone(estimator).set_params(random_state=draw_seed(None))
+    return seeded
 
 
 def _forms(X: MatrixLike) -> Iterator[tuple[str, MatrixLike]]:
@@ -252,6 +263,8 @@ def _has_batches(estimator: Estimator) -> bool:
     if isinstance(estimator, KernelLearnerParameters) and _is_settled_by_all(estimator):
         return False
     if isinstance(estimator, MultilayerPerceptronParameters) and estimator.batch_size != 1:
+        return False
+    if isinstance(estimator, UpdateParameters) and not is_whole(estimator.n_partitions):
         return False
     return not estimator.early_stopping and not isinstance(estimator.class_weight, str)
 

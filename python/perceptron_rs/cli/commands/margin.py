@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.cli.data import example_files, several
 from perceptron_rs.cli.learning import options_of, parameters_of
-from perceptron_rs.cli.status import CommandError
+from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.models.summary import label_text
 from perceptron_rs.targets.distinct import distinct
 
@@ -39,6 +39,10 @@ def problem(arguments: Namespace) -> tuple[Any, NDArray[Any], dict[str, Any]]:
         **parameters_of(arguments, options_of("max-margin")),
     }
     files = example_files(arguments)
+    if files.reading.multilabel:
+        raise UsageError(
+            "--multilabel is about lists of labels, but a margin is between two classes; leave it out"
+        )
     data = files.whole()
     classes = distinct(data.labels)[0]
     if arguments.positive is not None:
