@@ -26,7 +26,7 @@ from perceptron_rs import (
     proof,
     trace,
 )
-from perceptron_rs.datasets import xor
+from perceptron_rs.datasets import make_separable, xor
 from perceptron_rs.plots import (
     DistanceDisplay,
     ErrorsDisplay,
@@ -433,3 +433,33 @@ def test_axes_that_are_given_are_drawn_on(fitted):
 def test_the_plane_has_two_columns():
     with pytest.raises(ValueError, match=r"X must have two columns .* got the shape \(6, 3\)"):
         OrdersDisplay.from_estimator(Perceptron(), np.zeros((6, 3)), Y)
+
+
+@pytest.mark.parametrize("y", [None, 1, [1, 2], [[0, 1]] * 12, "a", np.zeros((12, 2, 2)), [None] * 12])
+def test_odd_labels_are_refused_before_anything_is_drawn(y):
+    """SciPy's hull of three axes ended the process."""
+    X, right = make_separable(12, 2, seed=1)
+    model = Perceptron().fit(X, right)
+    for draw in (
+        lambda: MarginDisplay.from_result(max_margin(X, right), X, y),
+        lambda: HyperplaneDisplay.from_estimator(model, X, y),
+        lambda: OrdersDisplay.from_estimator(Perceptron(), X, y, n_orders=1),
+        lambda: UpdateDisplay.from_step(next(iter(trace(Perceptron(), X, right))), X, y),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"\by\b"):
+            draw()
+
+
+@pytest.mark.parametrize("X", [np.full((12, 2), np.nan), np.full((12, 2), np.inf), [[1, 10**400]] * 12])
+def test_odd_examples_are_refused_before_anything_is_drawn(X):
+    _, y = make_separable(12, 2, seed=1)
+    with pytest.raises((TypeError, ValueError), match=r"\bX\b"):
+        MarginDisplay.from_result(max_margin(*make_separable(12, 2, seed=1)), X, y)
+
+
+@pytest.mark.parametrize("number", [None, -1, 2, 0.5, "0", True])
+def test_an_odd_number_of_a_class_is_named(number):
+    X, y = make_separable(12, 2, seed=1)
+    for display, kind in ((SurvivalDisplay, VotedPerceptron), (PocketDisplay, PocketPerceptron)):
+        with pytest.raises(ValueError, match="class_index must be a whole number from 0 to"):
+            display.from_estimator(kind().fit(X, y), class_index=number)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.targets.labels import label_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,10 +90,18 @@ class Display:
 
 def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
-    values: NDArray[np.float64] = numbers_in(X.toarray() if issparse(X) else X).astype(np.float64)
+    with naming("X"):
+        values: NDArray[np.float64] = numbers_in(X.toarray() if issparse(X) else X).astype(np.float64)
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(f"X must have two columns to be drawn in the plane, got the shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"X must be finite to be drawn, got {values[~np.isfinite(values)][0]}")
     return values
+
+
+def labels_of(X: MatrixLike, y: ArrayLike) -> NDArray[np.generic]:
+    """Return the label of each example; ValueError for other labels than `fit` takes."""
+    return label_array(None, y, X.shape[0])
 
 
 def points(ax: Axes, X: NDArray[np.float64], y: ArrayLike, classes: ArrayLike) -> list[PathCollection]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias
 from perceptron_rs.margins.mistakes import mistake_bounds
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
+from perceptron_rs.scalars import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,6 +182,9 @@ class ErrorsDisplay(Display):
         -------
         ErrorsDisplay
         """
+        if not isinstance(estimators, Mapping):
+            raise TypeError(f"estimators must be a dict of names and learners, got {estimators!r:.80}")
+        n_epochs = whole_number("n_epochs", n_epochs, 1)
         on = {"": (X, y)} if X_test is None else {", training": (X, y), ", test": (X_test, y_test)}
         errors: dict[str, NDArray[np.float64]] = {}
         for name, estimator in estimators.items():
@@ -244,7 +249,8 @@ class SurvivalDisplay(Display):
             If the estimator is not fitted.
         """
         check_is_fitted(estimator)
-        return cls(estimator.survival_[class_index]).plot(ax)
+        index = whole_number("class_index", class_index, 0, len(estimator.survival_) - 1)
+        return cls(estimator.survival_[index]).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         self.bars_ = ax.bar(np.arange(len(self.survival)), self.survival, width=0.9, color=COLOURS[0])
@@ -293,7 +299,8 @@ class PocketDisplay(Display):
             If the estimator is not fitted.
         """
         check_is_fitted(estimator)
-        swaps = estimator.swaps_[estimator.swaps_["class"] == class_index]
+        index = whole_number("class_index", class_index, 0, len(estimator.classes_) - 1)
+        swaps = estimator.swaps_[estimator.swaps_["class"] == index]
         return cls(swaps["t"], swaps["errors"]).plot(ax)
 
     def _draw(self, ax: Axes) -> None:

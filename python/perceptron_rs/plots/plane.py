@@ -11,12 +11,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
+from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
     Display,
     frame,
+    labels_of,
     line,
     normal,
     points,
@@ -27,6 +29,8 @@ from perceptron_rs.plots.drawing import (
 )
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import recipe_of
+from perceptron_rs.rows.real_numbers import numbers_in
+from perceptron_rs.scalars import checked_number, whole_number
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -116,7 +120,7 @@ class HyperplaneDisplay(Display):
         """
         check_is_fitted(estimator)
         values = two_columns(X)
-        return cls(estimator, X if has_columns(X) else values, np.asarray(y)).plot(ax)
+        return cls(estimator, X if has_columns(X) else values, labels_of(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
@@ -205,7 +209,8 @@ class UpdateDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        return cls(step, two_columns(X), np.asarray(y)).plot(ax)
+        values = two_columns(X)
+        return cls(step, values, labels_of(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
@@ -304,10 +309,11 @@ class DistanceDisplay(Display):
         ValueError
             If X has not two columns, or coef not two weights of which one is not 0.
         """
-        w = np.asarray(coef, dtype=np.float64)
-        if w.shape != (2,) or not w.any():
+        with naming("coef"):
+            w = numbers_in(coef, "coef").astype(np.float64)
+        if w.shape != (2,) or not w.any() or not np.isfinite(w).all():
             raise ValueError(f"coef must be two weights, not both 0, got {w.tolist()!r:.80}")
-        return cls(w, float(intercept), two_columns(X), others).plot(ax)
+        return cls(w, float(checked_number("intercept", intercept)), two_columns(X), others).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         w, b, X = self.coef, self.intercept, self.X
@@ -399,7 +405,8 @@ class OrdersDisplay(Display):
         ValueError
             If X has not two columns, y not two classes, or the estimator predicts with more than a line.
         """
-        X, y = two_columns(X), np.asarray(y)
+        X, n_orders = two_columns(X), whole_number("n_orders", n_orders, 1)
+        y = labels_of(X, y)
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
         if len(models[0].classes_) != 2:
             raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, frame, line, points, two_columns
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, frame, labels_of, line, points, two_columns
 from perceptron_rs.teaching.proof import Proof
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class MarginDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        return cls(result, two_columns(X), np.asarray(y)).plot(ax)
+        values = two_columns(X)
+        return cls(result, values, labels_of(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from scipy.spatial import ConvexHull, QhullError
