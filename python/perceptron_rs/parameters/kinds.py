@@ -52,9 +52,9 @@ __all__ = [
     "add_training",
     "character",
     "class_weight",
-    "file_name",
     "is_delimiter",
     "labels",
+    "named_file",
     "names",
     "numbers",
     "parsed",
@@ -172,7 +172,7 @@ def add(place: Parser, words: str, text: str, kind: object = None, **how: Any) -
     if isinstance(kind, tuple):
         how["choices"] = kind
     elif value:
-        kind = file_name if kind is None and value in ("FILE", "MODEL", "OUT") else kind
+        kind = named_file if kind is None and value in ("FILE", "MODEL", "OUT") else kind
         how |= {"metavar": value, "type": kind}
     elif "action" not in how:
         how["action"] = "store_true"
@@ -248,7 +248,7 @@ def parsed(kind: Callable[[str], object], metavar: str) -> Other:
     return Other(list, {"type": kind, "metavar": metavar})
 
 
-def file_name(text: str) -> str:
+def named_file(text: str) -> str:
     """Return the name of a file; an empty one would stand for this folder."""
     if not text:
         from argparse import ArgumentTypeError
@@ -262,7 +262,7 @@ def share_or_file(text: str) -> float | str:
     try:
         number = float(text)
     except ValueError:
-        return file_name(text)
+        return named_file(text)
     found: float = FRACTION(str(number))
     return found
 

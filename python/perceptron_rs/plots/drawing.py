@@ -99,7 +99,7 @@ def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     return values
 
 
-def labels_of(X: MatrixLike, y: ArrayLike) -> NDArray[np.generic]:
+def drawn_labels(X: MatrixLike, y: ArrayLike) -> NDArray[np.generic]:
     """Return the label of each example; ValueError for other labels than `fit` takes."""
     return label_array(None, y, X.shape[0])
 

@@ -17,8 +17,8 @@ from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
     Display,
+    drawn_labels,
     frame,
-    labels_of,
     line,
     normal,
     points,
@@ -120,7 +120,7 @@ class HyperplaneDisplay(Display):
         """
         check_is_fitted(estimator)
         values = two_columns(X)
-        return cls(estimator, X if has_columns(X) else values, labels_of(values, y)).plot(ax)
+        return cls(estimator, X if has_columns(X) else values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         X, classes = two_columns(self.X), self.estimator.classes_
@@ -210,7 +210,7 @@ class UpdateDisplay(Display):
             If X has not two columns.
         """
         values = two_columns(X)
-        return cls(step, values, labels_of(values, y)).plot(ax)
+        return cls(step, values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         step, x = self.step, self.X[self.step.row]
@@ -406,7 +406,7 @@ class OrdersDisplay(Display):
             If X has not two columns, y not two classes, or the estimator predicts with more than a line.
         """
         X, n_orders = two_columns(X), whole_number("n_orders", n_orders, 1)
-        y = labels_of(X, y)
+        y = drawn_labels(X, y)
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
         if len(models[0].classes_) != 2:
             raise ValueError(f"y must hold two classes, got {len(models[0].classes_)}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, frame, labels_of, line, points, two_columns
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, drawn_labels, frame, line, points, two_columns
 from perceptron_rs.teaching.proof import Proof
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class MarginDisplay(Display):
             If X has not two columns.
         """
         values = two_columns(X)
-        return cls(result, values, labels_of(values, y)).plot(ax)
+        return cls(result, values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from scipy.spatial import ConvexHull, QhullError

@@ -43,14 +43,14 @@ class StreamOptions:
     )
     cache: str | None = parameter(
         None,
-        parsed(kinds.file_name, "FILE"),
+        parsed(kinds.named_file, "FILE"),
         "keep the examples in the binary file FILE, for later epochs and runs",
         default="",
         needs=_STREAM,
     )
     checkpoint: str | None = parameter(
         None,
-        parsed(kinds.file_name, "FILE"),
+        parsed(kinds.named_file, "FILE"),
         "write the state of the run to FILE at intervals, for --resume",
         default="",
         needs=_STREAM,
