@@ -25,6 +25,17 @@ FRAME = pd.DataFrame(X, columns=NAMES).assign(label=np.where(X[:, 0] > 0, "p", "
 LAZY = da.from_array(X, chunks=(40, 40)), da.from_array(np.arange(160) % 2, chunks=40)
 
 
+def test_no_client_is_said_with_the_remedy(monkeypatch):
+    def none():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(on_dask.estimators, "default_client", none)
+    with pytest.raises(
+        ValueError, match=r"client is None, and no client .*; make one by distributed.Client\(\)"
+    ):
+        on_dask.Perceptron(**FEW).fit(*LAZY)
+
+
 @pytest.fixture(scope="module")
 def client():
     with distributed.Client(

@@ -27,6 +27,12 @@ def read(features, label=("a", "b", "a"), *, weight=None, kind=None, is_sequence
     return cluster.batch_of([*whole.slice(0, 2).to_batches(), *whole.slice(2).to_batches()], names)
 
 
+@pytest.mark.parametrize("frame", [None, 1, "a", [[1.0]], np.eye(2), pa.table({"features": [1.0]})])
+def test_what_is_no_frame_of_spark_is_refused(frame):
+    with pytest.raises(TypeError, match=r"frame must be a data frame of Spark, got .*createDataFrame"):
+        cluster.SparkCluster(frame, cluster.Columns(("features",), "label"))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_are_the_rows_that_they_stand_in(kind):
     batch = read(GOOD, [[1, 0], [0, 1], [1, 1]], weight=[1.0, 2.0, 3.0], kind=KINDS[kind])
