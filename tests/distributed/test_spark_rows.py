@@ -24,12 +24,12 @@ def read(features, label=("a", "b", "a"), *, weight=None, kind=None, is_sequence
         columns["weight"] = pa.array(weight)
     names = cluster.Columns(("features",), "label", None if weight is None else "weight", is_sequence)
     whole = pa.table(columns)
-    return cluster.batch_of([*whole.slice(0, 2).to_batches(), *whole.slice(2).to_batches()], names)
+    return cluster.batch_of_rows([*whole.slice(0, 2).to_batches(), *whole.slice(2).to_batches()], names)
 
 
 @pytest.mark.parametrize("frame", [None, 1, "a", [[1.0]], np.eye(2), pa.table({"features": [1.0]})])
 def test_what_is_no_frame_of_spark_is_refused(frame):
-    with pytest.raises(TypeError, match=r"frame must be a data frame of Spark, got .*createDataFrame"):
+    with pytest.raises(TypeError, match=r"(?s)frame must be a data frame of Spark, got .*createDataFrame"):
         cluster.SparkCluster(frame, cluster.Columns(("features",), "label"))
 
 

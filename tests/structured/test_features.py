@@ -141,7 +141,7 @@ def test_hashing():
         ([["a"], {"a": {2: "x"}}], {}, "attributes must be strings, got 2 at token 1"),
         ([{"a": np.inf}], {}, "attribute 'a' of token 0 must be finite, got inf"),
         ([["a"]], {"min_count": 0}, "min_count must be a whole number of at least 1"),
-        ([["a"]], {"n_columns": 0}, "n_columns must be a whole number of at least 1 or None"),
+        ([["a"]], {"n_columns": 0}, "n_columns must be a whole number from 1 to 2147483647, got 0"),
         ([["a"]], {"n_columns": 4, "min_count": 2}, "min_count must be 1 with n_columns"),
     ],
 )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from perceptron_rs.array_likes import ArrayLike, MatrixLike, as_users_have
 from perceptron_rs.features.entries import collect, token_chunks
 from perceptron_rs.features.vocabulary import Vocabulary
-from perceptron_rs.scalars import number
+from perceptron_rs.scalars import whole_number
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
 __all__ = ["AttributeEncoder"]
@@ -157,14 +157,10 @@ class AttributeEncoder(TransformerMixin, BaseEstimator):
         return encoder
 
     def _check(self) -> None:
-        if (number(self.min_count, whole=True) or 0) < 1:
-            raise ValueError(f"min_count must be a whole number of at least 1, got {self.min_count!r}")
+        whole_number("min_count", self.min_count, 1)
         if self.n_columns is None:
             return
-        if (number(self.n_columns, whole=True) or 0) < 1:
-            raise ValueError(
-                f"n_columns must be a whole number of at least 1 or None, got {self.n_columns!r}"
-            )
+        whole_number("n_columns", self.n_columns, 1, 2**31 - 1)
         if self.min_count != 1:
             raise ValueError(
                 f"min_count must be 1 with n_columns, which keeps no counts, got {self.min_count}"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import is_real, nearest_float
+from perceptron_rs.array_likes import check_list, is_real, nearest_float
 from perceptron_rs.csr import without_duplicates
 
 __all__ = ["collect", "token_chunks"]
@@ -24,6 +24,7 @@ Chunk: TypeAlias = tuple[list[Any], list[float] | None, list[int]]
 
 def token_chunks(tokens: Iterable[object]) -> Iterator[Chunk]:
     """Give the attributes of some tokens after the other."""
+    check_list("tokens", tokens, "lists of strings or dicts")
     rest, first = iter(tokens), 0
     while part := list(islice(rest, CHUNK)):
         yield _entries(part, first)
