@@ -406,6 +406,7 @@ def test_batches_of_sparse_rows_are_sparse(monkeypatch):
     counted = lambda self, X: calls.append(X) or known(self, X)  # noqa: E731
     monkeypatch.setattr(VotedPerceptron, "decision_function", counted)
     found = list(parity.ways(VotedPerceptron(max_iter=1, tol=None), sp.csr_matrix(X), Y, batch_sizes=(7,)))
+    assert [way.difference for way in found] == [None] * len(found)
     assert all("CSR" in str(way.path) for way in found if way.path.batches)
     n_fits, kinds = sum(not way.path.batches for way in found), len(VotedPerceptron._predictions)
     assert len(calls) < n_fits * (kinds + 2)

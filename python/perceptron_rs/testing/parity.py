@@ -205,10 +205,11 @@ def _fit(
                 raise
             return str(error), str(error)
         half = len(y) // 2 or 1
+        scores = _decision_or_error(model, path.X)
         found = {
             **arrays(model),
-            **_predictions(model, path.X, but=model.get_params().get("prediction")),
-            "decision_function(X)": _decision_or_error(model, path.X),
+            **_predictions(model, path.X, scores),
+            "decision_function(X)": scores,
             "decision_function(batch)": _decision_or_error(model, path.X[:half]),
         }
         return found, learnt_arrays(model)
@@ -225,14 +226,18 @@ def _decision_or_error(model: Estimator, X: MatrixLike) -> NDArray[np.generic]:
         return np.array([str(error)], dtype=object)
 
 
-def _predictions(model: Estimator, X: MatrixLike, *, but: object = None) -> Arrays:
-    """Return what a learner says that predicts in several ways from one fit, without one that is known."""
-    kinds = [kind for kind in (model._predictions if isinstance(model, VoteShares) else ()) if kind != but]
+def _predictions(model: Estimator, X: MatrixLike, scores: NDArray[np.generic] | None = None) -> Arrays:
+    """Return what a learner says that predicts in several ways from one fit; its own ``scores`` are known."""
+    own = model.get_params().get("prediction")
+    kinds = model._predictions if isinstance(model, VoteShares) else ()
     asked: dict[str, Estimator] = {kind: clone(model) for kind in kinds}
     for kind, other in asked.items():
         vars(other).update(vars(copy.copy(model)))
         other.set_params(prediction=kind)
-    return {f"prediction={kind}": _decision_or_error(other, X) for kind, other in asked.items()}
+    return {
+        f"prediction={kind}": scores if kind == own and scores is not None else _decision_or_error(other, X)
+        for kind, other in asked.items()
+    }
 
 
 def _fit_batches(
