@@ -165,7 +165,7 @@ def test_folders_and_paths_that_are_none(model, tmp_path):
         for wrong in (3, ["model"], np.zeros(2)):
             with pytest.raises(TypeError, match="path must be a str"):
                 act(wrong)
-        with pytest.raises(ValueError, match="null"):
+        with pytest.raises(ValueError, match="NUL byte"):
             act("a\0b")
         with pytest.raises(OSError, match="too long"):
             act(tmp_path / ("x" * 300))
