@@ -1,10 +1,12 @@
 """Streamed epochs beside those in memory and beside vw, and how much memory a stream takes.
 
-The data is the spam text of PERCEPTRON_RS_DATA, 20 times over, in svmlight form. Figures: the speed of later
-epochs, from a cache, beside that of epochs in memory; the time of vw (the Python package ``vowpalwabbit``)
-with its own cache beside ``train --stream`` with three passes, whole processes both; the largest resident set
-of a process that streams ``--gigabytes`` of text, four epochs with a cache, beside 300 MB (pages of
-the mapped cache count). The models are compared first; vw's must label 90 % of the examples as they are.
+Figures of arrays, with few and many classes: the time of ``fit_stream``, in one block and in ten, beside
+that of ``fit``. The rest is of the spam text of PERCEPTRON_RS_DATA, 20 times over, in svmlight form: the
+speed of later epochs, from a cache, beside that of epochs in memory; the time of vw (the Python package
+``vowpalwabbit``) with its own cache beside ``train --stream`` with three passes, whole processes both; the
+largest resident set of a process that streams ``--gigabytes`` of text, four epochs with a cache, beside
+300 MB (pages of the mapped cache count). The models are compared first; vw's must label 90 % of the examples
+as they are.
 
     PERCEPTRON_RS_DATA=folder python benches/streams.py [--runs 5] [--gigabytes 4] [--write]
 """
@@ -25,6 +27,7 @@ import bars
 import data
 import numpy as np
 from alternate import alternate
+from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import AveragedPerceptron, Perceptron, digest, load
@@ -32,6 +35,8 @@ from perceptron_rs.io import load_svmlight, open_svmlight
 
 MEGABYTES = 300
 EPOCHS = 6
+#: Classes, and rows for which ``fit`` takes some milliseconds.
+CLASSES = {2: 100_000, 20: 20_000, 200: 5_000, 1000: 2_000}
 
 
 def written(path: Path, size: int) -> None:
@@ -41,6 +46,32 @@ def written(path: Path, size: int) -> None:
     with path.open("wb") as file:
         while file.tell() < size:
             file.write(text)
+
+
+def classes(figures: bars.Figures, runs: int) -> None:
+    """Compare calls on arrays with random labels."""
+    rng = np.random.default_rng(0)
+    for K, n in CLASSES.items():
+        y = np.append(np.arange(K), rng.integers(0, K, n - K))
+        values, columns = rng.normal(size=20 * n), rng.integers(0, 20_000, 20 * n)
+        sparse = csr_matrix((values, columns, np.arange(0, 20 * n + 1, 20)), (n, 20_000))
+        sparse.sum_duplicates()
+        for kind, X in (("dense", rng.normal(size=(n, 50))), ("CSR", sparse)):
+            fit, *streams = times_of_calls(X, y, runs)
+            for blocks, seconds in zip(("one block", "ten blocks"), streams, strict=True):
+                case = f"fit_stream to fit, {kind}, K = {K}, {blocks}"
+                ratio = figures.hold(case, seconds / fit, at_most=True)
+                print(f"{kind:5} K = {K:4}: fit {fit * 1e3:6.1f} ms, {blocks} {ratio}", flush=True)
+
+
+def times_of_calls(X, y, runs: int) -> list[float]:
+    """Return the seconds of fit, and of fit_stream in one block and in ten."""
+    model = Perceptron(max_iter=5, tol=None, shuffle=False)
+    sizes = [len(y), -(-len(y) // 10)]
+    of_memory = digest(model.fit(X, y))
+    assert all(digest(model.fit_stream((X, y), block_size=size)) == of_memory for size in sizes)
+    streams = (lambda size=size: model.fit_stream((X, y), block_size=size) for size in sizes)
+    return alternate(runs, lambda: model.fit(X, y), *streams)
 
 
 def speed(figures: bars.Figures, folder: Path, runs: int) -> None:
@@ -148,10 +179,11 @@ def main() -> int:
     if options.child is not None:
         child(options.child)
         return 0
-    if data.folder() is None:
-        print("skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
-        return 0
     figures = bars.Figures("streams", write=options.write)
+    classes(figures, options.runs)
+    if data.folder() is None:
+        print("the rest is skipped: set PERCEPTRON_RS_DATA to the folder with the real data")
+        return figures.end()
     with tempfile.TemporaryDirectory() as folder:
         speed(figures, Path(folder), options.runs)
         processes(figures, Path(folder), options.runs)

@@ -105,7 +105,7 @@ OPTIONS = {
     "margin_threshold": {"run.py"},
     "sample_weight": {"run.py", "model.py"},
     "class_weight": {"run.py"},
-    "seed": {"run.py"},
+    "seed": {"run.py", "model.py"},
     "keep_on_interrupt": {"run.py"},
 }
 

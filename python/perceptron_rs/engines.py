@@ -37,7 +37,6 @@ __all__ = [
     "Rows",
     "Rule",
     "Run",
-    "RunInPlace",
     "RunOfModel",
     "RunOfPlanes",
     "RunState",
@@ -104,22 +103,23 @@ class RunOfModel(Run, Protocol):
 class RunOfPlanes(RunOfModel, Protocol):
     """A run of a learner whose examples are judged by planes."""
 
-    def part(self, number: int, losses: NDArray[np.float64]) -> EpochPart:
+    def part(
+        self,
+        number: int,
+        losses: NDArray[np.float64],
+        data: Data | None = None,
+        seed: int | None = None,
+    ) -> EpochPart:
         """Visit examples as ``epoch`` does, where they are a part of those of the epoch.
 
         ``losses`` (D,) are the sums of the parts before, to which those of these examples are added in the
-        order of the visits.
+        order of the visits. With ``data`` the run of a linear learner goes on with these examples, in an
+        order that is drawn from ``seed``.
         """
 
-
-class RunInPlace(RunOfPlanes, Protocol):
-    """A run of a linear learner."""
-
-    def put(self, note: object) -> None:
-        """End the run and put what it has learnt into its model, which must be unchanged since the start.
-
-        ``last_pass.note`` of the model is ``note`` then; both change in one step, or neither does.
-        """
+    @property
+    def last_part(self) -> EpochPart | None:
+        """What the last ``part`` has returned: it changes in one step with what is learnt."""
 
 
 class Rule(Protocol):

@@ -24,7 +24,7 @@ use crate::monitor::{Monitor, copied, each, pieces};
 use crate::online::run::problem::Problem;
 use crate::rows::{Head, Layout, Mistake, Rows, Table, Undo, Visit};
 
-/// The sums u of all planes: by plane, for the log is absorbed plane by plane.
+/// The sums u of all planes: by plane, for the log is absorbed plane by plane, unless they stay as they stand.
 pub struct Averaged {
     coef: Table,
     intercept: Vec<f64>,
@@ -33,6 +33,8 @@ pub struct Averaged {
     most: Vec<f64>,
     /// What the sums were, if all that is learnt may be taken back.
     undo: Option<Undo>,
+    /// Whether they stay as they stand.
+    stay: bool,
 }
 
 struct AveragedRule<'a> {
@@ -115,12 +117,18 @@ impl Averaged {
     /// Goes on from the sums of an earlier call, or from zeros.
     pub fn new(coef: Table, intercept: Vec<f64>, fit_intercept: bool) -> Result<Self> {
         let most = filled(coef.most(), intercept.len())?;
-        Ok(Self { most, coef, intercept, fit_intercept, undo: None })
+        Ok(Self { most, coef, intercept, fit_intercept, undo: None, stay: false })
+    }
+
+    /// The sums stand so from here on, for one range of planes.
+    pub fn stay(&mut self, layout: Layout, monitor: &dyn Monitor) -> Result<()> {
+        self.stay = true;
+        self.coef.stand(layout, monitor)
     }
 
     /// The sums stay as they stand, and all that is learnt can be taken back.
     pub fn keep_undo(&mut self) {
-        self.undo = Some(Undo::default());
+        (self.undo, self.stay) = (Some(Undo::default()), true);
     }
 
     /// The sums as they are, or as they were when undo began to be kept.
@@ -159,7 +167,7 @@ impl Learner for Averaged {
 
     fn begin(&mut self, _problem: &Problem, _threads: usize, monitor: &dyn Monitor) -> Result<()> {
         self.intercept.iter_mut().for_each(|u| *u = start(*u));
-        if self.undo.is_none() {
+        if !self.stay {
             self.coef.stand(Layout::ByPlane, monitor)?;
         }
         if self.coef.most().is_infinite() {

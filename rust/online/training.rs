@@ -30,6 +30,8 @@ pub struct Given<'a> {
 pub enum Kind {
     /// The one whose numbers the model has: the plain perceptron, or the averaged one.
     OfModel,
+    /// The same, over a part of the examples: others follow, of other columns.
+    OfParts,
     Pocket {
         check: Check,
         average: bool,
@@ -37,7 +39,7 @@ pub enum Kind {
     Voted,
 }
 
-/// It is always used with the examples that it was started with, and not at all after an error.
+/// It is always used with the examples that it was started with, or went on with, and not at all after an error.
 pub struct Training {
     run: Run,
     learner: Box<dyn Learner>,
@@ -47,6 +49,11 @@ pub struct Training {
     own: Option<Arc<OwnColumns>>,
     /// Whether the model has nothing in others.
     alone: bool,
+    layout: Layout,
+    /// Whether the entries of a part are few for so many columns, and nothing is to look at all weights.
+    is_wide: bool,
+    /// Entries that were learnt from since planes have left for the last time.
+    entries: usize,
 }
 
 impl Training {
@@ -63,7 +70,7 @@ impl Training {
         let is_pocket = matches!(kind, Kind::Pocket { .. });
         // Of a pocket all weights count: a vector of zeros gets all examples wrong.
         let weighted = if is_pocket { model.weighted_columns(monitor)? } else { Vec::new() };
-        let own = if is_pocket || model.is_local_in_epochs(&settings, rows.len()) {
+        let mut own = if is_pocket || model.is_local_in_epochs(&settings, rows.len()) {
             rows.own_columns(planes, &weighted, monitor)?.map(Arc::new)
         } else {
             None
@@ -72,9 +79,14 @@ impl Training {
         let layout = if is_pocket { Layout::ByPlane } else { rows.layout() };
         let products = rows.entries(0..rows.len()).saturating_mul(planes);
         settings.threads = of_planes(settings.threads, products, planes, layout);
+        let in_one_group = settings.threads == 1 && !settings.has_zero_class_weight();
+        let is_wide = matches!(kind, Kind::OfParts) && own.is_some() && in_one_group;
+        if is_wide {
+            own = None;
+        }
         let (run, learner, found) = standard(|| {
             over(rows, own.as_deref(), |rows| {
-                let problem = Problem::new(rows, given.labels, given.sample_weight, &settings)?;
+                let problem = Self::problem(rows, given, &settings, is_wide)?;
                 let chosen = own.as_ref().map(|own| &own.chosen);
                 let Taken { state, sums } = model.take(&settings, chosen, layout, monitor)?;
                 let mut learner: Box<dyn Learner> = match (kind, sums) {
@@ -82,14 +94,62 @@ impl Training {
                         boxed(Pocket::new(*check, *average, settings.fit_intercept, &state, monitor)?)?
                     }
                     (Kind::Voted, _) => boxed(Voted::new(planes)?)?,
-                    (Kind::OfModel, Some(sums)) => boxed(sums)?,
-                    (Kind::OfModel, None) => Box::new(Perceptron),
+                    (Kind::OfModel | Kind::OfParts, Some(mut sums)) => {
+                        if is_wide {
+                            sums.stay(layout, monitor)?;
+                        }
+                        boxed(sums)?
+                    }
+                    (Kind::OfModel | Kind::OfParts, None) => Box::new(Perceptron),
                 };
                 let run = Run::start(&problem, state, &mut *learner, monitor)?;
                 Ok((run, learner, problem.found()))
             })
         })?;
-        Ok(Self { run, learner, settings, found, alone: is_pocket && own.is_some(), own })
+        let alone = is_pocket && own.is_some();
+        let entries = rows.entries(0..rows.len());
+        Ok(Self { run, learner, settings, found, own, alone, layout, is_wide, entries })
+    }
+
+    fn problem<'a>(
+        rows: &'a dyn Matrix,
+        given: Given<'a>,
+        settings: &'a Settings,
+        is_wide: bool,
+    ) -> Result<Problem<'a>> {
+        let problem = Problem::new(rows, given.labels, given.sample_weight, settings)?;
+        Ok(if is_wide { problem.in_floats() } else { problem })
+    }
+
+    /// Goes on with other examples in the place of those of before. False if it cannot: then nothing has changed,
+    /// and what it has learnt is to begin another one.
+    pub fn go_on_with(&mut self, given: Given, seed: Option<u64>, monitor: &dyn Monitor) -> Result<bool> {
+        let (rows, Self { run, settings, found, own, layout, is_wide, entries, .. }) = (given.rows, self);
+        // For planes that leave all weights are copied.
+        let is_dear = *is_wide && run.has_any_to_leave() && *entries < rows.columns();
+        if own.is_some() || rows.layout() != *layout || is_dear {
+            return Ok(false);
+        }
+        *entries =
+            rows.entries(0..rows.len()).saturating_add(if run.has_any_to_leave() { 0 } else { *entries });
+        settings.seed = seed;
+        standard(|| {
+            let problem = Self::problem(rows, given, settings, *is_wide)?;
+            run.go_on_with(&problem, monitor)?;
+            *found = problem.found();
+            Ok(true)
+        })
+    }
+
+    /// Whether it has all numbers of the model.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.own.is_none()
+    }
+
+    /// Draws the orders of the epochs that follow from this seed.
+    pub fn set_seed(&mut self, seed: Option<u64>) {
+        self.settings.seed = seed;
     }
 
     /// Calls `f` on the run, its problem and its learner.

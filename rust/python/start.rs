@@ -23,7 +23,14 @@ use crate::online::{Epoch, EpochPart};
 pub(super) trait EngineRun: Send + Sync {
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>>;
 
-    /// Runs a part of an epoch, whose other examples are in other runs.
+    /// Has the run go on with other examples, in an order that is drawn from this seed.
+    fn go_on_with(&mut self, _data: &Bound<'_, PyAny>, _seed: Option<u64>) -> PyResult<()> {
+        Err(PyValueError::new_err(
+            "this learner's run is of the examples that it began with; start another one",
+        ))
+    }
+
+    /// Runs a part of an epoch, whose other examples come before or after.
     fn part(
         &mut self,
         _py: Python<'_>,
@@ -39,11 +46,6 @@ pub(super) trait EngineRun: Send + Sync {
     /// What has been learnt so far.
     fn model(&mut self, py: Python<'_>) -> PyResult<PyModel> {
         model_of_arrays(self, py)
-    }
-
-    /// Puts what has been learnt into the model that the run began with; `note` is kept with it.
-    fn put(self: Box<Self>, _py: Python<'_>, _model: &PyModel, _note: Py<PyAny>) -> PyResult<()> {
-        Err(PyValueError::new_err("a model of arrays is not learnt in place; use state"))
     }
 
     /// Writes a copy of all that has been learnt, where no model of planes says it.
@@ -72,10 +74,11 @@ fn named_tuple<'py>(
 /// A learner at work.
 #[pyclass(name = "Run", module = "perceptron_rs._core")]
 pub struct PyRun {
-    /// `None`: what it has learnt has been put into the model.
-    work: Option<Box<dyn EngineRun>>,
+    work: Box<dyn EngineRun>,
     keep_on_interrupt: bool,
-    model: Py<PyModel>,
+    /// What the last part did.
+    #[pyo3(get)]
+    last_part: Option<Py<PyAny>>,
 }
 
 /// Begin a run of the learner of these settings with what a model has learnt, which is not modified.
@@ -96,14 +99,7 @@ fn start(
         "network" => Box::new(Layers::start(data, &state()?, settings)?),
         _ => Box::new(KernelRun::start(data, &state()?, settings)?),
     };
-    Ok(PyRun { work: Some(work), keep_on_interrupt, model: model.clone().unbind() })
-}
-
-impl PyRun {
-    fn work(&mut self) -> PyResult<&mut Box<dyn EngineRun>> {
-        let over = "the run is over: what it has learnt is in the model that it began with";
-        self.work.as_mut().ok_or_else(|| PyValueError::new_err(over))
-    }
+    Ok(PyRun { work, keep_on_interrupt, last_part: None })
 }
 
 #[pymethods]
@@ -112,7 +108,7 @@ impl PyRun {
     fn epoch<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyAny>> {
         static EPOCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let signals = Signals::new();
-        let done = self.work()?.epoch(py, number, &signals)?;
+        let done = self.work.epoch(py, number, &signals)?;
         let epoch = signals.settle(done, py, self.keep_on_interrupt)?;
         let mistakes = to_vector(py, &epoch.mistakes)?;
         let losses = to_vector(py, &epoch.losses)?;
@@ -122,48 +118,48 @@ impl PyRun {
     }
 
     /// Visit examples as `epoch` does, where they are a part of those of the epoch. `losses` are the sums of
-    /// the parts before.
+    /// the parts before. With `data` the run goes on with these, in an order drawn from `seed`.
+    #[pyo3(signature = (number, losses, data=None, seed=None))]
     fn part<'py>(
         &mut self,
         py: Python<'py>,
         number: u64,
         losses: PyReadonlyArray1<'py, f64>,
+        data: Option<&Bound<'py, PyAny>>,
+        seed: Option<u64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         static PART: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        if let Some(data) = data {
+            self.work.go_on_with(data, seed)?;
+        }
         let signals = Signals::new();
-        let done = self.work()?.part(py, number, losses.as_slice()?, &signals)?;
+        let done = self.work.part(py, number, losses.as_slice()?, &signals)?;
         let part = signals.settle(done, py, self.keep_on_interrupt)?;
         let mistakes = to_vector(py, &part.mistakes)?;
         let losses = to_vector(py, &part.losses)?;
         let visits = to_vector(py, &collected(part.visits.iter().map(|&visits| visits as i64))?)?;
         let class = PART.import(py, "perceptron_rs.settings", "EpochPart")?;
-        named_tuple(class, (mistakes, losses, visits, part.interrupted))
+        let part = named_tuple(class, (mistakes, losses, visits, part.interrupted))?;
+        self.last_part = Some(part.clone().unbind());
+        Ok(part)
     }
 
     /// Say that a decision goes on no more.
     fn end(&mut self, py: Python<'_>, decision: usize) -> PyResult<()> {
         let signals = Signals::new();
-        let done = self.work()?.end(py, decision, &signals)?;
+        let done = self.work.end(py, decision, &signals)?;
         signals.settle(done, py, false)
     }
 
     /// Return what has been learnt so far, as a model.
     fn state(&mut self, py: Python<'_>) -> PyResult<PyModel> {
-        self.work()?.model(py)
-    }
-
-    /// Put what has been learnt into the model that the run began with, which nobody has changed since; its
-    /// `last_pass.note` is `note`. The run is over.
-    fn put(&mut self, py: Python<'_>, note: Py<PyAny>) -> PyResult<()> {
-        let model = self.model.clone_ref(py);
-        self.work()?;
-        self.work.take().map_or(Ok(()), |work| work.put(py, model.get(), note))
+        self.work.model(py)
     }
 
     /// Return what the settings track.
     fn tracked<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
-        self.work()?.tracked(&out)?;
+        self.work.tracked(&out)?;
         Ok(out)
     }
 }

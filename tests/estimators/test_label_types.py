@@ -270,10 +270,10 @@ class Looked(np.ndarray):
         return super().tolist()
 
 
-@pytest.mark.parametrize("dtype", ["U2", object, np.int64, np.uint64, np.float32])
+@pytest.mark.parametrize("dtype", ["U5", object, np.int64, np.uint64, np.float32])
 def test_labels_are_looked_at_in_pieces_with_what_numpy_finds_in_all(dtype, monkeypatch):
     monkeypatch.setattr(targets.distinct, "COST", pieces.NUMBERS // 70)
-    y = np.random.default_rng(0).integers(0, 99, 700).astype("U2").astype(dtype).view(Looked)
+    y = (np.random.default_rng(0).integers(0, 99, 700) * 1000).astype("U5").astype(dtype).view(Looked)
     classes, index = distinct(y)
     expected = np.unique(np.asarray(y), return_inverse=True)
     np.testing.assert_array_equal(classes, expected[0])
@@ -282,6 +282,27 @@ def test_labels_are_looked_at_in_pieces_with_what_numpy_finds_in_all(dtype, monk
     np.testing.assert_array_equal(found, np.where(index % 2, len(classes[::2]), index // 2))
     assert classes.dtype == y.dtype
     assert y.sizes == [70] * 20
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 90])
+@pytest.mark.parametrize(
+    ("dtype", "first"),
+    [
+        (np.int8, -40),
+        (np.int64, 2**63 - 200),
+        (np.uint64, 2**64 - 200),
+        (np.float16, -40),
+        (np.float64, 2**40),
+    ],
+)
+def test_numbers_that_are_near_each_other_are_not_looked_at_one_by_one(dtype, first, K):
+    index = np.random.default_rng(0).integers(0, K, 600)
+    y = np.array([first + k for k in range(K)], dtype=dtype)[index].view(Looked)
+    classes, found = distinct(y)
+    assert y.sizes == []
+    np.testing.assert_array_equal(classes, np.unique(np.asarray(y)))
+    np.testing.assert_array_equal(found, index)
+    assert classes.dtype == y.dtype
 
 
 def test_a_label_that_ends_with_nul_is_refused():

@@ -1,7 +1,8 @@
-"""A model of an engine: what it refuses, what it shows in any floating-point mode, runs that put into it."""
+"""A model of an engine: what it refuses, what it shows in any floating-point mode, runs of parts."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.arith.environments import MODES, mode
 
 from perceptron_rs import AveragedPerceptron, VotedPerceptron
@@ -68,19 +69,92 @@ def test_averages_that_underflow_are_no_negative_zeros(eta0, parameters, engine_
             assert not np.signbit(numbers[numbers == 0]).any()
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "averaged"])
-def test_a_run_that_has_been_put_is_over(learner):
+def examples(engine, X, y):
+    rows = (
+        engine.csr_rows(X.indptr, X.indices, X.data, X.shape[1]) if sp.issparse(X) else engine.dense_rows(X)
+    )
+    return Data(rows, y.astype(np.uint32), None)
+
+
+def settings(learner="perceptron", **more):
+    planes = {"positive": np.arange(3, dtype=np.uint32), "class_weight": np.ones((3, 2)), "eta0": 1.0}
+    return Linear(learner=learner, settle=False, **(planes | more))
+
+
+#: Rows of few columns, and of more columns than a part has entries; of ones, that have an exact path.
+X = np.random.default_rng(5).normal(size=(40, 4))
+WIDE = sp.random(40, 2_000, 0.002, "csr", random_state=np.random.default_rng(5))
+ONES = sp.csr_matrix((np.ones(WIDE.nnz), WIDE.indices, WIDE.indptr), WIDE.shape)
+Y = np.random.default_rng(6).integers(0, 3, 40)
+#: Some begin with one part, so as to go on in the same form; some change it.
+PARTS = {
+    "dense": [X[:10], X[10:25], X[25:25], X[25:]],
+    "bytes": [np.uint8(X[:5] > 0), np.uint8(X[5:] > 0) * 200],
+    "sparse": [sp.csr_matrix(X[:20]), sp.csr_matrix(X[20:])],
+    "wide": [WIDE[:3], WIDE[3:20], WIDE[20:]],
+    "ones": [ONES[:20], ONES[20:30], ONES[30:]],
+    "another form": [X[:10], sp.csr_matrix(X[10:30]), X[30:]],
+}
+
+
+@pytest.mark.parametrize(
+    ("learner", "more"),
+    [
+        ("perceptron", {}),
+        ("perceptron", {"class_weight": np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]])}),
+        ("perceptron", {"penalty": (0.01, 0.1)}),
+        ("averaged", {}),
+        ("averaged", {"joint": "max"}),
+    ],
+)
+@pytest.mark.parametrize("parts", PARTS)
+def test_a_run_goes_on_with_other_examples(engine, parts, learner, more):
+    blocks, asked = PARTS[parts], settings(learner, **more)
+    ends = np.cumsum([0, *(block.shape[0] for block in blocks)])
+    data = [
+        examples(engine, block, Y[first:last])
+        for block, first, last in zip(blocks, ends[:-1], ends[1:], strict=True)
+    ]
+    model, decisions = engine.Model(learner, 3, blocks[0].shape[1]), asked.decisions
+    run = engine.start(data[0], model, asked)
+    for epoch in range(4):
+        if epoch == 2 and decisions > 1:
+            run.end(1)
+        losses, apart = np.zeros(decisions), np.zeros(decisions)
+        for part in data:
+            done = run.part(epoch, losses, part)
+            assert run.last_part is done
+            # Another run for each part, with a copy of what was learnt.
+            other = engine.start(part, model, asked)
+            if epoch >= 2 and decisions > 1:
+                other.end(1)
+            told = other.part(epoch, apart)
+            model, losses, apart = other.state(), done.losses, told.losses
+            assert [x.tolist() for x in done[:3]] == [x.tolist() for x in told[:3]]
+            assert same_state(run.state(), model)
+    for decision in range(decisions):
+        run.end(decision)
+    assert same_state(run.state(), model)
+
+
+def same_state(one, other):
+    one, other = one.state(), other.state()
+    return {k: x.tobytes() for k, x in one.items()} == {k: x.tobytes() for k, x in other.items()}
+
+
+@pytest.mark.parametrize("name", ["track_mistakes", "track_activations"])
+def test_a_run_over_parts_keeps_nothing_of_each_example(name):
     engine = get_engine("rust")
-    rows, labels = engine.dense_rows(np.eye(3)), np.array([0, 1, 0], dtype=np.uint32)
-    settings = Linear(learner=learner, positive=np.ones(1, np.uint32), class_weight=np.ones((1, 2)), eta0=1.0)
-    model = engine.Model(learner, 1, 3)
-    run = engine.start(Data(rows, labels, None), model, settings)
-    run.epoch(0)
-    run.put("note")
-    for call in (run.state, run.tracked, lambda: run.put(None), lambda: run.epoch(1), lambda: run.end(0)):
-        with pytest.raises(ValueError, match="the run is over"):
-            call()
-    assert (model.last_pass.note, model["seen"].tolist()) == ("note", [3])
+    run = engine.start(examples(engine, X, Y), engine.Model("perceptron", 3, 4), settings(**{name: True}))
+    with pytest.raises(ValueError, match="keeps nothing of each example"):
+        run.part(0, np.zeros(3), examples(engine, X, Y))
+
+
+def test_parts_have_the_columns_of_the_run():
+    engine = get_engine("rust")
+    run = engine.start(examples(engine, X, Y), engine.Model("perceptron", 3, 4), settings())
+    with pytest.raises(ValueError, match="rows must have 4 columns, got 3"):
+        run.part(0, np.zeros(3), examples(engine, np.ascontiguousarray(X[:, :3]), Y))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, digest
+from perceptron_rs import AveragedPerceptron, Perceptron, PocketPerceptron, VotedPerceptron, _core, digest
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import Source, open_arrays
 from perceptron_rs.io.source import Batch
@@ -131,6 +131,14 @@ def test_warm_start_goes_on():
         found.fit_stream((REAL[:, :4], Y))
     with pytest.raises(ValueError, match="warm_start=True is not available"):
         VotedPerceptron(warm_start=True).fit_stream((REAL, Y))
+
+
+@pytest.mark.parametrize("options", [{}, {"shuffle": "block"}])
+def test_one_run_goes_on_from_block_to_block(options, monkeypatch):
+    begun, start = [], _core.start
+    monkeypatch.setattr(_core, "start", lambda *given: begun.append(given) or start(*given))
+    model = AveragedPerceptron(max_iter=3, tol=None).fit_stream((REAL, Y), block_size=10, **options)
+    assert (len(begun), model.n_iter_) == (1, 3)
 
 
 @pytest.mark.parametrize("joint", ["ovr", "joint"])

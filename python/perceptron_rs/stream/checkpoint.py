@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -123,13 +123,14 @@ class Checkpoint:
                 "raise it, or remove the checkpoint",
                 values={"max_iter": max_iter},
             )
-        place = Place(state, done, found["blocks"], tensors.get("so_far"), found["examples"])
+        so_far = tuple(tensors["so_far"]) if "so_far" in tensors else None
+        place = Place(state, done, found["blocks"], so_far, found["examples"])
         return place, found["ended"]
 
-    def save(self, place: Place) -> None:
-        """Write the file, if it is time to."""
+    def save(self, place: Callable[[], Place]) -> None:
+        """Write the file, if it is time to: only then is asked where the run stands."""
         if time.monotonic() - self.last >= self.every:
-            self.write(place)
+            self.write(place())
 
     def write(self, place: Place, ended: Sequence[str] = ()) -> None:
         """Write the file; ``ended`` says why each decision has ended, if all have."""
@@ -138,7 +139,7 @@ class Checkpoint:
         for name in ("mistakes", "losses", "objectives"):
             tensors[name] = np.array([getattr(epoch, name) for epoch in place.done])
         if place.so_far is not None:
-            tensors["so_far"] = place.so_far
+            tensors["so_far"] = np.array(place.so_far)
         found = {
             "of": self.identity,
             "blocks": place.blocks,

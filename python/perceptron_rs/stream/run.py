@@ -1,11 +1,11 @@
-"""A run over blocks: for each an engine's run, which goes on from what the one before it has learnt.
+"""A run over blocks: an engine's run, or one for each block, goes on from what was learnt before.
 
 - Problem: learn in epochs from examples that are not in memory at once.
-- Rule: an engine starts on a block with the state that the last block has left, makes one epoch, and gives
-  its state; of a model of planes, it puts that into the model. What it keeps of the examples themselves (a
-  log, the members of a budget) a `Carrier` takes along.
+- Rule: an engine's run of planes goes on from block to block. Others start on a block with the state that the
+  last block has left, make one epoch, and give their state. What they keep of the examples themselves (a log,
+  the members of a budget) a `Carrier` takes along.
 - Result: in stored order the bits of a run over all examples at once: updates do not know of blocks, and
-  each run goes on with the sums of losses of the one before it (rule 5).
+  each block goes on with the sums of losses of the one before it (rule 5).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays import State, settled_arrays
 from perceptron_rs.csr import stored_csr
-from perceptron_rs.engines import Engine, Run, RunState, below, rows_of
+from perceptron_rs.engines import Engine, RunState, below, rows_of
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.rows.examples import ValidatedRows, read
 from perceptron_rs.settings import Chain, Data, Epoch, EpochPart, Linear, Sequences, Settings
@@ -28,7 +28,7 @@ from perceptron_rs.targets.labels import encode
 from perceptron_rs.targets.weights import nothing_to_learn, unvisited
 
 if TYPE_CHECKING:
-    from perceptron_rs.engines import RunInPlace, RunOfModel, RunOfPlanes
+    from perceptron_rs.engines import RunOfModel, RunOfPlanes
     from perceptron_rs.stream.learner import StreamFit
 
 __all__ = ["Block", "Carrier", "Place", "StreamRun"]
@@ -71,19 +71,18 @@ class Carrier:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a run stands: all that another process needs to go on, beside the source.
-
-    A model is learnt in place, block by block; other states are arrays.
-    """
+    """Where a run stands: all that another process needs to go on, beside the source."""
 
     state: RunState
     #: The epochs that are done.
     done: tuple[Epoch, ...] = ()
     #: Blocks of the next epoch that are done; its mistakes, sums of losses and visits so far, by decisions.
     blocks: int = 0
-    so_far: NDArray[np.float64] | None = None
+    so_far: tuple[NDArray[np.float64], ...] | None = None
     #: Examples that were visited in them.
     examples: int = 0
+    #: What an engine has told last, of what is counted here.
+    part: Epoch | EpochPart | None = None
 
 
 class StreamRun:
@@ -102,25 +101,29 @@ class StreamRun:
         carrier: Carrier | None = None,
         *,
         first_epoch: int = 0,
-        save: Callable[[Place], None] | None = None,
+        save: Callable[[Callable[[], Place]], None] | None = None,
         see: Callable[[Block], object] | None = None,
     ) -> None:
         self.estimator, self.engine, self.stream = estimator, engine, stream
-        self.settings, self.place = settings, place
+        self.settings, self._place = settings, place
         self.carrier = Carrier() if carrier is None else carrier
         self.first_epoch, self.save, self.see = first_epoch, save, see
         self.known: dict[int, Block] = {}
         self.n_reported = 0  # epochs, of the checkpoint or made since
         self.ended: list[int] = []
-        self.last: Run | None = None  # of no examples, to end decisions
+        #: Whether one run of the engine goes on from block to block.
+        self.is_one = isinstance(settings, Linear) and not isinstance(place.state, dict)
+        #: That run; or one of no examples, to end decisions.
+        self.run: RunOfModel | None = None
+        self.block: Block | None = None  # which it learns from
         self.n_examples = self.n_before = 0  # in the last epoch, and of them before this process
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, block by block."""
         done = self.n_reported
-        if done < len(self.place.done):
+        if done < len(self._place.done):
             self.n_reported += 1
-            return self.place.done[done]
+            return self._place.done[done]
         try:
             return self._close(done, interrupted=self._visit(number))
         except KeyboardInterrupt:
@@ -131,9 +134,10 @@ class StreamRun:
 
     def _visit(self, number: int) -> bool:
         """Learn from the blocks of an epoch that are left; return whether Ctrl-C ended it."""
-        self.last = None
-        skip = self.place.blocks
-        self.n_before = self.place.examples
+        if not self.is_one or self._is_settled:
+            self.run = None
+        skip = self._place.blocks
+        self.n_before = self._place.examples
         found = self._blocks(self._order(number), skip)
         with prefetch(found, at_hand=self.stream.source.at_hand) as blocks:
             for block in blocks:
@@ -144,42 +148,55 @@ class StreamRun:
                 if interrupted:
                     return True
                 if self.save is not None:
-                    self.save(self.place)
-        if self.place.blocks == 0:
+                    self.save(lambda: self.place)
+        if self._place.blocks == 0:
             raise ValueError(
                 f"{self.stream.source.name} contains no examples; check that it is the right one"
             )
-        if self.place.examples == 0 and skip == 0:
+        if self._place.examples == 0 and skip == 0:
             raise nothing_to_learn()
         return False
 
     def _close(self, number: int, *, interrupted: bool) -> Epoch:
         """Add an epoch to so many that are done, unless that has been done."""
-        if len(self.place.done) == number:
+        place = self._place
+        if len(place.done) == number:
             mistakes, losses, visits = self._so_far()
             if isinstance(self.settings, Linear):
                 losses = losses / np.maximum(visits, 1.0)
-            state, self.n_examples = self.settled(self.place.state), self.place.examples
+            state, self.n_examples = place.state, place.examples
+            if self._is_settled:
+                state = self.settled(self._state())
             epoch = Epoch(mistakes.astype(np.int64), losses, losses, interrupted=interrupted)
-            self.place = Place(state, (*self.place.done, epoch))
+            self._place = Place(state, (*place.done, epoch), part=place.part)
+            if self._is_settled:
+                self.run = None
         self.n_reported = number + 1
-        return self.place.done[number]._replace(interrupted=interrupted)
+        return self._place.done[number]._replace(interrupted=interrupted)
 
-    def _so_far(self) -> NDArray[np.float64]:
-        found = self.place.so_far
-        return np.zeros((3, self.settings.decisions)) if found is None else found
+    def _so_far(self) -> tuple[NDArray[np.float64], ...]:
+        found = self._place.so_far
+        return tuple(np.zeros((3, self.settings.decisions))) if found is None else found
 
     def end(self, decision: int) -> None:
         """Say that a decision goes on no more."""
+        if self.run is None:
+            self.run = self._start(self._nothing(), self.settings)
+            self.run.epoch(self.first_epoch + max(self.n_reported - 1, 0))  # which it names in an error
+        self.run.end(decision)
         self.ended.append(decision)
-        if self.last is None:
-            self.last = self._start(self._nothing(), self._settings(None))
-            self.last.epoch(self.first_epoch + max(self.n_reported - 1, 0))  # which it names in an error
-        self.last.end(decision)
+
+    @property
+    def place(self) -> Place:
+        """Where the run stands."""
+        return replace(self._place, state=self._state())
+
+    def _state(self) -> RunState:
+        return self._place.state if self.run is None or not self.is_one else self.run.state()
 
     def state(self) -> RunState:
         """Return a copy of what has been learnt."""
-        state = self.settled(self.place.state)
+        state = self.settled(self._state())
         if not isinstance(state, dict):
             return state.copy(last_pass=False)
         return {name: array.copy() for name, array in state.items()}
@@ -188,58 +205,69 @@ class StreamRun:
         """Return nothing: what is recorded of each example would need memory for all."""
         return {}
 
+    @property
+    def _is_settled(self) -> bool:
+        """Whether there are penalties, which are applied at the end of an epoch."""
+        return self.is_one and cast("Linear", self.settings).penalty is not None
+
     def settled(self, state: RunState) -> RunState:
         """Return a state without pending penalties, as it is at the end of an epoch."""
-        settings = self.settings
-        if isinstance(state, dict) or not isinstance(settings, Linear) or settings.penalty is None:
+        if isinstance(state, dict) or not self._is_settled:
             return state
-        return self.engine.Model.from_state(settings.learner, settled_arrays(state))
+        return self.engine.Model.from_state(cast("Linear", self.settings).learner, settled_arrays(state))
 
     def _learn(self, number: int, block: Block) -> bool:
         """Learn from a block; return whether Ctrl-C ended that."""
-        settings = self._settings(block)
-        before = self.place.state
-        run = self._start(block, settings)
-        for decision in self.ended:
-            run.end(decision)
-        mistakes, losses, visits = self._so_far()
+        state, losses = self._place.state, self._so_far()[1]
         done: Epoch | EpochPart
         try:
-            if isinstance(settings, Linear):
-                done = cast("RunOfPlanes", run).part(number, losses)
-                losses, visits = done.losses, visits + done.visits
+            run = self.run if self.is_one and self.run is not None else self._begun(block)
+            if self.is_one:
+                self.run, self.block = run, block
+                data, seed = Data(block.data.rows, block.labels, block.weights), self._seed(block)
+                done = cast("RunOfPlanes", run).part(number, losses, data, seed)
             else:
-                done = run.epoch(number)
-                losses = losses + done.losses  # whole numbers
+                is_linear = isinstance(self.settings, Linear)
+                done = cast("RunOfPlanes", run).part(number, losses) if is_linear else run.epoch(number)
+                state = self.carrier.end(block, state, run.state().state())
         except OverflowError:
             block.data.assert_finite(self.estimator)
             raise
-        place = self.place
-        so_far = np.array([mistakes + done.mistakes, losses, visits])
-        # Not by `dataclasses.replace`, which for few examples takes a sixth of the time.
-        counts = place.done, place.blocks + 1, so_far, place.examples + block.n_visited
-        # At once, so that after Ctrl-C the report agrees with what was learnt.
-        if isinstance(before, dict) or not isinstance(settings, Linear):
-            self.place = Place(self.carrier.end(block, before, run.state().state()), *counts)
-        else:
-            after = Place(before, *counts)
-            cast("RunInPlace", run).put(Place({}, *counts))
-            self.place = after
+        self._count(block, done, state)
         return done.interrupted
 
+    def _count(self, block: Block, done: Epoch | EpochPart, state: RunState) -> None:
+        """Add a block to those that are learnt: at once, so that after Ctrl-C the report agrees with that."""
+        place, (mistakes, losses, visits) = self._place, self._so_far()
+        if isinstance(done, EpochPart):
+            losses, visits = done.losses, visits + done.visits
+        else:
+            losses = losses + done.losses  # whole numbers
+        so_far = mistakes + done.mistakes, losses, visits
+        # Not by `dataclasses.replace`, which for few examples takes a sixth of the time.
+        self._place = Place(
+            state, place.done, place.blocks + 1, so_far, place.examples + block.n_visited, done
+        )
+
     def _catch_up(self) -> None:
-        """Find what a block has put into the model before Ctrl-C came."""
-        state = self.place.state
-        note = None if isinstance(state, dict) or state.last_pass is None else state.last_pass.note
-        if (
-            isinstance(note, Place)
-            and len(note.done) == len(self.place.done)
-            and note.blocks > self.place.blocks
-        ):
-            self.place = replace(note, state=state)
+        """Count a block that was learnt before Ctrl-C came."""
+        if self.is_one and self.run is not None and self.block is not None:
+            part = cast("RunOfPlanes", self.run).last_part
+            if part is not None and part is not self._place.part:
+                self._count(self.block, part, self._place.state)
+
+    def _begun(self, block: Block) -> RunOfModel:
+        """Return a run that begins with a block, of the decisions that go on."""
+        settings = self.settings
+        run = self._start(
+            block, settings if settings.seed is None else replace(settings, seed=self._seed(block))
+        )
+        for decision in self.ended:
+            run.end(decision)
+        return run
 
     def _start(self, block: Block, settings: Settings) -> RunOfModel:
-        data, state = self.carrier.begin(block, self.place.state)
+        data, state = self.carrier.begin(block, self._place.state)
         model = self.engine.Model.from_state(settings.learner, state) if isinstance(state, dict) else state
         return self.engine.start(data, model, settings)
 
@@ -252,15 +280,10 @@ class StreamRun:
         lengths = np.zeros(0, dtype=np.int64) if isinstance(self.settings, Chain) else None
         return Block(0, 0, data, np.zeros(0, dtype=np.uint32), None, lengths)
 
-    def _settings(self, block: Block | None) -> Settings:
-        """Return the settings of a block: with a seed of its own."""
-        if self.settings.seed is None or block is None:
-            return self.settings
-        return replace(self.settings, seed=self._seed_of(block.number))
-
-    def _seed_of(self, block: int) -> int:
-        assert self.settings.seed is not None
-        return below(2**64, seed=self.settings.seed, epoch=_OF_BLOCKS, partition=block)
+    def _seed(self, block: Block) -> int | None:
+        """Return the seed of a block."""
+        seed = self.settings.seed
+        return None if seed is None else below(2**64, seed=seed, epoch=_OF_BLOCKS, partition=block.number)
 
     def _order(self, number: int) -> NDArray[np.uint32] | None:
         """Return the numbers of the blocks in the order of an epoch; None: in their own."""

@@ -15,7 +15,7 @@ from perceptron_rs.array_likes import ArrayLike, is_missing, kind_of_values, n_d
 from perceptron_rs.errors import ArgumentError, OptionsError, naming, warn_caller
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import is_masked, without_index
-from perceptron_rs.targets.distinct import distinct, places
+from perceptron_rs.targets.distinct import FEW, TABLE, distinct, places, shifted
 from perceptron_rs.targets.label_sets import LabelSets, is_indicator, lists_of_labels
 from perceptron_rs.targets.planes import check_classes, learns_many
 
@@ -37,8 +37,6 @@ __all__ = [
 ]
 
 Labels = NDArray[np.uint32]
-_SORT_BELOW = 512  # below, sorting costs less than the passes
-_TABLE = 1 << 16
 #: Kinds of labels, with their types. A label has the first kind with a type that it is an instance of.
 _KINDS: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
@@ -325,22 +323,7 @@ def encode_new(
 
 
 def _encode_new(y: NDArray[np.generic]) -> tuple[NDArray[np.generic], Labels]:
-    if y.dtype.kind in "biuf" and len(y):
-        low, high = y.min(), y.max()
-        is_high = y == high
-        if low == high or np.count_nonzero(is_high) + np.count_nonzero(y == low) == len(y):
-            pair = np.array([low, high], dtype=y.dtype)[int(low == high) :]
-            _refuse_continuous(pair)
-            return pair, (is_high & (low != high)).astype(np.uint32)
-        _refuse_continuous(y)
-        if len(y) > _SORT_BELOW and int(high) - int(low) < max(_TABLE, len(y)):
-            shifted = _shifted(y, int(low))
-            present = np.bincount(shifted) > 0
-            table = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
-            offsets = np.flatnonzero(present)
-            if y.dtype.kind == "f":
-                return (offsets + int(low)).astype(y.dtype), table[shifted]
-            return offsets.astype(y.dtype) + low, table[shifted]
+    _refuse_continuous(y)
     return distinct(y)
 
 
@@ -358,15 +341,6 @@ def _refuse_continuous(y: NDArray[np.generic]) -> None:
                 f"labels from {y.min()} to {y.max()} are more than integers of 64 bits hold; "
                 f"convert them to str"
             )
-
-
-def _shifted(y: NDArray[np.generic], low: int) -> NDArray[np.int64]:
-    """Return y - low as int64; the caller knows that the differences are small."""
-    if y.dtype.kind == "f":  # float16 rounds the differences of its own numbers
-        return np.asarray(y.astype(np.float64) - low, dtype=np.int64)
-    if y.dtype == np.uint64 and low > 0:
-        return np.asarray(y.astype(np.uint64, copy=False) - np.uint64(low), dtype=np.int64)
-    return np.asarray(y.astype(np.int64) - low)
 
 
 def new_classes(
@@ -462,14 +436,14 @@ def _is_beyond_floats(classes: NDArray[np.generic]) -> bool:
 
 def _table_of(y: NDArray[np.generic], classes: NDArray[np.generic]) -> Labels | None:
     """Return the indices by a look-up in a table; None if that is impossible, or finds a stranger."""
-    if y.dtype.kind not in "iuf" or classes.dtype.kind not in "iuf" or len(y) < _SORT_BELOW:
+    if y.dtype.kind not in "iuf" or classes.dtype.kind not in "iuf" or len(y) < FEW:
         return None
     low, high = int(classes[0]), int(classes[-1])
-    if high - low >= _TABLE or y.min() < low or y.max() > high:
+    if high - low >= TABLE or y.min() < low or y.max() > high:
         return None
     table = np.full(high - low + 1, len(classes), dtype=np.uint32)
-    table[_shifted(classes, low)] = np.arange(len(classes))
-    found = table[_shifted(y, low)]
+    table[shifted(classes, low)] = np.arange(len(classes))
+    found = table[shifted(y, low)]
     if found.max() == len(classes) or (y.dtype.kind == "f" and not np.array_equal(classes[found], y)):
         return None
     return found

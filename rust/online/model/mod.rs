@@ -328,7 +328,9 @@ impl Model {
         let (intercept, seen) = (copied(&self.intercept, &())?, copied(&self.seen, &())?);
         let sums = match &self.sums {
             Some((u, intercept)) => {
-                let u = u.taken(chosen, Layout::ByPlane, monitor)?;
+                // All of them as they stand: it is for the learner to say how they shall.
+                let layout = chosen.map_or(u.layout(), |_| Layout::ByPlane);
+                let u = u.taken(chosen, layout, monitor)?;
                 Some(Averaged::new(u, copied(intercept, &())?, settings.fit_intercept)?)
             }
             None => None,

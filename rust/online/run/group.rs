@@ -86,6 +86,10 @@ impl Group {
         !self.going.contains(&true)
     }
 
+    pub fn has_any_to_leave(&self) -> bool {
+        self.going.contains(&false)
+    }
+
     /// Runs one epoch of the planes that go on, or a part of one; `losses` are the sums before it, by decisions.
     pub fn epoch(
         &mut self,
@@ -177,7 +181,7 @@ impl Group {
 
     /// Before an epoch: planes that have ended leave. After an interrupt this can go on.
     fn part(&mut self, monitor: &dyn Monitor) -> Result<()> {
-        if !self.going.contains(&false) {
+        if !self.has_any_to_leave() {
             return Ok(());
         }
         let ages = self.planes.ages(monitor)?;

@@ -92,7 +92,7 @@ pub struct Run {
     with_ages: bool,
 }
 
-/// Bytes that a run needs at once, at most: the weights in two forms, and of each example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
+/// Bytes that a run needs at once, at most: the weights, in two forms if these are numbers of two kinds, and of each example its square, the counts of its mistakes, of the groups and of all, and what tolerates noise.
 fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let (n, settings) = (problem.examples.len(), problem.settings);
     let counts = if settings.track_mistakes { 16 } else { 0 };
@@ -100,7 +100,7 @@ fn memory(problem: &Problem, weights: usize) -> Option<usize> {
     let examples = n.checked_mul(settings.decisions())?.checked_mul(counts + problem.noise_bytes())?;
     let recorded = if settings.track_activations { n.checked_mul(settings.planes())? } else { 0 };
     let examples = examples.checked_add(squares)?.checked_add(recorded.checked_mul(16)?)?;
-    examples.checked_add(weights.checked_mul(16)?)
+    examples.checked_add(weights.checked_mul(if problem.is_in_floats() { 8 } else { 16 })?)
 }
 
 impl Run {
@@ -161,6 +161,20 @@ impl Run {
             interrupted: false,
             with_ages: state.ages.is_some(),
         })
+    }
+
+    /// Goes on with other examples, which stand alike, in the place of those of before.
+    pub(in crate::online) fn go_on_with(&mut self, problem: &Problem, monitor: &dyn Monitor) -> Result<()> {
+        let (settings, columns) = (problem.settings, problem.examples.columns());
+        if columns != self.columns {
+            return Err(Error::Invalid(format!("rows must have {} columns, got {columns}", self.columns)));
+        }
+        if settings.track_mistakes || settings.track_activations || problem.noise_bytes() > 0 {
+            let text = "a run over parts keeps nothing of each example: neither its mistakes nor activations";
+            return Err(Error::Invalid(text.into()));
+        }
+        (self.weighted, self.squares) = (problem.weighted(monitor)?, problem.squares(monitor)?);
+        Ok(())
     }
 
     /// Runs the epoch of this number, which chooses its order.
@@ -387,6 +401,11 @@ impl Run {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.groups.iter().all(Group::has_ended)
+    }
+
+    /// Whether decisions have ended since the last epoch, or part of one.
+    pub(in crate::online) fn has_any_to_leave(&self) -> bool {
+        self.groups.iter().any(Group::has_any_to_leave)
     }
 
     /// What the settings track.

@@ -84,6 +84,10 @@ impl Settings {
         if self.joint.is_some() { 1 } else { self.planes() }
     }
 
+    pub(in crate::online) fn has_zero_class_weight(&self) -> bool {
+        self.class_weight.iter().any(|weights| weights.contains(&0.0))
+    }
+
     fn check(&self) -> Result<()> {
         if self.class_weight.len() != self.planes() {
             let (got, want) = (self.class_weight.len(), self.planes());
@@ -248,6 +252,17 @@ impl<'a> Problem<'a> {
         self.found
     }
 
+    /// Without the exact path (rule 10), which looks at all weights and gives them another form.
+    #[must_use]
+    pub(in crate::online) fn in_floats(mut self) -> Self {
+        self.found.integer_step = None;
+        self
+    }
+
+    pub(in crate::online) fn is_in_floats(&self) -> bool {
+        self.found.integer_step.is_none()
+    }
+
     /// The examples as rows, for a learner that needs their numbers.
     pub(in crate::online) fn rows(&self) -> Result<&'a dyn Rows> {
         let text = "learner must be \"perceptron\" or \"voted\" for examples that are no rows";
@@ -342,7 +357,7 @@ impl<'a> Problem<'a> {
             let mut planes = settings.class_weight.iter().zip(&settings.positive);
             planes.all(|(&class_weight, &positive)| self.weight(class_weight, positive, row) == 0.0)
         };
-        if self.sample_weight.is_none() && !self.has_zero_class_weight() {
+        if self.sample_weight.is_none() && !settings.has_zero_class_weight() {
             return Ok(None);
         }
         let cost = if self.is_joint() { 1 } else { settings.planes() };
@@ -355,11 +370,7 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn visits_all(&self) -> bool {
         let weightless = self.sample_weight.is_some_and(|weights| weights.contains(&0.0));
-        !weightless && !self.has_zero_class_weight()
-    }
-
-    fn has_zero_class_weight(&self) -> bool {
-        self.settings.class_weight.iter().any(|weights| weights.contains(&0.0))
+        !weightless && !self.settings.has_zero_class_weight()
     }
 
     /// The order without the rows that weigh 0 for this plane alone; `None`: there are none.

@@ -12,7 +12,7 @@ use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::error;
 use crate::memory::{Grow, collected, gathered, tried};
-use crate::online::{self, Hyperplanes, Memory, Part, Passed, PendingPenalty, Strengths};
+use crate::online::{self, Hyperplanes, Memory, Part, PendingPenalty, Strengths};
 use crate::python::arrays_by_name::Named;
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
 use crate::python::border::call::call;
@@ -94,20 +94,6 @@ impl PyModel {
 
     pub fn cloned(&self) -> PyResult<online::Model> {
         Ok(self.content().planes()?.clone())
-    }
-
-    /// Has numbers of planes put into it; `last_pass` then has the note.
-    pub fn put(
-        &self,
-        note: Py<PyAny>,
-        put: impl FnOnce(&mut online::Model) -> error::Result<()> + Send,
-    ) -> PyResult<()> {
-        let last_pass = PyPass::of(Passed::default(), 0, &Note::of(Some(note)));
-        let replaced = self.locked(|inner| {
-            put(inner.content.planes()?)?;
-            PyResult::Ok(inner.last_pass.replace(last_pass.clone()))
-        });
-        replaced.map(drop)
     }
 
     /// Whether this is the model of an estimator with these attributes, and nobody has a turn.

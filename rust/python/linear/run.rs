@@ -1,10 +1,12 @@
 //! A run of a linear learner, and the model that it went on from.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::model::PyModel;
 use crate::error::{self, Error};
+use crate::memory::Grow;
 use crate::online::{self, Epoch, EpochPart, Given, Kind, Learnt, Passed, Settings, Training};
 use crate::python::border::arrays::set_array;
 use crate::python::border::call::call;
@@ -16,6 +18,7 @@ use crate::python::start::EngineRun;
 pub struct LinearRun {
     data: Data,
     settings: Settings,
+    kind: Kind,
     /// What the run went on from; once it has ended, what it has learnt.
     model: online::Model,
     /// `None`: its numbers have been given out, or an error has ended it.
@@ -24,6 +27,8 @@ pub struct LinearRun {
     has_ended: bool,
     /// What was tracked until then.
     tracked: Passed,
+    /// The decisions that have ended.
+    ended: Vec<usize>,
 }
 
 impl LinearRun {
@@ -40,7 +45,8 @@ impl LinearRun {
         let training = data.lend(py, start)?;
         let training = Some(signals.settle(training, py, false)?);
         let tracked = Passed::default();
-        Ok(Self { data, settings, model, training, has_ended: false, tracked })
+        let (has_ended, ended) = (false, Vec::new());
+        Ok(Self { data, settings, kind, model, training, has_ended, tracked, ended })
     }
 
     /// Calls `f` on the training with its examples.
@@ -76,18 +82,46 @@ impl EngineRun for LinearRun {
             return Ok(PyModel::of(self.model.clone()));
         }
         let has_ended = self.training.as_ref().is_some_and(Training::has_ended);
-        let (learnt, mut model) = (self.learnt(py, has_ended)?, self.model.clone());
-        call(py, |signals| model.put_in(learnt, signals))?;
+        let learnt = self.learnt(py, has_ended)?;
         if has_ended {
-            (self.model, self.has_ended) = (model.clone(), true);
+            // Where nobody else has its numbers, none is copied.
+            call(py, |signals| self.model.put_in(learnt, signals))?;
+            self.has_ended = true;
+            return Ok(PyModel::of(self.model.clone()));
         }
+        let mut model = self.model.clone();
+        call(py, |signals| model.put_in(learnt, signals))?;
         Ok(PyModel::of(model))
     }
 
-    fn put(mut self: Box<Self>, py: Python<'_>, model: &PyModel, note: Py<PyAny>) -> PyResult<()> {
-        let learnt = self.learnt(py, true)?;
-        drop(self); // the numbers are the other one's alone
-        model.put(note, |model| model.put_in(learnt, &()))
+    fn go_on_with(&mut self, data: &Bound<'_, PyAny>, seed: Option<u64>) -> PyResult<()> {
+        let (py, data) = (data.py(), data.extract::<Data>()?);
+        let Self { settings, kind, model, training, ended, .. } = self;
+        if !matches!(kind, Kind::OfModel | Kind::OfParts) {
+            return Err(PyValueError::new_err("a run of this learner has no parts; start another one"));
+        }
+        settings.seed = seed;
+        if data.rows.is(&self.data.rows) {
+            training.as_mut().ok_or_else(is_over)?.set_seed(seed);
+            return Ok(());
+        }
+        // Without a look at signals: from here on the run is of these examples.
+        data.lend(py, |given| {
+            if training.as_mut().ok_or_else(is_over)?.go_on_with(given, seed, &())? {
+                return error::Result::Ok(());
+            }
+            let learnt = training.take().ok_or_else(is_over)?.finish(&())?;
+            model.put_in(learnt, &())?;
+            *kind = if ended.is_empty() { Kind::OfParts } else { Kind::OfModel };
+            let training = training.insert(Training::start(model, given, settings.clone(), kind, &())?);
+            if training.is_whole() {
+                // Or it would learn in a copy.
+                *model = online::Model::zero(model.shape(), model.sums().is_some())?;
+            }
+            ended.iter().try_for_each(|decision| training.end(given, *decision, &()))
+        })??;
+        self.data = data;
+        Ok(())
     }
 
     fn epoch(&mut self, py: Python<'_>, number: u64, signals: &Signals) -> PyResult<error::Result<Epoch>> {
@@ -111,6 +145,7 @@ impl EngineRun for LinearRun {
         if self.has_ended {
             return Ok(Ok(()));
         }
+        self.ended.try_push(decision)?;
         self.with(py, |training, given| training.end(given, decision, signals))
     }
 

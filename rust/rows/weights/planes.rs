@@ -119,6 +119,11 @@ impl Planes {
         !self.inexact && matches!(self.weights, Weights::Halves(_) | Weights::Counts { .. })
     }
 
+    /// The same for rows of this limit: those that are learnt from next may have a larger one.
+    fn is_exact_within(&self, limit: Option<i32>) -> bool {
+        self.is_exact() && limit.is_some_and(|limit| self.limit <= limit)
+    }
+
     /// The weights of one plane.
     pub fn plane(&self, k: usize) -> Result<Vec<f64>> {
         let mut out = Table::zero([1, self.columns]);
@@ -286,7 +291,7 @@ impl Planes {
         monitor: &dyn Monitor,
     ) -> Result<()> {
         let limit = exact_limit(integer_step, size, LARGEST_SUM);
-        if self.is_exact() && matches!(self.weights, Weights::Halves(_)) && limit == Some(self.limit) {
+        if matches!(self.weights, Weights::Halves(_)) && self.is_exact_within(limit) {
             return Ok(());
         }
         self.make_by_plane(monitor)?;
@@ -305,7 +310,7 @@ impl Planes {
         monitor: &dyn Monitor,
     ) -> Result<()> {
         let limit = size.and_then(|size| exact_limit(integer_step, size, LARGEST));
-        if self.is_exact() && matches!(self.weights, Weights::Counts { .. }) && limit == Some(self.limit) {
+        if matches!(self.weights, Weights::Counts { .. }) && self.is_exact_within(limit) {
             return Ok(());
         }
         if self.inexact || limit.is_none() {

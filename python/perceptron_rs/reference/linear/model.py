@@ -17,7 +17,7 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.penalty import check_pending, settled, used_columns
 from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory
 from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
-from perceptron_rs.settings import Data, Linear
+from perceptron_rs.settings import Data, EpochPart, Linear
 
 __all__ = ["Model", "Rule", "start_linear"]
 
@@ -197,13 +197,16 @@ class ModelRun(Run):
 
     def __init__(self, model: Model, *given: Any) -> None:
         super().__init__(*given)
-        self.model = model
+        self.model, self.last_part = model, cast("EpochPart | None", None)
 
-    def put(self, note: object) -> None:
-        """Put what has been learnt into the model that the run began with."""
-        learnt = self.state()
-        last_pass = Pass(np.zeros((1, 0), dtype=np.int64), None, None, note)
-        self.model.__dict__.update(numbers=learnt.numbers, due=learnt.due, last_pass=last_pass)
+    def part(self, number: int, losses: Any, data: Any = None, seed: Any = None) -> EpochPart:
+        """Visit a part of an epoch; with data, by a run that begins with what this one has learnt."""
+        run = self if data is None else start_linear(data, self.state(), replace(self.settings, seed=seed))
+        for now, before in zip(run.decisions, self.decisions, strict=True):
+            now.goes_on = before.goes_on
+        done = super(ModelRun, run).part(number, losses)
+        self.__dict__.update(run.__dict__, last_part=done)  # in one step, for a signal
+        return done
 
     def state(self) -> Any:
         """Return what has been learnt so far."""
