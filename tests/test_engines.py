@@ -45,7 +45,7 @@ def test_the_core_exports_nothing_else():
 
 @pytest.mark.parametrize("name", ["epoch", "part", "end", "state", "tracked"])
 def test_runs_are_those_of_the_protocol(name):
-    for run in (_core.Run, reference.linear.run.Run):
+    for run in (_core.Run, reference.linear.model.ModelRun):
         assert parameters(getattr(run, name)) == parameters(getattr(RunOfPlanes, name))
 
 
