@@ -28,7 +28,7 @@ PACKAGE = Path(perceptron_rs.__file__).parent
 #: Who else calls a step: learners whose examples are no rows, or whose fit is no run.
 OTHERS = {"sequence/structured.py", "margins/classifier.py"}
 STEPS = {
-    "draw_seed": set(),
+    "draw_seed": {"testing/parity.py"},  # one, for all ways that are compared
     "Schedule": set(),
     "note_end": set(),
     "check_parameters": set(),

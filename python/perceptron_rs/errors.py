@@ -22,6 +22,7 @@ __all__ = [
     "naming",
     "one_line",
     "overflow",
+    "refuse_no_name",
     "warn_caller",
     "with_article",
 ]
@@ -226,3 +227,11 @@ def warn_caller(text: str | ArgumentError, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_CALLERS:
         frame, level = frame.f_back, level + 1
     warnings.warn(category(text), stacklevel=level)
+
+
+def refuse_no_name(name: str, argument: str = "path") -> None:
+    """Raise ValueError for what no file can be called."""
+    if not name or "\0" in name:
+        raise ValueError(
+            f"{argument} must hold names of files, got {name!r:.80}; it may not be empty or hold a NUL byte"
+        )

@@ -23,12 +23,12 @@ from perceptron_rs.array_likes import (
     n_dimensions,
 )
 from perceptron_rs.csr import csr_slice
-from perceptron_rs.errors import naming
+from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch
 from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import name_of_file
-from perceptron_rs.io.text.paths import PathLike, paths_of, refuse_no_name
+from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.scalars import check_among, number, whole_number

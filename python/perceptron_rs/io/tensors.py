@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.errors import ArgumentError
+from perceptron_rs.errors import ArgumentError, refuse_no_name
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import check_name
 from perceptron_rs.io.source import (
@@ -28,7 +28,6 @@ from perceptron_rs.io.source import (
     refuse_pipe,
 )
 from perceptron_rs.io.text.lines import name_of_file
-from perceptron_rs.io.text.paths import refuse_no_name
 from perceptron_rs.rows.storage import type_of
 
 __all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
-from perceptron_rs.io.text.paths import refuse_no_name
+from perceptron_rs.errors import refuse_no_name
 from perceptron_rs.pieces import pieces
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from perceptron_rs.errors import refuse_no_name
+
 __all__ = ["PACKED", "SUFFIXES", "PathLike", "paths_of"]
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -64,14 +66,6 @@ def paths_of(path: PathLike | Sequence[PathLike], argument: str = "path") -> lis
     if not found:
         raise ValueError(f"{argument} must name at least one file, got an empty list")
     return found
-
-
-def refuse_no_name(name: str, argument: str = "path") -> None:
-    """Raise ValueError for what no file can be called."""
-    if not name or "\0" in name:
-        raise ValueError(
-            f"{argument} must hold names of files, got {name!r:.80}; it may not be empty or hold a NUL byte"
-        )
 
 
 def _in_folder(name: str) -> list[str]:
