@@ -12,14 +12,14 @@ use crate::memory::filled;
 const VECTORS: usize = 4;
 
 /// Rows of a tile: with eight lanes in a register, sixteen sums and room for what is loaded, in 32 registers; with
-/// four, eight sums in sixteen, so that all rows pass twice.
+/// four, eight sums in sixteen, half of the lanes after the other.
 const ROWS_OF_EIGHT: usize = 4;
 const ROWS_OF_FOUR: usize = 2;
 
 /// Columns that are multiplied at a time: those of a tile's vectors stay in the first cache while all rows pass.
 const STRIP: usize = 512;
 
-/// Fewer columns than this are not worth two passes.
+/// With four lanes in a register, fewer columns than this are not worth two passes.
 const FEW: usize = 256;
 
 /// Dot products of rows with vectors, which both stand one after another. The rows best stay in the second
@@ -41,78 +41,35 @@ impl Leaf for Products<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Result<()> {
         let Self { rows, vectors, columns: d, out } = self;
-        if d == 0 || vectors.is_empty() {
+        if d == 0 || rows.is_empty() || vectors.is_empty() {
             out.fill(0.0);
             return Ok(());
         }
         let (n, stride) = (rows.len() / d, vectors.len() / d);
         let in_tiles = S::LANES == LANES || d >= FEW;
-        let none = [simd.lanes(&[0.0; LANES]); VECTORS];
-        let mut sums: Vec<TileSums<S>> = filled(none, if in_tiles { n } else { 0 })?;
-        let mut others: Vec<TileSums<S>> = filled(none, if S::LANES < LANES { sums.len() } else { 0 })?;
-        let mut tails = filled([0.0; LANES], if d % LANES > 0 { sums.len() } else { 0 })?;
+        let none = [simd.lanes(&[0.0; LANES]); HALVES];
+        let mut kept = filled(none, if in_tiles && d > STRIP { n * VECTORS } else { 0 })?;
+        let mut tails = filled([0.0; LANES], if in_tiles && d % LANES > 0 { n } else { 0 })?;
         for (padded, x) in tails.iter_mut().zip(rows.chunks_exact(d)) {
             *padded = tail(x);
         }
-        let mut k = 0;
-        for w in vectors.chunks_exact(VECTORS * d) {
-            let w = [&w[..d], &w[d..2 * d], &w[2 * d..3 * d], &w[3 * d..]];
-            if !in_tiles {
-                for (x, out) in rows.chunks_exact(d).zip(out.chunks_exact_mut(stride)) {
-                    out[k..][..VECTORS].copy_from_slice(&dots(simd, w, x));
-                }
-                k += VECTORS;
-                continue;
-            }
-            sums.fill(none);
-            others.fill(none);
-            let whole = d / LANES * LANES;
-            for start in (0..whole).step_by(STRIP) {
-                let strip = start..whole.min(start + STRIP);
-                if S::LANES == LANES {
-                    add::<S, ROWS_OF_EIGHT>(simd, (rows, d), w, &strip, 0, &mut sums);
-                } else {
-                    add::<S, ROWS_OF_FOUR>(simd, (rows, d), w, &strip, 0, &mut sums);
-                    add::<S, ROWS_OF_FOUR>(simd, (rows, d), w, &strip, LANES / 2, &mut others);
-                }
-            }
-            let ends = [tail(w[0]), tail(w[1]), tail(w[2]), tail(w[3])];
-            let ends = [&ends[0][..], &ends[1], &ends[2], &ends[3]];
-            for (i, out) in out.chunks_exact_mut(stride).enumerate() {
-                if let Some(tail) = tails.get(i) {
-                    add_products(simd, [&tail[..]], ends, 0, &mut sums[i..]);
-                    if S::LANES < LANES {
-                        add_products(simd, [&tail[..]], ends, LANES / 2, &mut others[i..]);
-                    }
-                }
-                for v in 0..VECTORS {
-                    let mut lanes = [0.0; LANES];
-                    simd.write(sums[i][v], &mut lanes);
-                    if S::LANES < LANES {
-                        simd.write(others[i][v], &mut lanes[LANES / 2..]);
-                    }
-                    let simd = simd.fours();
-                    out[k + v] = simd.fold([simd.lanes(&lanes), simd.lanes(&lanes[LANES / 2..])]);
-                }
-            }
-            k += VECTORS;
-        }
-        let w = vectors.chunks_exact(VECTORS * d).remainder();
-        if !w.is_empty() {
-            for (x, out) in rows.chunks_exact(d).zip(out.chunks_exact_mut(stride)) {
-                match &mut out[k..] {
-                    [out] => [*out] = dots(simd, [w], x),
-                    [one, two] => [*one, *two] = dots(simd, [&w[..d], &w[d..]], x),
-                    out => out.copy_from_slice(&dots(simd, [&w[..d], &w[d..2 * d], &w[2 * d..]], x)),
-                }
+        let all = Rows { rows, tails: &tails, d, stride, in_tiles };
+        for (i, w) in vectors.chunks(VECTORS * d).enumerate() {
+            let out = &mut out[i * VECTORS..];
+            match w.len() / d {
+                1 => all.group::<S, 1>(simd, w, &mut kept, out),
+                2 => all.group::<S, 2>(simd, w, &mut kept, out),
+                3 => all.group::<S, 3>(simd, w, &mut kept, out),
+                _ => all.group::<S, VECTORS>(simd, w, &mut kept, out),
             }
         }
         Ok(())
     }
 }
 
-/// The sums of a row with the vectors of a tile, in a register of lanes each.
-type TileSums<S> = [<S as Simd>::Lanes; VECTORS];
+/// The lanes of a sum, in one register or in two, of which else the second is not used.
+type Lanes<S> = [<S as Simd>::Lanes; HALVES];
+const HALVES: usize = 2;
 
 /// The columns behind the last whole eight, and zeros: their products change no lane.
 #[inline(always)]
@@ -124,52 +81,126 @@ fn tail(x: &[f64]) -> [f64; LANES] {
     padded
 }
 
-/// A register of lanes, from `first` on, of some columns of all rows with the vectors of a tile.
-#[inline(always)]
-fn add<S: Simd, const R: usize>(
-    simd: S,
-    (rows, d): (&[f64], usize),
-    w: [&[f64]; VECTORS],
-    strip: &Range<usize>,
-    first: usize,
-    sums: &mut [TileSums<S>],
-) {
-    let mut here = w;
-    for (here, w) in here.iter_mut().zip(w) {
-        *here = &w[strip.clone()];
-    }
-    let mut i = 0;
-    for tile in rows.chunks_exact(R * d) {
-        let mut x = [tile; R];
-        for (r, x) in x.iter_mut().enumerate() {
-            *x = &tile[r * d..][strip.clone()];
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    rows: &'a [f64],
+    /// Of each row, if they do not end with a whole eight.
+    tails: &'a [[f64; LANES]],
+    d: usize,
+    /// Of what is found.
+    stride: usize,
+    in_tiles: bool,
+}
+
+impl Rows<'_> {
+    /// The products of all rows with a tile's vectors. What a strip leaves for the next one is kept.
+    #[inline(always)]
+    fn group<S: Simd, const V: usize>(self, simd: S, w: &[f64], kept: &mut [Lanes<S>], out: &mut [f64]) {
+        let Self { rows, d, stride, .. } = self;
+        let w: [&[f64]; V] = from_fn(|v| &w[v * d..][..d]);
+        if !self.in_tiles {
+            for (x, out) in rows.chunks_exact(d).zip(out.chunks_mut(stride)) {
+                out[..V].copy_from_slice(&dots(simd, w, x));
+            }
+            return;
         }
-        add_products(simd, x, here, first, &mut sums[i..]);
-        i += R;
+        let (n, whole) = (rows.len() / d, d / LANES * LANES);
+        let ends: [[f64; LANES]; V] = from_fn(|v| tail(w[v]));
+        let mut start = 0;
+        loop {
+            let strip = start..whole.min(start + STRIP);
+            let w: [&[f64]; V] = from_fn(|v| &w[v][strip.clone()]);
+            let tiles = n / ROWS_OF_EIGHT * ROWS_OF_EIGHT;
+            if S::LANES == LANES {
+                for i in (0..tiles).step_by(ROWS_OF_EIGHT) {
+                    self.tile::<S, V, ROWS_OF_EIGHT>(simd, i, &strip, (w, &ends), kept, out);
+                }
+            } else {
+                for i in (0..tiles).step_by(ROWS_OF_FOUR) {
+                    self.tile::<S, V, ROWS_OF_FOUR>(simd, i, &strip, (w, &ends), kept, out);
+                }
+            }
+            for i in tiles..n {
+                self.tile::<S, V, 1>(simd, i, &strip, (w, &ends), kept, out);
+            }
+            start = strip.end;
+            if start == whole {
+                return;
+            }
+        }
     }
-    for x in rows.chunks_exact(R * d).remainder().chunks_exact(d) {
-        add_products(simd, [&x[strip.clone()]], here, first, &mut sums[i..]);
-        i += 1;
+
+    /// A strip of `R` rows from `i` on.
+    #[inline(always)]
+    fn tile<S: Simd, const V: usize, const R: usize>(
+        self,
+        simd: S,
+        i: usize,
+        strip: &Range<usize>,
+        (w, ends): ([&[f64]; V], &[[f64; LANES]; V]),
+        kept: &mut [Lanes<S>],
+        out: &mut [f64],
+    ) {
+        let (d, is_last) = (self.d, strip.end == self.d / LANES * LANES);
+        let tile = &self.rows[i * d..][..R * d];
+        let x: [&[f64]; R] = from_fn(|r| &tile[r * d..][strip.clone()]);
+        let mut sums = [[[simd.lanes(&[0.0; LANES]); V]; R]; HALVES];
+        for (half, sums) in sums.iter_mut().enumerate().take(LANES / S::LANES) {
+            if strip.start > 0 {
+                for r in 0..R {
+                    for v in 0..V {
+                        sums[r][v] = kept[(i + r) * VECTORS + v][half];
+                    }
+                }
+            }
+            add_products(simd, x, w, half * S::LANES, sums);
+            if is_last && !self.tails.is_empty() {
+                let x: [&[f64]; R] = from_fn(|r| &self.tails[i + r][..]);
+                add_products(simd, x, from_fn::<_, V, _>(|v| &ends[v][..]), half * S::LANES, sums);
+            }
+        }
+        if !is_last {
+            for r in 0..R {
+                for v in 0..V {
+                    kept[(i + r) * VECTORS + v] = [sums[0][r][v], sums[1][r][v]];
+                }
+            }
+            return;
+        }
+        for r in 0..R {
+            let out = &mut out[(i + r) * self.stride..][..V];
+            for v in 0..V {
+                out[v] = fold(simd, [sums[0][r][v], sums[1][r][v]]);
+            }
+        }
     }
 }
 
-/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `R` rows with each
-/// vector. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
-///
-/// # Panics
-/// If there are fewer than `R` rows of sums.
+/// The tree of rule 3.
 #[inline(always)]
-fn add_products<S: Simd, const R: usize>(
+fn fold<S: Simd>(simd: S, [low, high]: Lanes<S>) -> f64 {
+    let mut lanes = [0.0; LANES];
+    simd.write(low, &mut lanes);
+    if S::LANES < LANES {
+        simd.write(high, &mut lanes[LANES / 2..]);
+    }
+    let simd = simd.fours();
+    simd.fold([simd.lanes(&lanes), simd.lanes(&lanes[LANES / 2..])])
+}
+
+/// Adds products to the sums of rule 3, in a register of lanes from `first` on: of each of `R` rows with each
+/// of `V` vectors. The sums come and go as registers: from arrays of numbers, the compiler copies them by a call.
+#[inline(always)]
+fn add_products<S: Simd, const R: usize, const V: usize>(
     simd: S,
     x: [&[f64]; R],
-    w: [&[f64]; VECTORS],
+    w: [&[f64]; V],
     first: usize,
-    sums: &mut [TileSums<S>],
+    place: &mut [[S::Lanes; V]; R],
 ) {
     let chunks = x[0].len() / LANES;
     let x: [&[[f64; LANES]]; R] = from_fn(|k| &x[k].as_chunks().0[..chunks]);
-    let w: [&[[f64; LANES]]; VECTORS] = from_fn(|k| &w[k].as_chunks().0[..chunks]);
-    let place: &mut [TileSums<S>; R] = sums.first_chunk_mut().expect("sums of each row");
+    let w: [&[[f64; LANES]]; V] = from_fn(|k| &w[k].as_chunks().0[..chunks]);
     let mut sums = *place;
     for i in 0..chunks {
         for (sums, x) in sums.iter_mut().zip(&x) {

@@ -42,14 +42,14 @@ fn activations_by_column<S: Simd, T: Value>(
     }
 }
 
-/// Rows, planes, columns and weights from which on tiles pay: fewer weights stay in the first cache anyway.
+/// Rows, planes, columns and weights from which on tiles pay.
 const ROWS: usize = 16;
-const PLANES: usize = 8;
+const PLANES: usize = 3;
 const COLUMNS: usize = 32;
-const WEIGHTS: usize = 4096;
+const WEIGHTS: usize = 512;
 
 /// Numbers of rows, and of their scores, that are worked on at a time: they stay in the second cache.
-const CACHED: usize = 1 << 16;
+const CACHED: usize = 1 << 15;
 
 pub(super) fn suits_tiles(rows: usize, planes: usize, columns: usize) -> bool {
     rows >= ROWS && planes >= PLANES && columns >= COLUMNS && planes * columns >= WEIGHTS
