@@ -2,8 +2,8 @@
 //!
 //! - [`value`]: the storage types and their exact widening to f64; [`storage`]: the smallest of them that
 //!   holds some numbers
-//! - [`products`]: of rows and weights, in floats ([`dot`], [`tile`], [`axpy`]) and in exact integers ([`exact`],
-//!   [`gram`])
+//! - [`products`]: of rows and weights, in floats ([`dot`], [`tile`], [`by_lane`], [`axpy`]) and in exact
+//!   integers ([`exact`], [`gram`])
 //! - [`step`], [`average`]: the scalar formulas of the update and of the averaged weights
 //! - [`decay`]: the penalty of many examples at once
 //! - [`finite`]: the check of rule 9
@@ -38,5 +38,5 @@ pub mod twofold;
 pub mod value;
 
 pub use elementary::{exp, log, tanh};
-pub use products::{axpy, dot, exact, gram, integers, tile};
+pub use products::{axpy, by_lane, dot, exact, gram, integers, tile};
 pub use search::{activation, lattice, number};

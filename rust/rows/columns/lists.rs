@@ -2,6 +2,7 @@
 //! are.
 
 use super::{Chosen, Entries, Renamed};
+use crate::arith::by_lane::ByLane;
 use crate::arith::dot::{LANES, fold};
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::error::Result;
@@ -61,7 +62,8 @@ impl Listed {
     /// Dot products by rule 3 of a row with all of these, in `room`.
     pub fn dots(&self, rows: &dyn Matrix, row: usize, room: &mut Renamed, out: &mut [f64]) -> Result<()> {
         rows.rename(row, &self.chosen, room)?;
-        dispatch(ListedDots { listed: self, row: room, out });
+        let by_lane = &mut ByLane::with_room(room.places.len(), out.len())?;
+        dispatch(ListedDots { listed: self, row: room, by_lane, out });
         Ok(())
     }
 
@@ -79,7 +81,7 @@ impl Listed {
             }
         }
         let mut dot = [0.0];
-        dispatch(ListedDots { listed: self, row: room, out: &mut dot });
+        dispatch(ListedDots { listed: self, row: room, by_lane: &mut ByLane::default(), out: &mut dot });
         Ok(dot[0])
     }
 }
@@ -167,6 +169,7 @@ impl Leaf for Folded<'_> {
 struct ListedDots<'a> {
     listed: &'a Listed,
     row: &'a Renamed,
+    by_lane: &'a mut ByLane,
     out: &'a mut [f64],
 }
 
@@ -175,8 +178,8 @@ impl Leaf for ListedDots<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _simd: S) {
-        let Self { listed, row, out } = self;
-        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, out);
+        let Self { listed, row, by_lane, out } = self;
+        products((&row.places[..], &row.values[..]), &listed.weights, listed.stride, by_lane, out);
         for out in out {
             *out += row.others;
         }

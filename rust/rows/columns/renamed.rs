@@ -4,6 +4,7 @@ use super::Chosen;
 use crate::error::{Error, Result};
 use crate::memory::{Grow, filled};
 use crate::monitor::{Monitor, Pace};
+use crate::rows::csr::facts::longest;
 use crate::rows::{Csr, Facts, Matrix, row_entries};
 
 /// A row in terms of [`Chosen`] columns.
@@ -75,7 +76,8 @@ impl RenamedRows {
 
     #[must_use]
     pub fn view(&self) -> Csr<'_, f64, i64> {
-        let facts = Facts { canonical: true, ones: false, magnitude: None, largest: f64::INFINITY };
+        let (largest, longest) = (f64::INFINITY, longest(&self.indptr));
+        let facts = Facts { canonical: true, ones: false, magnitude: None, largest, longest };
         Csr::again(&self.indptr, &self.places, &self.values, self.columns, facts)
     }
 }

@@ -21,6 +21,8 @@ pub struct Facts {
     pub magnitude: Option<Magnitude>,
     /// No finite |value| is larger.
     pub largest: f64,
+    /// No row has more entries.
+    pub longest: usize,
 }
 
 impl Facts {
@@ -36,8 +38,8 @@ impl Facts {
         let rows = indptr.len() - 1;
         check_len(rows)?;
         let bound = if T::LARGEST.is_finite() { T::LARGEST } else { 0.0 };
-        let mut found =
-            Self { canonical: true, ones: true, magnitude: Some(Magnitude::default()), largest: bound };
+        let magnitude = Some(Magnitude::default());
+        let mut found = Self { canonical: true, ones: true, magnitude, largest: bound, longest: 0 };
         for range in pieces(rows, values.len() / rows.max(1) + 1, monitor) {
             dispatch(Look { indptr, indices, values, columns, range: range?, found: &mut found })?;
         }
@@ -65,6 +67,7 @@ impl<T: Value, I: Index> Leaf for Look<'_, T, I> {
         let first = range.start;
         let indptr = &indptr[first..=range.end];
         found.canonical &= check_columns(indptr, indices, columns, first)?;
+        found.longest = longest(indptr).max(found.longest);
         let ones = all_ones(&values[indptr[0].at()..indptr[range.len()].at()]);
         found.ones &= ones;
         if T::LARGEST.is_infinite() {
@@ -75,6 +78,12 @@ impl<T: Value, I: Index> Leaf for Look<'_, T, I> {
         }
         Ok(())
     }
+}
+
+/// The most entries of a row.
+#[inline(always)]
+pub(in crate::rows) fn longest<I: Index>(indptr: &[I]) -> usize {
+    indptr.iter().zip(indptr.iter().skip(1)).fold(0, |most, (start, end)| most.max(end.at() - start.at()))
 }
 
 fn check_shape<T: Value, I: Index>(

@@ -1,7 +1,8 @@
 //! The loops of a training pass over CSR rows: weights in f64, and exact ones.
 
+use crate::arith::by_lane::{ByLane, ManyProducts, are_many};
 use crate::arith::decay::scale;
-use crate::arith::dot::{dot_entries, dot_entries_by, dots_entries};
+use crate::arith::dot::{dot_entries, dot_entries_by, dot_few_entries, dots_entries};
 use crate::arith::exact;
 use crate::arith::simd::{Leaf, Simd, dispatch};
 use crate::arith::value::{Index, Value};
@@ -17,21 +18,33 @@ pub(in crate::rows) struct FloatColumns<'a, T, I> {
     pub weights: &'a mut [f64],
     pub stride: usize,
     pub undo: Option<&'a mut Undo>,
+    pub by_lane: &'a mut ByLane,
 }
 
-/// `w·x` of a row for planes that stand by column, up to 20 of them at a time.
+/// `w·x` of a row for planes that stand by column: of many with its entries by lane, else up to 20 at a time.
+///
+/// Never a part of a loop: that of one plane takes 1.2 with it.
+#[inline(never)]
 pub(in crate::rows) fn products<T: Value, I: Index>(
     (columns, values): (&[I], &[T]),
     w: &[f64],
     stride: usize,
+    by_lane: &mut ByLane,
     sums: &mut [f64],
 ) {
     if let ([sum], 1) = (&mut *sums, stride) {
         *sum = dot_entries(columns, values, w);
+    } else if are_many(sums.len(), columns.len()) {
+        by_lane.take(columns, values, stride);
+        dispatch(ManyProducts { row: by_lane, w, sums });
     } else {
         dispatch(Products { row: (columns, values), w, stride, sums });
     }
 }
+
+/// Planes and entries up to which planes are summed one by one: to write zeros for all lanes would take longer.
+const FEW: usize = 5;
+const SHORT: usize = 8;
 
 /// Several planes. What sparse rows gain by an instruction set are these and exact products, so the loops
 /// around them have no copies.
@@ -71,8 +84,14 @@ impl<T: Value, I: Index> Leaf for Products<'_, T, I> {
     #[inline(always)]
     fn run<S: Simd>(mut self, _simd: S) {
         let mut offset = 0;
+        let (columns, values) = self.row;
+        if self.sums.len() <= FEW && columns.len() <= SHORT {
+            for (k, sum) in self.sums.iter_mut().enumerate() {
+                *sum = dot_few_entries(columns, values, |j| self.w[j * self.stride + k]);
+            }
+            return;
+        }
         // Behind the last weight of the last column nothing need be stored. Columns that are renamed do not rise.
-        let (columns, _) = self.row;
         let last = || columns.iter().map(|j| j.at()).max();
         let whole = self.sums.len().is_multiple_of(4);
         let stored =
@@ -96,7 +115,12 @@ impl<T: Value, I: Index> LoopBody for FloatColumns<'_, T, I> {
 
     #[inline(always)]
     fn activate<S: Simd>(&mut self, _simd: S, row: usize, sums: &mut [f64]) {
-        products(self.rows.row(row), self.weights, self.stride, sums);
+        let (columns, values) = self.rows.row(row);
+        if let ([sum], 1) = (&mut *sums, self.stride) {
+            *sum = dot_entries(columns, values, self.weights);
+        } else {
+            products((columns, values), self.weights, self.stride, self.by_lane, sums);
+        }
     }
 
     #[inline(always)]

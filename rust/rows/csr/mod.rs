@@ -6,7 +6,8 @@ pub mod loops;
 use std::ops::Range;
 
 use crate::arith::axpy::axpy_entries;
-use crate::arith::dot::{dot_entries, dot_entries_by};
+use crate::arith::by_lane::ByLane;
+use crate::arith::dot::{FEW, dot_entries, dot_entries_by, dot_few_entries};
 use crate::arith::exact;
 use crate::arith::gram::narrow;
 use crate::arith::integers::integers_within;
@@ -62,13 +63,18 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
         Csr::again(self.indptr, self.indices, room, self.columns, self.facts)
     }
 
+    /// Room for any row by lane, if so many planes may need it.
+    fn by_lane(&self, planes: usize) -> Result<ByLane> {
+        ByLane::with_room(self.facts.longest, planes)
+    }
+
     /// Activations of some rows, from what `fill` makes of each.
     fn activations(
         &self,
         range: Range<usize>,
         intercept: &[f64],
         out: &mut [f64],
-        fill: impl Fn((&[I], &[T]), &mut [f64]),
+        mut fill: impl FnMut((&[I], &[T]), &mut [f64]),
     ) {
         for (row, sums) in range.zip(out.chunks_mut(intercept.len())) {
             fill(self.row(row), sums);
@@ -81,7 +87,12 @@ impl<'a, T: Value, I: Index> Csr<'a, T, I> {
     /// `w·x` of a row for planes one after another.
     fn plane_by_plane(&self, (columns, values): (&[I], &[T]), w: &[f64], sums: &mut [f64]) {
         for (k, sum) in sums.iter_mut().enumerate() {
-            *sum = dot_entries(columns, values, &w[k * self.columns..][..self.columns]);
+            let w = &w[k * self.columns..][..self.columns];
+            *sum = if columns.len() <= FEW {
+                dot_few_entries(columns, values, |j| w[j])
+            } else {
+                dot_entries(columns, values, w)
+            };
         }
     }
 
@@ -158,7 +169,8 @@ impl<T: Value, I: Index> Examples for Csr<'_, T, I> {
             }
             Weights::Float(table) if table.layout() == Layout::ByColumn => {
                 let (stride, weights) = (heads.len(), table.own(&())?);
-                let body = FloatColumns { rows: self, stride, weights, undo: planes.undo.as_mut() };
+                let (undo, by_lane) = (planes.undo.as_mut(), &mut self.by_lane(heads.len())?);
+                let body = FloatColumns { rows: self, stride, weights, undo, by_lane };
                 let learn = Learn { body, visit: *visit, at, end, heads, noise, activations, log };
                 learn.under(&mut planes.pending)
             }
@@ -229,7 +241,10 @@ impl<T: Value, I: Index> Rows for Csr<'_, T, I> {
     ) -> Result<()> {
         match weights {
             Arranged::ByColumn { w, stride } => {
-                self.activations(range, intercept, out, |row, sums| products(row, w, *stride, sums));
+                let mut by_lane = self.by_lane(intercept.len())?;
+                self.activations(range, intercept, out, |row, sums| {
+                    products(row, w, *stride, &mut by_lane, sums);
+                });
             }
             Arranged::ByPlane(w) => {
                 self.activations(range, intercept, out, |row, sums| self.plane_by_plane(row, w, sums));
