@@ -4,8 +4,8 @@
 
 Every learner is fitted to 40 sparse rows of 20 entries among 10^4 columns, and among 10^6; then one
 such row is scored: the processor time among 10^6 beside that among 10^4. The same learner, fitted to 10^5
-dense columns, scores two rows: the time beside that of one. All runs are in one process, in
-turns; the least of them counts.
+dense columns, scores two rows: the time beside that of one. Predictions of many planes are beside those of
+scikit-learn, on one thread. All runs are in one process, in turns; the least of them counts.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any
 import bars
 import numpy as np
 from scipy import sparse
+from sklearn.linear_model import Perceptron as Peer
+from threadpoolctl import threadpool_limits
 
 from perceptron_rs import (
     AveragedPerceptron,
@@ -76,9 +78,17 @@ def in_turns(works: list[Callable[[], Any]], seconds: float = 1.0) -> list[float
     return best
 
 
-def report(figures: bars.Figures, case: str, times: list[float]) -> None:
+def report(figures: bars.Figures, case: str, times: list[float], *, at_most: bool = True) -> None:
     shown = ", ".join(f"{t * 1e6:.0f}" for t in times)
-    print(f"{case:60} {shown:>16} us", figures.hold(case, times[1] / times[0], at_most=True), flush=True)
+    print(f"{case:60} {shown:>16} us", figures.hold(case, times[1] / times[0], at_most=at_most), flush=True)
+
+
+def beside_peer(figures: bars.Figures, case: str, X: Any, planes: int) -> None:
+    y, options = np.arange(2 * planes) % planes, {"max_iter": 1, "tol": None}
+    models = [make(**options).fit(X[: len(y)], y) for make in (Perceptron, Peer)]
+    with threadpool_limits(1):
+        times = in_turns([lambda model=model: model.predict(X) for model in models])
+    report(figures, f"predictions of {planes} planes, {case}", times, at_most=False)
 
 
 def main() -> int:
@@ -102,6 +112,11 @@ def main() -> int:
         works = [scoring(model, X[:1]), scoring(model, X[:2])]
         assert np.array_equal(works[0](), works[1]()[:1]) or name == "SequencePerceptron"
         report(figures, f"{name}, one dense row and two", in_turns(works))
+    if not options.names:
+        random = np.random.default_rng(0)
+        beside_peer(figures, "5000 x 400 float32", random.standard_normal((5000, 400), np.float32), 30)
+        beside_peer(figures, "20000 x 19 float32", random.standard_normal((20_000, 19), np.float32), 100)
+        beside_peer(figures, "sparse float64", sparse_rows(10_000, n=3000), 280)
     return figures.end()
 
 

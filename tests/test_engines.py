@@ -49,7 +49,7 @@ def test_runs_are_those_of_the_protocol(name):
         assert parameters(getattr(run, name)) == parameters(getattr(RunOfPlanes, name))
 
 
-@pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "copy"])
+@pytest.mark.parametrize("name", ["keys", "state", "learn", "scores", "first_largest", "copy"])
 def test_models_are_those_of_the_protocol(name):
     for model in (_core.Model, reference.Model):
         assert parameters(getattr(model, name)) == parameters(getattr(Model, name))

@@ -268,6 +268,9 @@ class Model(LinearModel, Protocol):
     def scores(self, rows: OwnRows, *, threads: int) -> NDArray[np.float64]:
         """Activations (n, K) of every row under what predicts."""
 
+    def first_largest(self, rows: OwnRows, *, threads: int) -> NDArray[np.int64] | None:
+        """Return the plane with the first largest of these, of every row; None if not all are finite."""
+
     def copy(self, *, last_pass: bool = True) -> Model:
         """Return another one that learns on its own; without ``last_pass``, that is None."""
 

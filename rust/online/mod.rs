@@ -19,7 +19,7 @@ pub use run::feed::feed;
 pub use run::problem::{Penalty, Prechecked, Problem, Settings};
 pub use run::{Epoch, EpochPart, Run, State};
 pub(crate) use scores::of_each_row;
-pub use scores::scores;
+pub use scores::{first_largest, scores};
 pub use threads::{of_planes, worthwhile};
 pub use training::{Given, Kind, Training};
 pub use votes::{VoteVectors, votes};

@@ -1,8 +1,11 @@
 //! Activations of many rows, split over threads by rows.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::threads::{each, worthwhile};
+use crate::arith::finite::FirstLargest;
+use crate::arith::simd::dispatch;
 use crate::error::{Error, Result};
 use crate::memory::filled;
 use crate::monitor::{Monitor, NUMBERS};
@@ -34,17 +37,73 @@ pub fn scores(
     }
     assert_eq!(out.len(), n * planes);
     let threads = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));
-    if n < threads || row_entries(rows).saturating_mul(planes) > PRODUCTS {
+    if is_in_groups(rows, planes, threads) {
         return in_groups(rows, &coef, intercept, threads, monitor, out);
     }
     let weights = rows.arrange(coef, planes, n, monitor)?;
-    let strip = n.div_ceil(threads);
-    let strips = out.chunks_mut(strip * planes).enumerate();
-    each(strips, threads, monitor, |(i, out)| {
+    over_threads(rows, planes, threads, monitor, out, |range, out| {
+        rows.scores(range, &weights, intercept, out)
+    })
+}
+
+/// The plane whose activation is the first largest, of each row. False: not all are finite, so these mean nothing.
+///
+/// # Panics
+/// If `out` has another length.
+pub fn first_largest(
+    rows: &dyn Rows,
+    coef: Arranged,
+    intercept: &[f64],
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [i64],
+) -> Result<bool> {
+    let (n, planes) = (rows.len(), intercept.len());
+    assert_eq!(out.len(), n);
+    let needed = worthwhile(threads, rows.entries(0..n).saturating_mul(planes));
+    if planes == 0 || !coef.has_shape(planes, rows.columns()) || is_in_groups(rows, planes, needed) {
+        let mut all = filled(0.0, n * planes)?;
+        scores(rows, coef, intercept, threads, monitor, &mut all)?;
+        return Ok(dispatch(FirstLargest { numbers: &all, out }));
+    }
+    let (weights, finite) = (rows.arrange(coef, planes, n, monitor)?, AtomicBool::new(true));
+    over_threads(rows, planes, needed, monitor, out, |range, out| {
+        let few = (CACHED / planes).max(LEAST);
+        let mut room = filled(0.0, few.min(range.len()) * planes)?;
+        for (start, out) in range.step_by(few).zip(out.chunks_mut(few)) {
+            let numbers = &mut room[..out.len() * planes];
+            rows.scores(start..start + out.len(), &weights, intercept, numbers)?;
+            if !dispatch(FirstLargest { numbers, out }) {
+                finite.store(false, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(finite.into_inner())
+}
+
+/// Activations that are looked at before others take their place in the cache; of so many rows at least.
+const CACHED: usize = 1 << 15;
+const LEAST: usize = 32;
+
+/// Whether planes are shared out, not rows.
+fn is_in_groups(rows: &dyn Rows, planes: usize, threads: usize) -> bool {
+    rows.len() < threads || row_entries(rows).saturating_mul(planes) > PRODUCTS
+}
+
+/// Fills what belongs to the rows, split over the threads.
+fn over_threads<T: Send>(
+    rows: &dyn Rows,
+    planes: usize,
+    threads: usize,
+    monitor: &dyn Monitor,
+    out: &mut [T],
+    fill: impl Fn(Range<usize>, &mut [T]) -> Result<()> + Sync,
+) -> Result<()> {
+    let (strip, width) = (rows.len().div_ceil(threads).max(1), out.len() / rows.len().max(1));
+    each(out.chunks_mut(strip * width.max(1)).enumerate(), threads, monitor, |(i, out)| {
         let first = i * strip;
-        in_strips(rows, first..first + out.len() / planes, planes, monitor, out, |range, out| {
-            rows.scores(range, &weights, intercept, out)
-        })
+        in_strips(rows, first..first + out.len() / width, planes, monitor, out, &fill)
     })
 }
 
@@ -80,15 +139,16 @@ fn in_groups(
 /// Rows that are scored together, if that does not take too long: they share what it takes to read the weights.
 const TOGETHER: usize = 64;
 
-/// Fills the scores of some rows, with looks at the monitor in between.
-pub(super) fn in_strips(
+/// Fills the scores of some rows, or what is made of them, with looks at the monitor in between.
+pub(super) fn in_strips<T>(
     rows: &dyn Rows,
     mut range: Range<usize>,
     planes: usize,
     monitor: &dyn Monitor,
-    mut out: &mut [f64],
-    fill: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
+    mut out: &mut [T],
+    fill: impl Fn(Range<usize>, &mut [T]) -> Result<()>,
 ) -> Result<()> {
+    let width = out.len() / range.len().max(1);
     let row = row_entries(rows).saturating_mul(planes);
     let most = if row > PRODUCTS / 2 { PRODUCTS } else { (TOGETHER * row).clamp(PRODUCTS, 8 * PRODUCTS) };
     while !range.is_empty() {
@@ -96,7 +156,7 @@ pub(super) fn in_strips(
         while strip.len() > 1 && rows.entries(strip.clone()).saturating_mul(planes) > most {
             strip.end = strip.start + strip.len() / 2;
         }
-        let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * planes);
+        let (here, rest) = std::mem::take(&mut out).split_at_mut(strip.len() * width);
         fill(strip.clone(), here)?;
         (range.start, out) = (strip.end, rest);
         if !range.is_empty() {

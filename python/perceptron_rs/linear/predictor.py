@@ -101,6 +101,8 @@ class LinearPredictor(Classifier):
         model = self._model_of(engine)
         return self._scores_under(model, data.rows, n_threads(self, n))
 
+    _scored_by: ClassVar[tuple[object, ...]] = (decision_function, _judge)
+
     def _scores_under(self, model: Any, rows: Rows, threads: int) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = model.scores(rows, threads=threads)
         return scores

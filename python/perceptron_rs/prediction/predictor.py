@@ -20,10 +20,11 @@ from perceptron_rs._core import __version__
 from perceptron_rs.array_likes import MatrixLike, as_users_have
 from perceptron_rs.arrays import canonical_strides, of_own_type, with_own_arrays
 from perceptron_rs.choices import EngineName, Tie
-from perceptron_rs.engines import Engine, LearntModel, State, get_engine
+from perceptron_rs.engines import Engine, LearntModel, Model, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
+from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.pieces import all_finite, pieces
 from perceptron_rs.probabilities import (
     Calibration,
@@ -288,6 +289,8 @@ class Classifier(Predictor):
     """
 
     tie: Tie = "mistake"
+    #: The methods whose scores are what the engine's model has, so that it may look for the largest itself.
+    _scored_by: ClassVar[tuple[object, ...]] = ()
 
     calibration_ = Shown[Calibration]("calibration")
 
@@ -319,6 +322,9 @@ class Classifier(Predictor):
             one. Of many labels, 1 for each label whose score is positive, and 0 else: a CSR matrix if
             ``fit`` was given a sparse one.
         """
+        found = _first_largest(self, X)
+        if found is not None:
+            return self.classes_[found]
         scores = self.decision_function(X)
         return predicted(self, scores.reshape(len(scores), -1))
 
@@ -381,6 +387,25 @@ class Classifier(Predictor):
                 values={"tie": self.tie, "multi_class": "joint"},
                 settings={"tie": "mistake"},
             )
+
+
+def _first_largest(model: Classifier, X: MatrixLike) -> NDArray[np.int64] | None:
+    """Return the index of the class of each example; None unless finite scores of three or more tell."""
+    kind = type(model)
+    if (kind.decision_function, kind._judge) != kind._scored_by:
+        return None
+    with standard():
+        model._assert_ready()
+        engine, learnt = get_engine(model.engine), model._model
+        if not is_of(engine, learnt) or len(model.classes_) < 3 or is_multilabel(model):
+            return None
+        rows, planes = model._examples(engine, X).rows, cast("Model", learnt)
+        if (len(model.classes_), rows.shape[1]) != planes.shape:
+            return None
+        try:
+            return planes.first_largest(rows, threads=n_threads(model, rows.shape[0]))
+        except OverflowError:  # of which the scores tell more
+            return None
 
 
 def judged(

@@ -21,8 +21,8 @@ use crate::online::perceptron::Perceptron;
 use crate::online::rule::Learner;
 use crate::online::run::problem::{Problem, Settings};
 use crate::online::run::{Run, State};
-use crate::online::scores::scores;
-use crate::rows::{Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
+use crate::online::scores::{first_largest, scores};
+use crate::rows::{Arranged, Chosen, Labels, Layout, Matrix, OwnColumns, Table, over, settled};
 
 /// Penalties that are pending.
 #[derive(Clone)]
@@ -515,19 +515,42 @@ impl Model {
         monitor: &dyn Monitor,
         out: &mut [f64],
     ) -> Result<()> {
+        self.under_answer(rows, monitor, |rows, coef, intercept| {
+            scores(rows, coef, intercept, threads, monitor, out)
+        })
+    }
+
+    /// The plane with the first largest of these, of each row; false if not all are finite.
+    pub fn first_largest(
+        &self,
+        rows: &dyn Matrix,
+        threads: usize,
+        monitor: &dyn Monitor,
+        out: &mut [i64],
+    ) -> Result<bool> {
+        self.under_answer(rows, monitor, |rows, coef, intercept| {
+            first_largest(rows, coef, intercept, threads, monitor, out)
+        })
+    }
+
+    /// What a function makes of rows and what predicts, over their own columns if that is less work.
+    fn under_answer<T>(
+        &self,
+        rows: &dyn Matrix,
+        monitor: &dyn Monitor,
+        work: impl FnOnce(&dyn Matrix, Arranged, &[f64]) -> Result<T>,
+    ) -> Result<T> {
         if self.is_computed() && self.answer.get().is_none() {
             let own = rows.own_columns(self.shape()[0], &[], monitor)?;
             if let Some(own) = own {
                 let (mut coef, intercept) = self.answer_of(Some(&own.chosen), monitor)?;
                 coef.place()?;
-                return over(rows, Some(&own), |rows| {
-                    scores(rows, (&coef).into(), &intercept, threads, monitor, out)
-                });
+                return over(rows, Some(&own), |rows| work(rows, (&coef).into(), &intercept));
             }
         }
         let (mut table, intercept) = self.find_answer(monitor)?;
         table.place()?;
-        scores(rows, (&table).into(), &intercept, threads, monitor, out)
+        work(rows, (&table).into(), &intercept)
     }
 
     /// Whether what predicts is computed from what is learnt.

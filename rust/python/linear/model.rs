@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use super::rule::{Note, PyPass, PyRule, vector_of, weights_of};
 use super::views::{c_ordered, clean, floats, frozen, table, view};
 use crate::error;
-use crate::memory::{Grow, collected, gathered, tried};
+use crate::memory::{Grow, collected, filled, gathered, tried};
 use crate::online::{self, Hyperplanes, Memory, Part, PendingPenalty, Strengths};
 use crate::python::arrays_by_name::Named;
 use crate::python::border::arrays::{ages, counters, get, new_array, numbers, to_matrix, to_vector};
@@ -28,6 +28,17 @@ const SHORT: usize = 1 << 12;
 pub struct PyModel {
     /// Held in `locked` alone.
     inner: Mutex<Inner>,
+}
+
+/// Calls `work` on rows; few of them, under so many planes, holding the interpreter.
+fn over_rows<R: Send>(
+    rows: &Bound<'_, PyAny>,
+    planes: usize,
+    work: impl FnOnce(&dyn Matrix, &Signals) -> error::Result<R> + Send,
+) -> PyResult<R> {
+    let (signals, long) = (Signals::new(), entries(rows)?.0.saturating_mul(planes) > SHORT);
+    let done = with_many_or_few(rows, long, |rows| work(rows, &signals))?;
+    signals.settle(done, rows.py(), false)
 }
 
 #[derive(Clone)]
@@ -86,6 +97,16 @@ impl PyModel {
     /// that is not `Send`; what it replaces it returns, to be dropped when the lock is free.
     fn locked<R>(&self, f: impl FnOnce(&mut Inner) -> R + Send) -> R {
         f(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What has been learnt, for rows of as many columns, and its planes.
+    fn suiting(&self, rows: &Bound<'_, PyAny>) -> PyResult<(online::Model, usize)> {
+        let ((_, columns), model) = (shape(rows)?, self.cloned()?);
+        let [planes, own] = model.shape();
+        if columns != own {
+            return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
+        }
+        Ok((model, planes))
     }
 
     fn content(&self) -> Content {
@@ -284,23 +305,28 @@ impl PyModel {
     /// Activations (n, K) under what predicts.
     #[pyo3(signature = (rows, *, threads))]
     fn scores<'py>(&self, rows: &Bound<'py, PyAny>, threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let py = rows.py();
-        let (n, columns) = shape(rows)?;
-        let model = self.cloned()?;
-        let [planes, own] = model.shape();
-        if columns != own {
-            return Err(PyValueError::new_err(format!("rows must have {own} columns, got {columns}")));
+        let (n, (model, planes)) = (shape(rows)?.0, self.suiting(rows)?);
+        let array = new_array(rows.py(), [n, planes])?;
+        {
+            let mut numbers = array.readwrite();
+            let out = numbers.as_slice_mut()?;
+            over_rows(rows, planes, |rows, signals| model.scores(rows, threads, signals, out))?;
         }
-        let out = new_array(py, [n, planes])?;
-        let signals = Signals::new();
-        let done = {
-            let mut out = out.readwrite();
-            let out = out.as_slice_mut()?;
-            let long = entries(rows)?.0.saturating_mul(planes) > SHORT;
-            with_many_or_few(rows, long, |rows| model.scores(rows, threads, &signals, out))?
-        };
-        signals.settle(done, py, false)?;
-        Ok(out)
+        Ok(array)
+    }
+
+    /// Of each row, the plane with the first largest of these; None if not all are finite.
+    #[pyo3(signature = (rows, *, threads))]
+    fn first_largest<'py>(
+        &self,
+        rows: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+        let (model, planes) = self.suiting(rows)?;
+        let mut out = filled(0, shape(rows)?.0)?;
+        let finite =
+            over_rows(rows, planes, |rows, signals| model.first_largest(rows, threads, signals, &mut out))?;
+        if finite { Ok(Some(to_vector(rows.py(), &out)?)) } else { Ok(None) }
     }
 
     /// Learn from the rows in their order. After an error or Ctrl-C nothing has changed.

@@ -150,6 +150,11 @@ class Model:
         """Activations (n, K) of every row under what predicts."""
         return scores(rows, *self._answer(), threads=threads)
 
+    def first_largest(self, rows: Rows, *, threads: int) -> NDArray[np.int64] | None:
+        """Plane with the first largest of these, of every row; None if not all are finite."""
+        found = self.scores(rows, threads=threads)
+        return found.argmax(axis=1).astype(np.int64) if np.isfinite(found).all() else None
+
     @standard()
     def learn(
         self,
