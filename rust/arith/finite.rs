@@ -58,8 +58,9 @@ impl Leaf for FirstLargest<'_> {
             for most in most {
                 largest = if most > largest { most } else { largest };
             }
-            let has_it =
-                |eight: &[f64; LANES]| eight.iter().fold(false, |found, number| found | (*number == largest));
+            let has_it = |eight: &[f64; LANES]| {
+                eight.iter().fold(0, |found, number| found | u8::from(*number == largest)) > 0
+            };
             let before = eights.iter().position(has_it).unwrap_or(eights.len()) * LANES;
             let place = row[before..].iter().position(|number| *number == largest);
             *out = (before + place.unwrap_or(0)) as i64;

@@ -73,7 +73,7 @@ const IN_A_ROW: usize = 3;
 /// The two that the tree adds first come first.
 fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     let [a, b, c] = *columns else { return [0, 1, 2] };
-    let near = |a: I, b: I| (a.at() % LANES ^ b.at() % LANES | LANES).trailing_zeros();
+    let near = |a: I, b: I| ((a.at() % LANES) ^ (b.at() % LANES) | LANES).trailing_zeros();
     if near(a, b) >= near(a, c).max(near(b, c)) {
         [0, 1, 2]
     } else if near(a, c) >= near(b, c) {

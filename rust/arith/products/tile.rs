@@ -53,7 +53,7 @@ impl Leaf for Products<'_> {
         for (padded, x) in tails.iter_mut().zip(rows.chunks_exact(d)) {
             *padded = tail(x);
         }
-        let all = Rows { rows, tails: &tails, d, stride, in_tiles };
+        let all = TailedRows { rows, tails: &tails, d, stride, in_tiles };
         for (i, w) in vectors.chunks(VECTORS * d).enumerate() {
             let out = &mut out[i * VECTORS..];
             match w.len() / d {
@@ -82,7 +82,7 @@ fn tail(x: &[f64]) -> [f64; LANES] {
 }
 
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+struct TailedRows<'a> {
     rows: &'a [f64],
     /// Of each row, if they do not end with a whole eight.
     tails: &'a [[f64; LANES]],
@@ -92,7 +92,7 @@ struct Rows<'a> {
     in_tiles: bool,
 }
 
-impl Rows<'_> {
+impl TailedRows<'_> {
     /// The products of all rows with a tile's vectors. What a strip leaves for the next one is kept.
     #[inline(always)]
     fn group<S: Simd, const V: usize>(self, simd: S, w: &[f64], kept: &mut [Lanes<S>], out: &mut [f64]) {
