@@ -8,12 +8,17 @@ other class declares keeps the text of the learner. ``--check`` writes nothing, 
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import re
 import sys
+import textwrap
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import MagicMock, patch
 
+import perceptron_rs
 from perceptron_rs import StructuredPerceptron
 from perceptron_rs.registry import LEARNERS
 
@@ -23,6 +28,8 @@ Texts = dict[str, tuple[str, list[str]]]
 SECTION = re.compile(
     r"^    Parameters\n    -+\n(.*?)(?=\n+    \w[\w ]*\n    -+\n|\s*\Z)", re.MULTILINE | re.DOTALL
 )
+#: What learners on Spark import, which need not be installed to read what they say.
+SPARK = ("pyspark", "pyspark.sql", "pyspark.sql.types")
 
 
 def texts(doc: str | None) -> Texts:
@@ -49,6 +56,25 @@ def default_of(parameter: inspect.Parameter) -> str:
     return f", default={json.dumps(value) if isinstance(value, str) else repr(value)}"
 
 
+def linked(kind: type, text: list[str]) -> list[str]:
+    """Return a text whose names of the package are found from the module of a learner, too."""
+    if getattr(perceptron_rs, kind.__name__, None) is kind:
+        return text
+    plain = " ".join("\n".join(text).split())
+    full = re.sub(r"(?<![`:])`(\w+)`(?!`)", r"`~perceptron_rs.\1`", plain)
+    if full == plain:
+        return text
+    indent = " " * 8
+    return textwrap.wrap(
+        full,
+        110,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def written(kind: type) -> str:
     """Return the docstring of a learner as it should be."""
     doc, declared = str(kind.__doc__), {}
@@ -62,13 +88,18 @@ def written(kind: type) -> str:
         if name not in declared and name not in own:
             raise SystemExit(f"{kind.__qualname__}: write a text of {name} beside its default")
         of_type, text = declared.get(name) or own[name]
-        lines += [f"    {name} : {of_type}{default_of(parameters[name])}", *text]
+        lines += [f"    {name} : {of_type}{default_of(parameters[name])}", *linked(kind, text)]
     return SECTION.sub(lambda _: "\n".join(["    Parameters", "    ----------", *lines]), doc, count=1)
 
 
 def learners() -> list[type]:
-    """Return all learners but those of clusters, which document their own parameters alone."""
-    return [*(learner.kind for learner in LEARNERS.values()), StructuredPerceptron]
+    """Return all learners, with those of clusters."""
+    found = [*(learner.kind for learner in LEARNERS.values()), StructuredPerceptron]
+    there = importlib.util.find_spec("pyspark") is not None
+    with nullcontext() if there else patch.dict(sys.modules, dict.fromkeys(SPARK, MagicMock())):
+        modules = [importlib.import_module(f"perceptron_rs.{name}") for name in ("dask", "spark")]
+    found += [getattr(module, name) for module in modules for name in module.__all__]
+    return [kind for kind in found if hasattr(kind, "_get_param_names")]
 
 
 def main(*options: str) -> int:

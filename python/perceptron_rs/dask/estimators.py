@@ -245,8 +245,108 @@ class Perceptron(LinearOnDask, LocalPerceptron):  # type: ignore[misc]
     Parameters
     ----------
     client : distributed.Client or None, default=None
-        Client of the cluster. By default, the one that was made last. Further parameters are those of
-        `perceptron_rs.Perceptron`.
+        Client of the cluster. By default, the one that was made last.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
+    engine : {"rust", "reference"}, default="rust"
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `~perceptron_rs.reproduce` can then name
+        the first block of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
+    max_iter : int, default=1000
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
+    n_iter_no_change : int, default=5
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
+    shuffle : bool, default=True
+        Whether to shuffle the examples before each epoch of ``fit``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the shuffling. An int in [0, 2**32 - 1] gives the same orders in each call of ``fit``.
+        Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
+        global one if None.
+    early_stopping : bool, default=False
+        Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
+        learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
+        ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
+    validation_fraction : float, default=0.1
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the previous call, with its weights, counters and number of epochs.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    tol : float or None, default=0.001
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
+    eta0 : float, default=1.0
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
+    tie : {"mistake", "positive"}, default="mistake"
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
+    track_mistakes : bool, default=False
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
+    verbose : int, default=0
+        If above 0, print a line about each epoch.
+    callback : callable or None, default=None
+        Function that is called with an `~perceptron_rs.EpochRecord` after each epoch. If it returns true,
+        training stops.
+    fit_intercept : bool, default=True
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
+    joint_update : {"max", "uniform", "proportional"}, default="max"
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
+    margin_threshold : float, default=0.0
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
+    max_mistakes_per_example : int or None, default=None
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
+    added_feature : float, default=0.0
+        Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
+        every data set becomes separable. Not available with ``multi_class="joint"``.
+    step : {"constant", "pa1", "pa2"}, default="constant"
+        Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
+        PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
+        steps exclude.
+    C : float, default=1.0
+        Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
+        "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the examples that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        and no more than there are examples; or the number of examples in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``, ``added_feature`` and ``max_mistakes_per_example``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
+    penalty : {"l2", "l1", "elasticnet"} or None, default=None
+        Penalty that shrinks the weights at each example, whether it is a mistake or not.
+    alpha : float, default=0.0001
+        Strength of the penalty, in [0, inf).
+    l1_ratio : float, default=0.15
+        Mixing parameter of "elasticnet", in [0, 1]: 0 is "l2", 1 is "l1".
 
     Attributes
     ----------
@@ -280,8 +380,102 @@ class AveragedPerceptron(LinearOnDask, LocalAveragedPerceptron):  # type: ignore
     Parameters
     ----------
     client : distributed.Client or None, default=None
-        Client of the cluster. By default, the one that was made last. Further parameters are those of
-        `perceptron_rs.AveragedPerceptron`.
+        Client of the cluster. By default, the one that was made last.
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, unless in a ``joblib.parallel_config`` context; -1 means all
+        processors. It does not change any bit of the results.
+    engine : {"rust", "reference"}, default="rust"
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `~perceptron_rs.reproduce` can then name
+        the first block of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
+    max_iter : int, default=1000
+        Maximum number of epochs in a call of ``fit``, in [1, 2**31 - 1].
+    n_iter_no_change : int, default=5
+        Number of consecutive epochs without improvement before training stops, in [1, 2**31 - 1]. See
+        ``tol``.
+    shuffle : bool, default=True
+        Whether to shuffle the examples before each epoch of ``fit``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the shuffling. An int in [0, 2**32 - 1] gives the same orders in each call of ``fit``.
+        Otherwise, each ``fit`` that shuffles draws its seed from the given generator, or from NumPy's
+        global one if None.
+    early_stopping : bool, default=False
+        Whether to stop by the accuracy on a validation set instead of the training loss, and to keep what was
+        learnt by the best epoch. If True, ``fit`` sets aside a stratified fraction of the examples, drawn by
+        ``random_state``. Training stops for a class when its validation accuracy has not improved on the best
+        one by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. See :doc:`/guide/stopping`.
+    validation_fraction : float, default=0.1
+        Fraction of the examples that ``early_stopping`` sets aside, in (0, 1).
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the previous call, with its weights, counters and number of epochs.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    tol : float or None, default=0.001
+        Stopping criterion, in [0, inf). Training stops for a class when its mean loss has not improved on
+        the best loss by at least ``tol`` for ``n_iter_no_change`` consecutive epochs. It also stops after
+        an epoch without a mistake. If None, only such an epoch and ``max_iter`` end training.
+    eta0 : float, default=1.0
+        Learning rate, in (0, inf). With initial weights of 0, a power of two only scales the learnt
+        weights. Other values also change how they are rounded, and so possibly which examples are mistakes.
+        Thresholds such as ``tol`` do not scale with it.
+    tie : {"mistake", "positive"}, default="mistake"
+        How to treat an activation of exactly 0. With "mistake", it is a mistake for every class, and a
+        model of two classes predicts the negative one. With "positive", it counts as positive in training
+        and in prediction.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, at least 0, as ``{label: weight}``. Classes that are not named have
+        weight 1. An update is multiplied by the weight of its example's class. "balanced" uses
+        ``n_samples / (n_classes * count of the class)``. With more than two classes, the weight applies to
+        a class's own examples where the class is learnt, and not where they belong to the rest.
+    track_mistakes : bool, default=False
+        Whether to count the mistakes on each example, as ``mistakes_per_example_``.
+    verbose : int, default=0
+        If above 0, print a line about each epoch.
+    callback : callable or None, default=None
+        Function that is called with an `~perceptron_rs.EpochRecord` after each epoch. If it returns true,
+        training stops.
+    fit_intercept : bool, default=True
+        Whether to learn an intercept. If False, the intercept keeps its initial value, which is 0 unless
+        ``fit`` is given another one.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With "ovr", each class is learnt against the rest, independently of the others. With "joint", an
+        example is a mistake if another class scores at least as high as the true one, and the classes
+        involved are updated together.
+    joint_update : {"max", "uniform", "proportional"}, default="max"
+        Which classes a joint update moves down. "max": the one with the highest score. "uniform": all that
+        score at least as high as the true class, in equal parts. "proportional": the same ones, in
+        proportion to how far they exceed it. Ignored with "ovr".
+    margin_threshold : float, default=0.0
+        An example that is classified correctly, but with an activation of no more than this in size, still
+        counts as a mistake, in [0, inf). Not available with ``multi_class="joint"``.
+    max_mistakes_per_example : int or None, default=None
+        Maximum number of updates on one example in a call, for each class. If None, there is no limit.
+    added_feature : float, default=0.0
+        Value of an extra feature that each example has to itself during training, in [0, inf). If above 0,
+        every data set becomes separable. Not available with ``multi_class="joint"``.
+    step : {"constant", "pa1", "pa2"}, default="constant"
+        Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
+        PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
+        steps exclude.
+    C : float, default=1.0
+        Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
+        "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the examples that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        and no more than there are examples; or the number of examples in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``, ``added_feature`` and ``max_mistakes_per_example``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
     """
 
 
@@ -298,8 +492,86 @@ class SequencePerceptron(DaskLearner, LocalSequencePerceptron):  # type: ignore[
     Parameters
     ----------
     client : distributed.Client or None, default=None
-        Client of the cluster. By default, the one that was made last. Further parameters are those of
-        `perceptron_rs.SequencePerceptron`.
+        Client of the cluster. By default, the one that was made last.
+    n_jobs : int, default=None
+        Number of threads of predictions, and of passes over partitions. The results do not depend on it.
+    engine : {"rust", "reference"}, default="rust"
+        Implementation to use. Both give the same bits; the reference is slow, and written to be read.
+    audit : bool, default=False
+        Whether to keep digests of the examples, in model files too. `~perceptron_rs.reproduce` can then name
+        the first block of examples that differs. ``random_state`` must be an integer.
+    audit_key : str, path object, bytes or None, default=None
+        Key of the digests: a file that holds it (32 bytes, or 64 hexadecimal digits), or 32 bytes. Without
+        the key nobody can test whether a model has learnt from some examples. It is not shown, and not
+        written to model files; pickles hold the name of the file alone.
+    max_iter : int, default=10
+        Maximum number of epochs. Training stops earlier after an epoch without a mistake.
+    n_iter_no_change : int, default=2
+        Number of epochs without improvement before ``early_stopping`` stops training.
+    shuffle : bool, default=True
+        Whether to shuffle the sequences before each epoch.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the shuffling and of the choice of the validation set.
+    early_stopping : bool, default=False
+        Whether to hold out some sequences for validation, and stop when the accuracy on their tokens has
+        not improved for ``n_iter_no_change`` epochs. The weights of the best epoch are kept.
+    validation_fraction : float, default=0.1
+        Fraction of the sequences that ``early_stopping`` holds out.
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the previous call, with its weights and number of epochs.
+    keep_on_interrupt : bool, default=False
+        Whether Ctrl-C ends ``fit`` with a warning and keeps what has been learnt so far. If False,
+        ``KeyboardInterrupt`` is raised, and the estimator stays as it was before the call.
+    step : {"constant", "pa1", "pa2"}, default="constant"
+        Length of an update. "constant": the learning rate ``eta0``. "pa1", "pa2": passive-aggressive steps,
+        PA-I and PA-II, also known as MIRA: the larger the loss of an example, the longer its step.
+        :doc:`/guide/steps` says what the loss is, what counts as a mistake, and which parameters these
+        steps exclude.
+    C : float, default=1.0
+        Aggressiveness, in (0, inf): "pa1" makes the shortest step that leaves no loss, at most C;
+        "pa2" makes each step shorter, the more so the smaller C is. Ignored with ``step="constant"``.
+    n_partitions : int or array-like of int, default=1
+        Number of contiguous parts of the sequences that ``fit`` learns from side by side, in [1, 2**31 - 1],
+        and no more than there are sequences; or the number of sequences in each, which may be 0. In each
+        epoch, every partition is visited once from the same weights, and the weights that this leads to are
+        mixed. See :doc:`/guide/scale`. If ``n_jobs`` allows it, the partitions are visited in parallel. Not
+        available with ``partial_fit``.
+    mixing : {"uniform", "mistakes"}, default="uniform"
+        How to mix the weights of the partitions. "uniform": their mean. "mistakes": their mean weighted by
+        the number of mistakes on each partition. Ignored with ``n_partitions=1``.
+    averaged : bool, default=True
+        Whether to predict with the averaged weights or with the last ones.
+    transition_features : bool, default=False
+        Whether to also learn weights of a token's features for pairs of its label and the previous one.
+        These are n_features * n_classes**2 weights, so use it with few labels.
+    eta0 : float, default=1.0
+        Learning rate, above 0. It scales the weights; predictions can only change through rounding.
+    decode : {"viterbi", "beam"}, default="viterbi"
+        How to search for the best sequence: exactly ("viterbi"), or with the ``beam_width`` best labels of
+        each token ("beam").
+    beam_width : int, default=8
+        Width of the beam, with ``decode="beam"``. Prefixes that end in the same label are merged, so the
+        search is exact if the beam is as wide as the number of labels.
+    update : {"full", "early", "max_violation"}, default="full"
+        Which part of a wrong sequence to update on. "full": the whole sequence. "early" (with a beam): the
+        prefix up to the token where the beam loses the true sequence. "max_violation" (with a beam): the
+        prefix where the best one in the beam exceeds the true one by most.
+    constraints : {"iob2", "iobes", "bilou"}, list of pairs of labels, or None, default=None
+        What no answer may hold: all that is no chunk of this scheme, such as an I-NP behind an O; or pairs
+        (label, next label), of a label that must not be the first (None, label), or not the last
+        (label, None). Answers are those of ``predict``, ``predict_k``, ``predict_margins``, ``decode_scores``
+        and ``score``, and on the sequences that ``early_stopping`` holds out; what is learnt from are the
+        best sequences of all.
+    min_count : int, default=1
+        Ignore attributes of fewer tokens than this. Only used if X contains attributes.
+    hash_columns : int, default=None
+        If None, keep a vocabulary of attributes. If a number, hash attributes to that many columns. Only
+        used if X contains attributes.
+    verbose : int, default=0
+        If above 0, print a line about each epoch.
+    callback : callable or None, default=None
+        Function that is called with a `~perceptron_rs.SequenceEpoch` after each epoch. If it returns true,
+        training stops.
 
     Attributes
     ----------
