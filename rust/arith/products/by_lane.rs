@@ -83,11 +83,11 @@ fn in_a_row<I: Index>(columns: &[I]) -> [usize; IN_A_ROW] {
     }
 }
 
-/// Whether this pays for so many vectors and entries. [`ManyProducts`] are of eight vectors at least.
+/// Whether this pays for so many vectors and entries. [`ManyProducts`] are of eight vectors and an entry at least.
 #[inline(always)]
 #[must_use]
 pub fn are_many(vectors: usize, entries: usize) -> bool {
-    vectors >= LANES && entries <= IN_A_ROW || vectors >= 16 && vectors * entries >= 256
+    vectors >= LANES && (1..=IN_A_ROW).contains(&entries) || vectors >= 16 && vectors * entries >= 256
 }
 
 /// Products of a row with many vectors, which stand by column.
