@@ -186,7 +186,7 @@ def main() -> None:
         shutil.rmtree(dist.DIST, ignore_errors=True)
         dist.check_wheel(dist.build(here))
         dist.check_sdist(dist.build_sdist())
-    packages = options.built or dist.DIST
+    packages = (options.built or dist.DIST).resolve()
     (wheel,), (sdist,) = packages.glob("*.whl"), packages.glob("*.tar.gz")
     index = work / "index"
     index.mkdir()
