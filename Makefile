@@ -209,12 +209,12 @@ NEEDS_BROWSER = command -v chromium > /dev/null && command -v chromedriver > /de
 LIGHTLY = CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_DEBUG=line-tables-only
 
 # AVX2 on, so that its leaves are interpreted too; not isolated, since tests read files. Lists of entries, which
-# hold no unsafe code, would take minutes.
-MIRI = arith:: rows:: order:: model::a_pass_ text:: fuzzed:: instruction_sets::
+# hold no unsafe code, would take minutes. (A variable MIRI would be read by cargo miri itself.)
+INTERPRETED = arith:: rows:: order:: model::a_pass_ text:: fuzzed:: instruction_sets::
 miri: $(OWN_RUST)  ## the core's arithmetic, rows, reader of text and checks, on small sizes, interpreted by Miri
 	@$(call NEEDS_NIGHTLY,miri rust-src)
 	MIRIFLAGS=-Zmiri-disable-isolation RUSTFLAGS=-Ctarget-feature=+avx2 \
-		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib -- $(MIRI) --skip rows::columns::lists --skip outside::allocation
+		cargo +$(NIGHTLY) miri test --target-dir target/miri --lib -- $(INTERPRETED) --skip rows::columns::lists --skip outside::allocation
 
 WITH_THREADS = threads golden:: golden_kernels:: fuzzed::
 tsan: $(OWN_RUST)  ## the core's tests that use threads, under ThreadSanitizer (Linux, x86-64)
