@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 from importlib import import_module
 
+from perceptron_rs.cli.late_imports import import_late
 from perceptron_rs.cli.options import parse_arguments
 from perceptron_rs.cli.signals import Terminated, raise_terminated
 from perceptron_rs.cli.status import PROGRAM, Status, UsageError
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
     # No number of ours comes from BLAS, whose threads wait busily when NumPy has been loaded.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    import_late()
     _write_utf8()
     with raise_terminated():
         status = _run(None)

@@ -21,6 +21,8 @@ __all__ = ["FastText", "RawText", "as_objects", "kind_of_labels", "labels_of", "
 
 #: What labels of fastText begin with.
 _PREFIX = "__label__"
+#: Words that begin so; a pattern that begins with letters is looked for by them.
+_LABEL = re.compile(rf"{_PREFIX}(?<!\S{_PREFIX})(\S*)")
 #: How lines of Vowpal Wabbit begin.
 _VW = re.compile(r"[^|]{0,40}\|\S* ")
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
@@ -122,13 +124,13 @@ class FastText(RawText):
     """Makes examples of lines as fastText reads them: words, of which those are labels that begin so."""
 
     def _cut(self, number: int, line: str) -> tuple[tuple[str, ...], str]:
-        words = line.split()
-        labels = tuple(word.removeprefix(_PREFIX) for word in words if word.startswith(_PREFIX))
+        parts = _LABEL.split(line)  # one by one, words would take longer than their hashes
+        labels, words = tuple(parts[1::2]), "".join(parts[::2]).split()
         if self._is_labelled and not labels and not self._reading.multilabel:
             raise ValueError(f"{self._name}: line {number} has no label; write {_PREFIX}NAME before the text")
         if not all(labels):
             raise ValueError(f"{self._name}: line {number} has {_PREFIX} without a name behind it")
-        return labels, " ".join(word for word in words if not word.startswith(_PREFIX))
+        return labels, " ".join(words)
 
 
 def _other_format(line: str) -> str:

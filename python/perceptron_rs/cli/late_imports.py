@@ -1,0 +1,33 @@
+"""Libraries that the process of a command loads when it reads something of them, and not before.
+
+scikit-learn imports them for functions that commands hardly ever call, and they take longer than many fits.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
+
+__all__ = ["import_late"]
+
+LATE = ("pandas", "scipy.stats")
+
+
+class _Finder:
+    """Finds these libraries, to be loaded when an attribute is read; the next ``import`` reads one."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG004  its signature
+        """Return where a library is; None for another one, which other finders find."""
+        spec = PathFinder.find_spec(name, path) if name in LATE else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+def import_late() -> None:
+    """Let these libraries be loaded late from here on: of a process that is our own."""
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
