@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 import perceptron_rs
 from perceptron_rs import AveragedPerceptron, Perceptron
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.linear.base import LinearLearner
 
 __all__ = ["main"]

@@ -28,7 +28,7 @@ import numpy as np
 from drawn import counted, random_errors, until
 
 from perceptron_rs import KernelPerceptron
-from perceptron_rs.arrays import rows_in
+from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from perceptron_rs import BudgetedKernelPerceptron, KernelPerceptron
-from perceptron_rs.arrays import rows_in
+from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import get_engine, rows_of
 from perceptron_rs.kernel.vectors import state_of
 from perceptron_rs.settings import KernelSpec

@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 import tomllib
+from collections import Counter
 from pathlib import Path
 from types import FunctionType
 
@@ -211,6 +212,13 @@ def test_no_arrow_runs_up_even_for_types():
                 arrows.add((room, other))
     assert arrows == set()
     assert rooms - floor_of.keys() == {"__init__"}
+
+
+def test_a_room_has_sixteen_modules_at_most():
+    package = ROOT / "python" / "perceptron_rs"
+    modules = {path.with_suffix("") for kind in ("*.py", "*.pyi") for path in package.rglob(kind)}
+    rooms = Counter(module.parent.relative_to(package).as_posix() for module in modules)
+    assert {room: n for room, n in rooms.items() if n > 16} == {}
 
 
 #: Blocks of a source and of a recipe; the learners of clusters, as local ones.

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from perceptron_rs import AveragedPerceptron, Perceptron, digest, pieces
+from perceptron_rs import AveragedPerceptron, Perceptron, digest
+from perceptron_rs.arrays import pieces
 from perceptron_rs.models.container import content_digest
 
 random = np.random.default_rng(0)

@@ -19,11 +19,6 @@ from perceptron_rs.linear.perceptron import Perceptron as Perceptron
 from perceptron_rs.linear.pocket import PocketPerceptron as PocketPerceptron
 from perceptron_rs.linear.voted import VotedPerceptron as VotedPerceptron
 from perceptron_rs.margins.classifier import MaxMarginClassifier as MaxMarginClassifier
-from perceptron_rs.margins.joint import JointMargin as JointMargin
-from perceptron_rs.margins.joint import joint_margin as joint_margin
-from perceptron_rs.margins.kernel import kernel_matrix as kernel_matrix
-from perceptron_rs.margins.maximum import is_separable as is_separable
-from perceptron_rs.margins.maximum import max_margin as max_margin
 from perceptron_rs.margins.measure import margin as margin
 from perceptron_rs.margins.mistakes import mistake_bounds as mistake_bounds
 from perceptron_rs.margins.result import InseparableError as InseparableError
@@ -31,6 +26,11 @@ from perceptron_rs.margins.result import MarginInterval as MarginInterval
 from perceptron_rs.margins.result import MarginResult as MarginResult
 from perceptron_rs.margins.result import MistakeBounds as MistakeBounds
 from perceptron_rs.margins.result import UndecidedError as UndecidedError
+from perceptron_rs.margins.search.joint import JointMargin as JointMargin
+from perceptron_rs.margins.search.joint import joint_margin as joint_margin
+from perceptron_rs.margins.search.kernel import kernel_matrix as kernel_matrix
+from perceptron_rs.margins.search.maximum import is_separable as is_separable
+from perceptron_rs.margins.search.maximum import max_margin as max_margin
 from perceptron_rs.margins.verification import VerificationError as VerificationError
 from perceptron_rs.margins.verification import hull_weights as hull_weights
 from perceptron_rs.margins.verification import verify as verify

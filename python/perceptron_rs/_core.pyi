@@ -6,7 +6,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Rows
 from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Settings, Solution
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs import _core
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.csr import StoredRows, csr_of
+from perceptron_rs.arrays.named import State
 from perceptron_rs.choices import EngineName
-from perceptron_rs.csr import StoredRows, csr_of
 
 if TYPE_CHECKING:  # what predicts needs none of them
     from perceptron_rs.settings import Data, Epoch, EpochPart, KernelSpec, Linear, Settings, Solution

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from perceptron_rs.array_likes import MatrixLike
+    from perceptron_rs.arrays.likes import MatrixLike
 
 __all__ = [
     "ClassifierLike",

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import check_list
+from perceptron_rs.arrays.likes import check_list
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.choices import Scheme
-from perceptron_rs.scalars import check_among
 from perceptron_rs.targets.chunk_tags import SCHEMES, Parts, foreign_tag, tag_parts
 from perceptron_rs.targets.distinct import places
 

@@ -15,9 +15,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.engines import Engine
-from perceptron_rs.pieces import pieces
 
 __all__ = ["Calibration", "apply", "available", "largest_decides", "logarithms", "of_scores", "softmax"]
 

@@ -21,7 +21,7 @@ from perceptron_rs import (
     load,
     max_margin,
 )
-from perceptron_rs.csr import without_duplicates
+from perceptron_rs.arrays.csr import without_duplicates
 from perceptron_rs.engines import get_engine
 from perceptron_rs.io import open_arrays
 from perceptron_rs.rows.examples import examples

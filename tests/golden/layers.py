@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from words import TYPES, Case, bits, draw, floats, rows
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.settings import Data, Network

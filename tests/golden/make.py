@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import ENGINES, Engine, get_engine
 from perceptron_rs.reference.order import splitmix64
 from perceptron_rs.registry import LEARNERS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction import FeatureHasher
 
-from perceptron_rs.csr import without_duplicates
+from perceptron_rs.arrays.csr import without_duplicates
 from perceptron_rs.features.categories import Categories
 from perceptron_rs.features.dictionaries import Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import Words

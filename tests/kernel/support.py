@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.settings import Kernel, KernelSpec
 from tests.support import learn, rows_of

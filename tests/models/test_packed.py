@@ -16,7 +16,7 @@ from perceptron_rs import (
     digest,
     load,
 )
-from perceptron_rs.arrays import zeros
+from perceptron_rs.arrays.named import zeros
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.io import Source
 from perceptron_rs.linear.packed_model import PackedModel

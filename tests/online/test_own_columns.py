@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from tests.support import run_of
 
-from perceptron_rs.arrays import zeros
+from perceptron_rs.arrays.named import zeros
 from perceptron_rs.engines import Engine, State, get_engine
 from perceptron_rs.settings import Data, Linear
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from perceptron_rs import _core
 from perceptron_rs._core import Blake3
-from perceptron_rs.csr import StoredRows
+from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.engines import Rows, rows_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 

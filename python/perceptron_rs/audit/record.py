@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, CsrRows, DenseRows
-from perceptron_rs.arrays import are_zeros
+from perceptron_rs.arrays.csr import StoredRows
+from perceptron_rs.arrays.named import are_zeros
 from perceptron_rs.audit import NOT_SAVED, RECORD
 from perceptron_rs.audit.digests import BLOCK, Digester, DigestInput, Digests, refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
-from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import RunState
 from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names, remembered
 

@@ -10,7 +10,7 @@ from dask import delayed
 from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, has_shape
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, has_shape
 from perceptron_rs.io.source import Batch
 
 __all__ = ["PartitionData", "blocks", "is_lazy", "row_blocks"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_moons
 
-from perceptron_rs.scalars import checked_number
+from perceptron_rs.arrays.scalars import checked_number
 
 __all__ = ["eighty_five_points", "make_noisy", "make_separable", "two_moons", "xor"]
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State, arrays_of
+from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.audit import RECORD
 from perceptron_rs.distributed.partition import Encoding, EpochTask, Parse, PartitionFacts
 from perceptron_rs.distributed.weights import Mixture

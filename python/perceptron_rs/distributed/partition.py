@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays import State, stored_values
+from perceptron_rs.arrays.csr import StoredRows, csr_of, csr_renumbered, stored_csr
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import State, stored_values
 from perceptron_rs.audit.digests import Digests
-from perceptron_rs.csr import StoredRows, csr_of, csr_renumbered, stored_csr
 from perceptron_rs.distributed.errors import PartitionChangedError
 from perceptron_rs.distributed.weights import EpochWeights
 from perceptron_rs.engines import get_engine, rows_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
-from perceptron_rs.array_likes import check_list
+from perceptron_rs.arrays.likes import check_list
+from perceptron_rs.arrays.scalars import check_among, whole_number
 from perceptron_rs.choices import MOST_NEIGHBOURS
 from perceptron_rs.features.window import word_attributes
-from perceptron_rs.scalars import check_among, whole_number
 
 __all__ = ["Template", "column_attributes", "places_in", "template_attributes"]
 

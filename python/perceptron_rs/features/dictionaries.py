@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import is_real, nearest_float
-from perceptron_rs.csr import without_duplicates
+from perceptron_rs.arrays.csr import without_duplicates
+from perceptron_rs.arrays.likes import is_real, nearest_float
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.hashing import columns_of_hashes, murmur3
 from perceptron_rs.features.text import HashedRows, Words

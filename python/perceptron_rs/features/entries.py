@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import check_list, is_real, nearest_float
-from perceptron_rs.csr import without_duplicates
+from perceptron_rs.arrays.csr import without_duplicates
+from perceptron_rs.arrays.likes import check_list, is_real, nearest_float
 
 __all__ = ["collect", "token_chunks"]
 

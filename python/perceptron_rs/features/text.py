@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
-from perceptron_rs.scalars import check_among, number
 
 __all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "checked_ngrams", "hashed_rows", "normalized"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import attribute_rows
-from perceptron_rs.csr import CsrTriple
+from perceptron_rs.arrays.csr import CsrTriple
 from perceptron_rs.features.entries import collect
 from perceptron_rs.features.hashing import hashed
 from perceptron_rs.float_mode import standard

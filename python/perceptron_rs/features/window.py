@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from perceptron_rs.array_likes import check_list, is_list
+from perceptron_rs.arrays.likes import check_list, is_list
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.choices import MOST_NEIGHBOURS
-from perceptron_rs.scalars import whole_number
 
 __all__ = ["word_attributes", "word_shape"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.csr import csr_slice
+from perceptron_rs.arrays.csr import csr_slice
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
 __all__ = [

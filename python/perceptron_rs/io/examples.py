@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike, kind_of_values
-from perceptron_rs.csr import csr_slice
+from perceptron_rs.arrays.csr import csr_slice
+from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 

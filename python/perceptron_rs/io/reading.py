@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from perceptron_rs.array_likes import ArrayLike, n_dimensions
+from perceptron_rs.arrays.likes import ArrayLike, n_dimensions
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.io.options import FileOptions
@@ -17,7 +18,6 @@ from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 from perceptron_rs.io.text.paths import PACKED, SUFFIXES
 from perceptron_rs.parameters.kinds import BITS, RATIO, is_delimiter
 from perceptron_rs.parameters.ranges import check_value
-from perceptron_rs.scalars import check_among
 
 if TYPE_CHECKING:
     from perceptron_rs.features.categories import Categories, TextNotes

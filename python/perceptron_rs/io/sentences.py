@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.io.conll import ConllParser, Sentence, TokenLayout, columns_read
 from perceptron_rs.io.source import Batch, PathLike, Source, byte_ranges, can_be_read_again, paths_of
 from perceptron_rs.io.text.compression import MAX_RATIO
@@ -17,7 +18,6 @@ from perceptron_rs.io.text.decoding import open_text
 from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
-from perceptron_rs.scalars import number
 
 __all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
 

@@ -15,14 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import (
+from perceptron_rs.arrays.csr import csr_slice
+from perceptron_rs.arrays.likes import (
     ArrayLike,
     MatrixLike,
     has_rows_by_place,
     has_shape,
     n_dimensions,
 )
-from perceptron_rs.csr import csr_slice
+from perceptron_rs.arrays.scalars import check_among, number, whole_number
 from perceptron_rs.errors import naming, refuse_no_name
 from perceptron_rs.io.arrays import load_npy, read_npz
 from perceptron_rs.io.batches import Batch
@@ -31,7 +32,6 @@ from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.io.text.paths import PathLike, paths_of
 from perceptron_rs.rows.lengths import check_lengths
 from perceptron_rs.rows.sparse import is_sparse
-from perceptron_rs.scalars import check_among, number, whole_number
 
 __all__ = [
     "Batch",

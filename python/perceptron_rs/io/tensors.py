@@ -15,7 +15,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import ArgumentError, refuse_no_name
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.reading import check_name

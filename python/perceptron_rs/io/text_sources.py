@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import BinaryIO, Literal
 
+from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.io.reading import Reading, checked_options
 from perceptron_rs.io.source import (
@@ -20,7 +21,6 @@ from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
-from perceptron_rs.scalars import check_among, number
 
 __all__ = ["open_lines", "open_svmlight"]
 

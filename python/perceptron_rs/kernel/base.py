@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays import rows_in, without_rows
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import rows_in, without_rows
 from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State, arrays_of, rows_in, without_rows
-from perceptron_rs.csr import StoredRows
+from perceptron_rs.arrays.csr import StoredRows
+from perceptron_rs.arrays.named import State, arrays_of, rows_in, without_rows
 from perceptron_rs.engines import Engine, RunState, rows_of
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.settings import Data

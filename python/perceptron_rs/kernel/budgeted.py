@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import rows_in
+from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import LearntModel, RunState, State, rows_of
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.kernel.base import KernelLearner

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.arrays import rows_in
+from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.choices import BudgetPolicy, Prediction
 from perceptron_rs.engines import Engine, State, rows_of
 from perceptron_rs.errors import ArgumentError, overflow

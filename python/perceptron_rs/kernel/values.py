@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.float_mode import foreign, standard
 from perceptron_rs.rows.sparse import is_sparse

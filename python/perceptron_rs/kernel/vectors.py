@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import rows_in
-from perceptron_rs.csr import StoredRows
+from perceptron_rs.arrays.csr import StoredRows
+from perceptron_rs.arrays.named import rows_in
 from perceptron_rs.engines import RunState, State
 from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.selection import concatenate_rows, select_rows

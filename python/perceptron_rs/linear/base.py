@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import Engine, LinearModel, RunState, State, get_engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.linear.parameters import LinearParameters

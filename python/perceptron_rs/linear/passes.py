@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy import ndarray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.audit.record import next_record
 from perceptron_rs.engines import RunState, get_engine
 from perceptron_rs.errors import overflow
@@ -21,7 +22,6 @@ from perceptron_rs.parameters.groups import group_of
 from perceptron_rs.prediction.predictor import is_of
 from perceptron_rs.rows.examples import has_known_columns
 from perceptron_rs.rows.sparse_weights import as_sparse
-from perceptron_rs.scalars import check_among
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters
 from perceptron_rs.state.turns import Turn, change, changed, turns
 from perceptron_rs.stream.learner import StreamFit

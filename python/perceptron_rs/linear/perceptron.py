@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import settled_arrays
+from perceptron_rs.arrays.named import settled_arrays
 from perceptron_rs.engines import LearntModel, State
 from perceptron_rs.linear.parameters import PerceptronParameters
 from perceptron_rs.linear.passes import PassLearner

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.choices import LinearPrediction, words
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, State, get_engine
 from perceptron_rs.errors import ArgumentError

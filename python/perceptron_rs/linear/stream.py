@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.arrays import arrays_of, rows_in, without_rows
+from perceptron_rs.arrays.named import arrays_of, rows_in, without_rows
 from perceptron_rs.engines import Engine, RunState, State
 from perceptron_rs.linear.vectors import LAST, MistakeLog, Vectors, extended_vectors, newest_vectors
 from perceptron_rs.rows.selection import select_rows

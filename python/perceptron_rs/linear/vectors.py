@@ -19,7 +19,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import frozen, own_copies, rows_in, without_rows, zeros
+from perceptron_rs.arrays.named import frozen, own_copies, rows_in, without_rows, zeros
 from perceptron_rs.engines import Engine, LinearModel, Model, Rows, RunState, State, get_engine, rows_of
 from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.examples import ValidatedRows

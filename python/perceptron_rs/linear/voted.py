@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import arrays_of, settled_arrays
+from perceptron_rs.arrays.named import arrays_of, settled_arrays
+from perceptron_rs.arrays.scalars import number, whole_number
 from perceptron_rs.engines import Engine, LearntModel, LinearModel, RunState, State, get_engine
 from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.linear.parameters import VotedPerceptronParameters
@@ -24,7 +25,6 @@ from perceptron_rs.linear.vectors import (
 )
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.rows.examples import ValidatedRows
-from perceptron_rs.scalars import number, whole_number
 from perceptron_rs.schema.mistake_log import survival_counts
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sklearn_base import check_is_fitted

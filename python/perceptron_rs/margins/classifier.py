@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.record import recorded
 from perceptron_rs.engines import State, get_engine
 from perceptron_rs.errors import ArgumentError
@@ -20,13 +20,13 @@ from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import down, norm_squared
 from perceptron_rs.margins.exact.rounding import refuse_rounded
-from perceptron_rs.margins.kernel import gram, scaled
-from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
 from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
-from perceptron_rs.margins.problem import Problem, search_options
 from perceptron_rs.margins.result import InseparableError, MarginResult
 from perceptron_rs.margins.schema import MAX_MARGIN, results_of, results_to_json
+from perceptron_rs.margins.search.kernel import gram, scaled
+from perceptron_rs.margins.search.maximum import solve
+from perceptron_rs.margins.search.problem import Problem, search_options
 from perceptron_rs.models.exporting import Exported
 from perceptron_rs.models.saving import save
 from perceptron_rs.parameters.checks import check_values

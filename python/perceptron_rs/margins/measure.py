@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName
 from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.rounding import refuse_rounded
-from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginInterval
+from perceptron_rs.margins.search.problem import read_problem
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import as_columns
 from perceptron_rs.rows.sparse_weights import dense

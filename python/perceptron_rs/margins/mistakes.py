@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.csr import row_numbers
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import Floats
+from perceptron_rs.arrays.scalars import checked_number
 from perceptron_rs.choices import Bias, EngineName
-from perceptron_rs.csr import row_numbers
 from perceptron_rs.float_mode import standard
 from perceptron_rs.margins.exact.bounds import most_updates, norm_squared, novikoff, up_root
-from perceptron_rs.margins.maximum import solve
 from perceptron_rs.margins.measure import planes
-from perceptron_rs.margins.problem import Problem, read_problem, search_options
 from perceptron_rs.margins.result import MistakeBounds
-from perceptron_rs.scalars import checked_number
+from perceptron_rs.margins.search.maximum import solve
+from perceptron_rs.margins.search.problem import Problem, read_problem, search_options
 
 __all__ = ["mistake_bounds"]
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.arrays import own_copies
+from perceptron_rs.arrays.csr import StoredRows
+from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.named import own_copies
 from perceptron_rs.choices import MarginKernel
-from perceptron_rs.csr import StoredRows
 from perceptron_rs.engines import Engine, Rows, State, rows_of
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.margins.schema import MAX_MARGIN, check_planes

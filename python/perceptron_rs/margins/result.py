@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import own_copies
+from perceptron_rs.arrays.named import own_copies
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import KernelSpec

@@ -13,7 +13,7 @@ from itertools import pairwise, repeat
 
 import numpy as np
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
 from perceptron_rs.margins.exact.matrix import ExactMatrix, ExactRow, integers, product, square_root_floor
 from perceptron_rs.margins.exact.rounding import refuse_rounded

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import Share, apply_change, mix, share_of_pass

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import Floats, State
-from perceptron_rs.csr import row_numbers
+from perceptron_rs.arrays.csr import row_numbers
+from perceptron_rs.arrays.named import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Chain, Epoch, Linear
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perceptron_rs.choices import CalibrationMethod, words
-from perceptron_rs.models.values import Tensors
+from perceptron_rs.models.document import Tensors
 from perceptron_rs.prediction.predictor import Classifier
 from perceptron_rs.probabilities import Calibration
 from perceptron_rs.state.learnt import learnt_of

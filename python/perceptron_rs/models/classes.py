@@ -8,8 +8,8 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.models.values import json_scalar
+from perceptron_rs.arrays.likes import ArrayLike
+from perceptron_rs.models.document import json_scalar
 
 __all__ = ["classes_from_json", "classes_to_json"]
 

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors import numpy as safetensors
 
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import ArgumentError
+from perceptron_rs.models.document import Tensors, json_text, json_value
 from perceptron_rs.models.files import Source, open_regular
-from perceptron_rs.models.values import Tensors, json_text, json_value
-from perceptron_rs.pieces import pieces
 
 __all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.errors import ArgumentError, warn_caller
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.probabilities import Calibration
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.recipe.scale import Scale
-from perceptron_rs.scalars import check_among
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import refuse_no_name
-from perceptron_rs.pieces import pieces
 
 if TYPE_CHECKING:
     from pathlib import Path

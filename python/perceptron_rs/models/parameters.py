@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.audit import NOT_SAVED
-from perceptron_rs.models.values import json_scalar
+from perceptron_rs.models.document import json_scalar
 from perceptron_rs.parameters.kinds import AMOUNT
-from perceptron_rs.scalars import number
 from perceptron_rs.state.turns import is_random_state
 
 if TYPE_CHECKING:

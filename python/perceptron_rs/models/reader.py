@@ -16,17 +16,17 @@ from perceptron_rs.estimator_attributes import parameter_names
 from perceptron_rs.models.classes import classes_from_json
 from perceptron_rs.models.container import unpack
 from perceptron_rs.models.contents import restore
-from perceptron_rs.models.description import (
+from perceptron_rs.models.document import (
     CALIBRATION,
     LABELS,
     NEEDED,
     OPTIONAL,
+    Tensors,
     widened,
     without_record,
 )
 from perceptron_rs.models.files import Source, file_name
 from perceptron_rs.models.parameters import all_parameters, checked, parameters_from_json
-from perceptron_rs.models.values import Tensors
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.schema.schema import is_count
 from perceptron_rs.state.turns import change

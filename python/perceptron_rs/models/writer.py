@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
+from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import WeightType, words
 from perceptron_rs.errors import with_article
 from perceptron_rs.estimator_attributes import feature_names
@@ -18,15 +19,13 @@ from perceptron_rs.models.calibration import calibration_tensors, calibration_to
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.container import pack
 from perceptron_rs.models.contents import contents_of
-from perceptron_rs.models.description import CALIBRATION, LABELS, NARROW, ROUNDED
+from perceptron_rs.models.document import CALIBRATION, LABELS, NARROW, ROUNDED, json_scalar
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import checked, parameters_to_json
 from perceptron_rs.models.training_record import collect_record
-from perceptron_rs.models.values import json_scalar
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.recipe.learnt import learnt_recipe
-from perceptron_rs.scalars import check_among, number
 from perceptron_rs.schema.schema import name_of
 from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.learnt import learnt_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.parameters.ranges import LARGEST
-from perceptron_rs.scalars import number
 
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.choices import Activation
 from perceptron_rs.engines import Engine, Rows, State, get_engine
 from perceptron_rs.multilayer.schema import MULTILAYER

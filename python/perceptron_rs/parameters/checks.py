@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from sklearn import get_config
 
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.estimator_attributes import attributes, parameter_names, remembered
 from perceptron_rs.mixing import is_whole
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import EpochParameters, UpdateParameters, group_of
 from perceptron_rs.parameters.ranges import LARGEST
-from perceptron_rs.scalars import number
 from perceptron_rs.sklearn_base import fit_context, validate_parameter_constraints
 
 if TYPE_CHECKING:

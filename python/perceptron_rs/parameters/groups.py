@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.audit.key import KEY_CONSTRAINT, KeyGiven, KeyParameter
 from perceptron_rs.choices import ClassWeight, EngineName, JointUpdate, Mixing, MultiClass, Step, Tie, words
 from perceptron_rs.estimator_attributes import remembered
@@ -17,7 +18,6 @@ from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.constructors import check_constructor
 from perceptron_rs.parameters.kinds import SWITCH, Option, Parser
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range, Values, check_value
-from perceptron_rs.scalars import number
 
 if TYPE_CHECKING:
     from numpy.random import RandomState

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from perceptron_rs.scalars import number
+from perceptron_rs.arrays.scalars import number
 
 if TYPE_CHECKING:
     from argparse import Action

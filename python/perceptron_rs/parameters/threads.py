@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from perceptron_rs.scalars import number
+from perceptron_rs.arrays.scalars import number
 
 __all__ = ["check_n_jobs", "n_threads", "thread_count"]
 

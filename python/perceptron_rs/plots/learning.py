@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.choices import Bias
 from perceptron_rs.margins.mistakes import mistake_bounds
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
-from perceptron_rs.scalars import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

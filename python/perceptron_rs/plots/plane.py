@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, column_names, has_columns
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, column_names, has_columns
+from perceptron_rs.arrays.scalars import checked_number, whole_number
 from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import (
@@ -30,7 +31,6 @@ from perceptron_rs.plots.drawing import (
 from perceptron_rs.prediction.hyperplanes import hyperplanes
 from perceptron_rs.rows.examples import recipe_of
 from perceptron_rs.rows.real_numbers import numbers_in
-from perceptron_rs.scalars import checked_number, whole_number
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.estimator_attributes import ClassifierLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display
-from perceptron_rs.scalars import check_among
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, drawn_labels, frame, line, points, two_columns
 from perceptron_rs.teaching.proof import Proof

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, two_columns, window
 from perceptron_rs.plots.plane import updates_of
 from perceptron_rs.teaching.fit_trace import Step, Trace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.arrays import of_own_type, settled_arrays, with_own_arrays
+from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.named import of_own_type, settled_arrays, with_own_arrays
 from perceptron_rs.audit.key import KeyGiven
 from perceptron_rs.engines import Engine, LearntModel, RunState, State, get_engine
 from perceptron_rs.estimator_attributes import check_is_fitted

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import __version__
-from perceptron_rs.array_likes import MatrixLike, as_users_have
-from perceptron_rs.arrays import canonical_strides, of_own_type, with_own_arrays
+from perceptron_rs.arrays.likes import MatrixLike, as_users_have
+from perceptron_rs.arrays.named import canonical_strides, of_own_type, with_own_arrays
+from perceptron_rs.arrays.pieces import all_finite, pieces
 from perceptron_rs.choices import EngineName, Tie
 from perceptron_rs.engines import Engine, LearntModel, Model, State, get_engine
 from perceptron_rs.errors import ArgumentError, overflow
 from perceptron_rs.estimator_attributes import check_is_fitted
 from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.threads import n_threads
-from perceptron_rs.pieces import all_finite, pieces
 from perceptron_rs.probabilities import (
     Calibration,
     available,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.errors import naming
-from perceptron_rs.pieces import pieces
 from perceptron_rs.prediction.calibrate import calibration_of
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.sklearn_base import ClassifierMixin, check_is_fitted

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.engines import get_engine
 from perceptron_rs.prediction.predictor import Classifier, calibrated, decide
 from perceptron_rs.probabilities import available, largest_decides, logarithms

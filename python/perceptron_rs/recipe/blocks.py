@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike, column_names
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.likes import MatrixLike, column_names
+from perceptron_rs.arrays.named import State
 from perceptron_rs.errors import located
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, hashed_rows, normalized

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.features.idf import KIND, Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.parameters.kinds import BITS, FORMATS, SCALES, is_delimiter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.array_likes import MatrixLike, is_missing, records_of, shape_of, values_of
+from perceptron_rs.arrays.likes import MatrixLike, is_missing, records_of, shape_of, values_of
 from perceptron_rs.errors import located
 from perceptron_rs.features.dictionaries import divided, flattened
 from perceptron_rs.rows.real_numbers import refuse_lazy

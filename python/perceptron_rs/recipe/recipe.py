@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.likes import MatrixLike
+from perceptron_rs.arrays.named import State
 from perceptron_rs.features.idf import Idf
 from perceptron_rs.features.text import HashedText, KeptWords
 from perceptron_rs.recipe.blocks import Block, as_json, block_columns

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike, in_full
-from perceptron_rs.arrays import State
-from perceptron_rs.csr import csr_to_dense
+from perceptron_rs.arrays.csr import csr_to_dense
+from perceptron_rs.arrays.likes import MatrixLike, in_full
+from perceptron_rs.arrays.named import State
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.audit.digests import refuse_other_key
 from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.audit.record import Call, calls_of, has_seed, same_value

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import (
+from perceptron_rs.arrays.csr import CsrTriple, StoredRows, stored_csr, without_duplicates
+from perceptron_rs.arrays.likes import (
     MatrixLike,
     array_of,
     column_names,
@@ -24,7 +25,6 @@ from perceptron_rs.array_likes import (
     n_dimensions,
     nearest_float,
 )
-from perceptron_rs.csr import CsrTriple, StoredRows, stored_csr, without_duplicates
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.errors import naming
 from perceptron_rs.estimator_attributes import feature_names

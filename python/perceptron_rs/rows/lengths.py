@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.errors import naming
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import refuse_masked

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike, array_of, computed_by, is_real, other_columns
+from perceptron_rs.arrays.likes import MatrixLike, array_of, computed_by, is_real, other_columns
 from perceptron_rs.errors import naming, with_article
 from perceptron_rs.rows.storage import refuse_type, without_index
 

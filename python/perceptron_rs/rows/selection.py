@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.csr import StoredRows, csr_of, csr_slice, csr_to_dense, stored_csr
+from perceptron_rs.arrays.csr import StoredRows, csr_of, csr_slice, csr_to_dense, stored_csr
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.rows.storage import STORED
 

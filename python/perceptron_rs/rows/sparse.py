@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike
-from perceptron_rs.csr import CsrTriple
+from perceptron_rs.arrays.csr import CsrTriple
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.rows.storage import refuse_type, to_stored
 
 __all__ = ["CsrArrays", "checked_format", "csr_arrays", "is_sparse"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import MatrixLike, as_users_have
+from perceptron_rs.arrays.likes import MatrixLike, as_users_have
 from perceptron_rs.rows.sparse import is_sparse
 
 __all__ = ["as_sparse", "dense"]

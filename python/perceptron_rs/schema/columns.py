@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.csr import csr_of, csr_renumbered, stored_csr
+from perceptron_rs.arrays.csr import csr_of, csr_renumbered, stored_csr
 from perceptron_rs.engines import Model, State
 from perceptron_rs.rows.selection import portable_values
 

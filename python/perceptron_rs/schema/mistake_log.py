@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
-from perceptron_rs.csr import row_numbers
+from perceptron_rs.arrays.csr import row_numbers
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import RunState
 
 __all__ = ["plane_of_entries", "survival_counts"]

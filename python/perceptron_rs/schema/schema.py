@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.csr import STORED_CSR
+from perceptron_rs.arrays.csr import STORED_CSR
 from perceptron_rs.engines import State, get_engine, rows_of
 from perceptron_rs.rows.storage import STORED
 from perceptron_rs.schema.columns import COLUMNS, is_by_column

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from perceptron_rs.array_likes import MatrixLike, as_users_have
+from perceptron_rs.arrays.likes import MatrixLike, as_users_have
 from perceptron_rs.engines import LearntModel, RunState, State
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.features.vocabulary import Vocabulary

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays import arrays_of
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.audit.record import Method, recorded
 from perceptron_rs.engines import LearntModel, RunState, rows_of
 from perceptron_rs.features import AttributeEncoder

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import (
+from perceptron_rs.arrays.likes import (
     ArrayLike,
     MatrixLike,
     dtype_kind,

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import has_length, is_list
+from perceptron_rs.arrays.likes import has_length, is_list
 from perceptron_rs.choices import Scheme
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.targets.chunk_tags import SCHEMES, foreign_tag, impossible_pairs, tag_parts

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.parameters.checks import validated
 from perceptron_rs.schema.schema import Schema

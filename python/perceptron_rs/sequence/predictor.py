@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
-from perceptron_rs.arrays import frozen
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.named import frozen
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.choices import Decoding
 from perceptron_rs.engines import SearchWeights, State, get_engine
 from perceptron_rs.features.columns import Template
@@ -19,7 +20,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.parameters.ranges import LARGEST
 from perceptron_rs.parameters.threads import n_threads
 from perceptron_rs.prediction.predictor import Predictor
-from perceptron_rs.scalars import number
 from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.sequence.input import is_nested, read_sequences, split_labels, token_lists
 from perceptron_rs.sequence.limits import Allowed, Constraints, Forbidden, constrained, limits_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.csr import row_numbers
+from perceptron_rs.arrays.csr import row_numbers
 from perceptron_rs.engines import State
 from perceptron_rs.features.columns import Template
 from perceptron_rs.features.vocabulary import Vocabulary

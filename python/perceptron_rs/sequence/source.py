@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.source import Batch, Source, as_source

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from perceptron_rs.array_likes import ArrayLike, column_names, has_length
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.likes import ArrayLike, column_names, has_length
+from perceptron_rs.arrays.named import State
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.engines import Engine, LearntModel, get_engine
 from perceptron_rs.errors import naming
 from perceptron_rs.float_mode import foreign, standard
@@ -23,7 +24,6 @@ from perceptron_rs.prediction.estimator import Estimator, begin_anew
 from perceptron_rs.prediction.predictor import LearntAttribute
 from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
 from perceptron_rs.rows.selection import read_only
-from perceptron_rs.scalars import number
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.sequence.input import AnswerList, materialize
 from perceptron_rs.sequence.parameters import StructuredPerceptronParameters

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
-from perceptron_rs.csr import csr_to_dense, row_numbers
+from perceptron_rs.arrays.csr import csr_to_dense, row_numbers
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine
 from perceptron_rs.estimator_attributes import feature_names
 

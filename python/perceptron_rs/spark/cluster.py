@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyspark import Broadcast, TaskContext
 from pyspark.sql import Column, DataFrame, functions
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.distributed.errors import PartitionChangedError, PartitionError
 from perceptron_rs.distributed.partition import (
     Encoding,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from perceptron_rs.array_likes import MatrixLike
-    from perceptron_rs.arrays import State
+    from perceptron_rs.arrays.likes import MatrixLike
+    from perceptron_rs.arrays.named import State
     from perceptron_rs.audit.record import Call
     from perceptron_rs.probabilities import Calibration
 

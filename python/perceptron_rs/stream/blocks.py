@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import crc32
-from perceptron_rs.array_likes import has_columns
+from perceptron_rs.arrays.likes import has_columns
 from perceptron_rs.errors import ArgumentError, naming
 from perceptron_rs.float_mode import standard
 from perceptron_rs.io.batches import (
@@ -30,7 +30,7 @@ from perceptron_rs.io.batches import (
     slice_batch,
 )
 from perceptron_rs.io.source import Files, Source, as_source, borders, changed_file, stamps
-from perceptron_rs.models.values import json_text
+from perceptron_rs.models.document import json_text
 from perceptron_rs.recipe.learnt import learnt_recipe
 from perceptron_rs.rows.examples import check_matrix, columns_of, recipe_of
 from perceptron_rs.rows.lengths import check_lengths

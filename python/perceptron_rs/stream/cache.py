@@ -32,8 +32,8 @@ from perceptron_rs.io.batches import (
 )
 from perceptron_rs.io.source import PathLike, Source, changed_file, refuse_cut, stamps
 from perceptron_rs.io.text.threads import in_order
+from perceptron_rs.models.document import json_text, json_value
 from perceptron_rs.models.files import open_regular, path_of, write_whole
-from perceptron_rs.models.values import json_text, json_value
 from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import type_name, type_of
 from perceptron_rs.stream.blocks import array_batch, checksum

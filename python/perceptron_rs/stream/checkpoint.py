@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import ARITHMETIC_VERSION
-from perceptron_rs.arrays import arrays_of
+from perceptron_rs.arrays.named import arrays_of
 from perceptron_rs.engines import Run, RunState
 from perceptron_rs.errors import ArgumentError, located
 from perceptron_rs.io.source import PathLike
 from perceptron_rs.models.container import pack, unpack
+from perceptron_rs.models.document import json_text, json_value
 from perceptron_rs.models.files import path_of, write_whole
 from perceptron_rs.models.parameters import values_to_json
-from perceptron_rs.models.values import json_text, json_value
 from perceptron_rs.parameters.checks import parameters_without_effect
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.schema.columns import COLUMNS, check_columns, packed, unpacked

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs.array_likes import ArrayLike, nearest_float
-from perceptron_rs.arrays import arrays_of
+from perceptron_rs.arrays.likes import ArrayLike, nearest_float
+from perceptron_rs.arrays.named import arrays_of
+from perceptron_rs.arrays.scalars import check_among, whole_number
 from perceptron_rs.audit.record import StreamRecord
 from perceptron_rs.engines import LearntModel, Run, RunState
 from perceptron_rs.errors import ArgumentError, OptionsError
@@ -21,7 +22,6 @@ from perceptron_rs.io.source import Source, as_source, stamps
 from perceptron_rs.models.classes import classes_to_json
 from perceptron_rs.models.files import path_of
 from perceptron_rs.rows.examples import assert_width, read
-from perceptron_rs.scalars import check_among, whole_number
 from perceptron_rs.settings import Linear, Settings
 from perceptron_rs.sklearn_base import CallbackSupportMixin
 from perceptron_rs.state.turns import change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.engines import LearntModel, RunState
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.source import PathLike

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State, settled_arrays
-from perceptron_rs.csr import stored_csr
+from perceptron_rs.arrays.csr import stored_csr
+from perceptron_rs.arrays.named import State, settled_arrays
 from perceptron_rs.engines import Engine, RunState, below, rows_of
 from perceptron_rs.io.batches import Batch, batch_length
 from perceptron_rs.rows.examples import ValidatedRows, read

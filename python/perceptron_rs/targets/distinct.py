@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.pieces import pieces
+from perceptron_rs.arrays.pieces import pieces
 
 __all__ = ["FEW", "TABLE", "distinct", "places", "shifted"]
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, is_missing, is_real, shape_of
-from perceptron_rs.csr import row_numbers
+from perceptron_rs.arrays.csr import row_numbers
+from perceptron_rs.arrays.likes import ArrayLike, is_missing, is_real, shape_of
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.errors import ArgumentError, naming, warn_caller
-from perceptron_rs.pieces import pieces
 from perceptron_rs.rows.real_numbers import refuse_columns
 from perceptron_rs.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.rows.storage import is_masked, without_index

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, is_missing, kind_of_values, n_dimensions, shape_of, values_of
+from perceptron_rs.arrays.likes import (
+    ArrayLike,
+    is_missing,
+    kind_of_values,
+    n_dimensions,
+    shape_of,
+    values_of,
+)
 from perceptron_rs.errors import ArgumentError, OptionsError, naming, warn_caller
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import is_masked, without_index

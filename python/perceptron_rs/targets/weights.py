@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.likes import ArrayLike
+from perceptron_rs.arrays.named import Floats
+from perceptron_rs.arrays.pieces import all_finite, pieces
+from perceptron_rs.arrays.scalars import number
 from perceptron_rs.errors import ArgumentError, naming, with_article
-from perceptron_rs.pieces import all_finite, pieces
 from perceptron_rs.rows.real_numbers import numbers_of_objects, refuse_columns, refuse_lazy, refuse_objects
 from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.rows.storage import refuse_masked
-from perceptron_rs.scalars import number
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.label_sets import LabelSets, bits
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.engines import get_engine
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import html_table
-from perceptron_rs.scalars import whole_number
 from perceptron_rs.settings import Linear
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.training.driver import DriveCall, noted_calls

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike
+from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.errors import naming
-from perceptron_rs.margins.problem import two_classes
+from perceptron_rs.margins.search.problem import two_classes
 from perceptron_rs.rows.real_numbers import refuse_lazy, refuse_objects
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.targets.weights import sample_weights

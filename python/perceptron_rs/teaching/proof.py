@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.linear.base import LinearLearner
-from perceptron_rs.margins.maximum import max_margin
+from perceptron_rs.margins.search.maximum import max_margin
 from perceptron_rs.notebook import html_table
 from perceptron_rs.teaching.fit_trace import Trace
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from perceptron_rs.arrays.scalars import checked_number, number
 from perceptron_rs.choices import EngineName
 from perceptron_rs.engines import get_engine
 from perceptron_rs.errors import naming
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import holds_numbers
-from perceptron_rs.scalars import checked_number, number
 
 __all__ = ["updates_until_right"]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike, check_list
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, check_list
+from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.errors import naming
 from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
-from perceptron_rs.scalars import whole_number
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.testing.parity import ways
 

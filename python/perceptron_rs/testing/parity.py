@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.engines import forced_instruction_set, instruction_sets
 from perceptron_rs.kernel.parameters import KernelLearnerParameters
 from perceptron_rs.mixing import is_whole

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State, arrays_of
+from perceptron_rs.arrays.named import State, arrays_of
+from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.engines import RunState
-from perceptron_rs.pieces import pieces
 
 __all__ = ["Best", "spliced"]
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import Engine, Run, RunState
 from perceptron_rs.settings import Data, Epoch, Linear, Settings
 from perceptron_rs.training.best_epochs import Best

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import stored_values
+from perceptron_rs.arrays.named import stored_values
+from perceptron_rs.arrays.pieces import all_finite, pieces
 from perceptron_rs.engines import Engine, RunState, rows_of
 from perceptron_rs.errors import ArgumentError
-from perceptron_rs.pieces import all_finite, pieces
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.rows.selection import select_rows
 from perceptron_rs.targets.label_sets import positives

@@ -6,8 +6,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from perceptron_rs.arrays import State, arrays_of, stored_values
-from perceptron_rs.csr import StoredRows
+from perceptron_rs.arrays.csr import StoredRows
+from perceptron_rs.arrays.named import State, arrays_of, stored_values
 from perceptron_rs.engines import Engine, Run, RunState, rows_of
 from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked

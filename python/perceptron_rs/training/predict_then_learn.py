@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.parameters.checks import validated
 from perceptron_rs.prediction.predictor import decide, predicted
 from perceptron_rs.training.feeders import InMemory

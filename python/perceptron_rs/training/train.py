@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import ArrayLike
-from perceptron_rs.arrays import State, arrays_of
+from perceptron_rs.arrays.likes import ArrayLike
+from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.audit.record import Method, note_end
 from perceptron_rs.choices import ClassWeight
 from perceptron_rs.engines import Engine, LearntModel, Rows, RunState, get_engine

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.array_likes import in_full
+from perceptron_rs.arrays.likes import in_full
 from perceptron_rs.cli.data import example_files, several
 from perceptron_rs.cli.figures import show, table, warn_of_unknown
 from perceptron_rs.cli.modelfile import open_predictor

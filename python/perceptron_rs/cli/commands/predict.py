@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.array_likes import in_full
+from perceptron_rs.arrays.likes import in_full
 from perceptron_rs.cli.data import BadLines, example_files, lines_of
 from perceptron_rs.cli.modelfile import learner_of, open_predictor
 from perceptron_rs.cli.status import Status, UsageError

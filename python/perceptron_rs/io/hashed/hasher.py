@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.csr import without_duplicates
+from perceptron_rs.arrays.csr import without_duplicates
 from perceptron_rs.features.categories import Categories, TextNotes
 from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_columns, hashed_dictionaries
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs._core import read_svmlight, read_svmlight_part
-from perceptron_rs.array_likes import as_users_have
+from perceptron_rs.arrays.likes import as_users_have
+from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.batches import Batch, joined
 from perceptron_rs.io.source import (
@@ -30,7 +31,6 @@ from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
 from perceptron_rs.parameters.threads import thread_count
 from perceptron_rs.rows.sparse import CsrArrays
-from perceptron_rs.scalars import check_among, number
 
 __all__ = ["check_options", "cut_lines", "files_of", "load_svmlight", "load_with_base"]
 

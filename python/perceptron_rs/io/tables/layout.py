@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.reading import LabelKind, Reading, check_weight
 from perceptron_rs.io.source import Batch, Source

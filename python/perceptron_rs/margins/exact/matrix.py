@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
-from perceptron_rs.array_likes import MatrixLike
+from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.rows.real_numbers import numbers_in
 
 __all__ = ["ExactMatrix", "ExactRow", "integers", "product", "square_root_floor"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import MatrixLike, has_dtype, has_rows_by_place, is_of_columns, n_dimensions
+from perceptron_rs.arrays.likes import MatrixLike, has_dtype, has_rows_by_place, is_of_columns, n_dimensions
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import without_index
 

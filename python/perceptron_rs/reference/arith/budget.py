@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 
 __all__ = ["harm", "shrinking", "within_span"]
 

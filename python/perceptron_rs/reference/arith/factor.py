@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 
 from .dot import dot
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 
 from .total import total
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 
 from .dot import dot
 from .exp import exp, logistic

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 
 __all__ = [
     "LOST",

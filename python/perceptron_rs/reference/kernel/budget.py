@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import squares, wide
 from perceptron_rs.reference.kernel.kernels import finish

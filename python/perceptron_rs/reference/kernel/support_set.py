@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
 from perceptron_rs.settings import Budget

@@ -27,7 +27,7 @@ from contextlib import nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import foreign
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.kernel.gram import Gram

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State, own_copies
+from perceptron_rs.arrays.named import State, own_copies
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.penalty import check_pending, settled, used_columns
 from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions, memory

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
 
 __all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]

@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.averaged import mean
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.working import WorkingSet
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.margin.problem import Problem
 
 __all__ = ["ScoringPass", "price", "strides"]

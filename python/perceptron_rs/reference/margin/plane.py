@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.certificate import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats, State
+from perceptron_rs.arrays.named import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.arith import neuron, running_total
 from perceptron_rs.reference.error import overflow

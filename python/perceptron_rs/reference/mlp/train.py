@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.arith import neuron, running_total
 
 __all__ = ["forward", "learn"]

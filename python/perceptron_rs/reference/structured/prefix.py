@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.structured.lattice import Lattice
 
 __all__ = ["UPDATES"]

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from perceptron_rs.arrays import State
+from perceptron_rs.arrays.named import State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.error import overflow
 from perceptron_rs.reference.linear.averaged import mean

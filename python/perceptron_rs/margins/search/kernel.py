@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from perceptron_rs.array_likes import MatrixLike, has_length, shape_of
-from perceptron_rs.arrays import Floats
+from perceptron_rs.arrays.likes import MatrixLike, has_length, shape_of
+from perceptron_rs.arrays.named import Floats
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.float_mode import standard
@@ -26,8 +26,8 @@ from perceptron_rs.margins.exact.bounds import down, up, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix, integers
 from perceptron_rs.margins.exact.systems import solve_exactly
 from perceptron_rs.margins.parameters import MaxMarginClassifierParameters
-from perceptron_rs.margins.problem import Problem, read_problem, result_of
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.margins.search.problem import Problem, read_problem, result_of
 from perceptron_rs.parameters.groups import check_arguments
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.selection import matrix_of

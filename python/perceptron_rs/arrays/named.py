@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from perceptron_rs.csr import StoredRows
+from perceptron_rs.arrays.csr import StoredRows
 
 __all__ = [
     "Floats",

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse, vstack
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.kernel import check_kernel, gram
-from perceptron_rs.margins.maximum import max_margin
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import read_problem
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.margins.search.kernel import check_kernel, gram
+from perceptron_rs.margins.search.maximum import max_margin
+from perceptron_rs.margins.search.problem import read_problem
 from perceptron_rs.parameters.ranges import Choice, check_value
 from perceptron_rs.rows.real_numbers import numbers_in
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from perceptron_rs.margins.exact.bounds import down, novikoff, up_root
 from perceptron_rs.margins.exact.matrix import ExactMatrix
 from perceptron_rs.margins.exact.separation import MOST_ROWS, nearest
-from perceptron_rs.margins.kernel import Space, whole_weights
-from perceptron_rs.margins.problem import Problem
 from perceptron_rs.margins.result import MarginResult
+from perceptron_rs.margins.search.kernel import Space, whole_weights
+from perceptron_rs.margins.search.problem import Problem
 from perceptron_rs.rows.selection import matrix_of
 
 __all__ = ["decided"]

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from perceptron_rs.array_likes import ArrayLike, MatrixLike
+from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.choices import Bias, EngineName, Gamma, MarginKernel, Solver
 from perceptron_rs.float_mode import standard
-from perceptron_rs.margins.kernel import Space, check_kernel, gram, kernel_result
 from perceptron_rs.margins.parameters import MAX_STEPS
-from perceptron_rs.margins.problem import Problem, read_problem, result_of, search_options
 from perceptron_rs.margins.result import MarginResult, UndecidedError
-from perceptron_rs.margins.small import decided
+from perceptron_rs.margins.search.kernel import Space, check_kernel, gram, kernel_result
+from perceptron_rs.margins.search.problem import Problem, read_problem, result_of, search_options
+from perceptron_rs.margins.search.small import decided
 
 __all__ = ["is_separable", "max_margin", "solve"]
 
