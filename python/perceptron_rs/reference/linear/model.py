@@ -152,8 +152,8 @@ class Model:
 
     def first_largest(self, rows: Rows, *, threads: int) -> NDArray[np.int64] | None:
         """Plane with the first largest of these, of every row; None if not all are finite."""
-        found = self.scores(rows, threads=threads)
-        return found.argmax(axis=1).astype(np.int64) if np.isfinite(found).all() else None
+        a = self.scores(rows, threads=threads)
+        return a.argmax(axis=1).astype(np.int64) if np.isfinite(a).all() else None
 
     @standard()
     def learn(

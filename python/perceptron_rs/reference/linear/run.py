@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,6 @@ class Decision:
 
     classes: range  # numbers of its planes
     planes: list[Plane]
-    learners: list[Learner]  # one a plane
     y: NDArray[Any]  # -1.0 or 1.0; of a joint decision the class
     s: NDArray[np.float64]  # weights; an example of weight 0 is left out
     steps: Steps
@@ -50,6 +49,7 @@ class Decision:
     noise: Noise | None
     seen: NDArray[np.float64]  # (n, planes): activations of the last visits
     made: NDArray[np.int64]  # mistakes
+    learners: list[Learner] = field(default_factory=list)  # one a plane
     goes_on: bool = True
 
     def epoch(
@@ -95,49 +95,47 @@ class Run:
     """A learner at work on examples x; see `perceptron_rs.engines.Run`."""
 
     def __init__(
-        self, x: Any, found: list[Decision], settings: Linear, memory: Callable[[list[Decision]], State]
+        self, x: Any, decisions: list[Decision], settings: Linear, memory: Callable[[list[Decision]], State]
     ) -> None:
-        self.x, self.decisions, self.settings, self.memory = x, found, settings, memory
-        self.kept = np.flatnonzero(np.any([decision.s for decision in found], axis=0))
+        self.x, self.decisions, self.settings, self.memory = x, decisions, settings, memory
+        self.kept = np.flatnonzero(np.any([decision.s for decision in decisions], axis=0))
         self.number, self.interrupted = -1, False  # of the last epoch; whether Ctrl-C ended it
 
     def epoch(self, number: int) -> Epoch:
         """Visit all examples once, for the decisions that go on. After Ctrl-C they can be as they were."""
         with standard():
-            found, done = self._visit(number, np.zeros(len(self.decisions)))
+            decisions, done = self._visit(number, np.zeros(len(self.decisions)))
             losses = done.losses / np.maximum(done.visits, 1)
-            objectives = losses.copy()
-            for k, decision in enumerate(found):
-                if decision.goes_on:
-                    objectives[k] = decision.learners[0].objective(float(losses[k]))
-        told = Epoch(done.mistakes, losses, objectives, interrupted=False)
-        self.decisions, self.interrupted = found, False  # no signal is answered between here and the end
+            ends = zip(decisions, losses.tolist(), strict=True)
+            goals = [one.learners[0].objective(loss) if one.goes_on else loss for one, loss in ends]
+        told = Epoch(done.mistakes, losses, np.array(goals), interrupted=False)
+        self.decisions, self.interrupted = decisions, False  # no signal is answered between here and the end
         return told
 
     def part(self, number: int, losses: NDArray[np.float64]) -> EpochPart:
         """Visit examples of an epoch; ``losses`` are the sums of those before."""
         with standard():
-            found, done = self._visit(number, losses)
-        self.decisions, self.interrupted = found, False  # as in epoch
+            decisions, done = self._visit(number, losses)
+        self.decisions, self.interrupted = decisions, False  # as in epoch
         return done
 
     def _visit(self, number: int, losses: NDArray[np.float64]) -> tuple[list[Decision], EpochPart]:
         """Return the decisions as they are after the visits, and what these counted."""
         self.number, self.interrupted, order, D = number, True, self.kept, len(self.decisions)
         check_shapes({"losses": losses}, {"losses": (D,)})
-        found = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else self.decisions
+        decisions = copy.deepcopy(self.decisions) if self.settings.keep_on_interrupt else self.decisions
         done = EpochPart(np.zeros(D, np.int64), losses.copy(), np.zeros(D, np.int64), interrupted=False)
         if self.settings.seed is not None:
             key = {"seed": self.settings.seed, "epoch": number, "partition": self.settings.partition}
             order = order[permutation(len(order), **key)]
         try:
-            for k, decision in enumerate(found):
+            for k, decision in enumerate(decisions):
                 if decision.goes_on:
                     told = decision.epoch(number, self.x, order, self.settings, float(losses[k]))
                     done.mistakes[k], done.losses[k], done.visits[k] = told
         except FloatingPointError:
             raise overflow(number) from None
-        return found, done
+        return decisions, done
 
     @standard()
     def end(self, decision: int) -> None:
@@ -154,12 +152,12 @@ class Run:
 
     def tracked(self) -> State:
         """Return the mistakes on each example, and the activations of its last visit."""
-        found: State = {}
+        tracked: State = {}
         if self.settings.track_mistakes:
-            found["mistakes_per_example"] = np.stack([decision.made for decision in self.decisions], axis=1)
+            tracked["mistakes_per_example"] = np.stack([decision.made for decision in self.decisions], axis=1)
         if self.settings.track_activations:
-            found["activations"] = np.concatenate([decision.seen for decision in self.decisions], axis=1)
-        return found
+            tracked["activations"] = np.concatenate([decision.seen for decision in self.decisions], axis=1)
+        return tracked
 
 
 def check_shapes(arrays: State, shapes: dict[str, tuple[int, ...]]) -> None:
@@ -176,8 +174,7 @@ def check_labels(labels: NDArray[np.uint32], n: int, settings: Linear) -> None:
     """Raise ValueError for labels that are not what the planes look for."""
     if labels.ndim == 1:
         check_shapes({"labels": labels}, {"labels": (n,)})
-        K = len(settings.positive)
-        if settings.joint and n and labels.max() >= K:
+        if settings.joint and n and labels.max() >= (K := len(settings.positive)):
             raise ValueError(f"labels must be below {K} for a joint decision, got {labels.max()}")
         return
     if settings.joint:
@@ -189,10 +186,9 @@ def check_labels(labels: NDArray[np.uint32], n: int, settings: Linear) -> None:
 
 def has_class(labels: NDArray[np.uint32], k: int) -> NDArray[np.bool_]:
     """Whether each example has class k: as its only one, or among others, by bit k % 32 of word k // 32."""
-    has: NDArray[np.bool_] = (
-        labels == k if labels.ndim == 1 else labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1) == 1
-    )
-    return has
+    if labels.ndim == 2:
+        labels, k = labels[:, k // 32] >> np.uint32(k % 32) & np.uint32(1), 1
+    return np.asarray(labels == k)
 
 
 def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decision]:
@@ -203,7 +199,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
     check_shapes({"sample_weight": weight}, {"sample_weight": (n,)})
     check_labels(labels, n, settings)
     delta, most = settings.added_feature, settings.max_mistakes_per_example
-    found = []
+    laid_out = []
     for classes in [range(K)] if settings.joint else [range(k, k + 1) for k in range(K)]:
         k = classes[0]
         y = np.ones(n) if settings.joint else np.where(has_class(labels, settings.positive[k]), 1.0, -1.0)
@@ -216,11 +212,10 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
         if settings.step != "constant":
             theta = np.full(n, LARGEST_WRONG)
             steps = PassiveAggressive(settings.step, settings.C, y, s, planes=2 if settings.joint else 1)
-        found.append(
+        laid_out.append(
             Decision(
                 classes=classes,
                 planes=[planes[k] for k in classes],
-                learners=[],
                 y=labels.astype(np.intp) if settings.joint else y,
                 s=s,
                 steps=steps,
@@ -231,7 +226,7 @@ def decisions(data: Data, settings: Linear, planes: list[Plane]) -> list[Decisio
                 made=np.zeros(n, dtype=np.int64),
             )
         )
-    return found
+    return laid_out
 
 
 def learner_of(name: str) -> type[Learner]:
@@ -250,16 +245,16 @@ def linear_decisions(data: Data, state: State, settings: Linear) -> list[Decisio
         planes = penalised(planes, state["ages"], settings.eta0, *settings.penalty)
         if settings.joint and (state["ages"] != state["ages"][0]).any():
             raise ValueError("ages must be the same for all classes of a joint decision")
-    found = decisions(data, settings, planes)
-    for decision in found:
+    laid_out = decisions(data, settings, planes)
+    for decision in laid_out:
         decision.learners = [learner(state, k, data.rows, decision, settings) for k in decision.classes]
-    return found
+    return laid_out
 
 
-def memory(found: list[Decision]) -> State:
+def memory(decisions: list[Decision]) -> State:
     """Return weights and intercepts, and what the learners keep, as arrays."""
-    planes = [plane for decision in found for plane in decision.planes]
-    learners = [learner for decision in found for learner in decision.learners]
+    planes = [plane for decision in decisions for plane in decision.planes]
+    learners = [learner for decision in decisions for learner in decision.learners]
     last = weights(planes)
     if ages := [plane.ages() for plane in planes if isinstance(plane, Shrinking)]:
         last["ages"] = np.array(ages)
