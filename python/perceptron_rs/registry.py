@@ -40,6 +40,8 @@ class Entry(NamedTuple):
     in_streams: bool = False
     #: Whether it has one weight a feature.
     is_linear: bool = False
+    #: Whether ``save`` rounds its weights, and leaves small ones out.
+    is_rounded: bool = False
 
     @property
     def kind(self) -> type[Estimator]:
@@ -71,6 +73,7 @@ LEARNERS: dict[str, Entry] = {
         "the perceptron, with its last weights",
         in_streams=True,
         is_linear=True,
+        is_rounded=True,
     ),
     "averaged": Entry(
         "linear",
@@ -78,9 +81,14 @@ LEARNERS: dict[str, Entry] = {
         "the average of all weight vectors of a run",
         in_streams=True,
         is_linear=True,
+        is_rounded=True,
     ),
     "pocket": Entry(
-        "linear", "PocketPerceptron", "the weights with the fewest training errors", is_linear=True
+        "linear",
+        "PocketPerceptron",
+        "the weights with the fewest training errors",
+        is_linear=True,
+        is_rounded=True,
     ),
     "voted": Entry(
         "linear",

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from perceptron_rs.choices import WeightType, words
 from perceptron_rs.cli.status import UsageError
 from perceptron_rs.estimator_attributes import parameter_names
-from perceptron_rs.parameters.groups import options
-from perceptron_rs.parameters.kinds import SWITCH, Option
+from perceptron_rs.parameters.groups import options, parameter
+from perceptron_rs.parameters.kinds import AMOUNT, SWITCH, Option
+from perceptron_rs.parameters.ranges import Choice
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
 __all__ = [
     "LEARNER_NAMES",
+    "SaveOptions",
     "audited",
     "learner",
     "options_of",
@@ -29,20 +33,40 @@ __all__ = [
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SaveOptions:
+    """The arguments of ``save`` of learners that have weights to round."""
+
+    dtype: WeightType | None = parameter(
+        None,
+        Choice(words(WeightType)),
+        "round the weights to this type: the file is smaller, has no record of the training, and predicts "
+        "with these weights",
+    )
+    prune: float | None = parameter(
+        None,
+        AMOUNT,
+        "leave columns whose weights are all below X in size out of the file",
+        default="0",
+    )
+
+
 def options_of(name: str) -> tuple[Option, ...]:
     """Return the options of a learner; one that is not given leaves the learner's default."""
     return options(LEARNERS[name].parameters)
 
 
-def others_with(name: str, *, in_streams: bool) -> dict[str, str]:
+def others_with(name: str, *, trains: bool) -> dict[str, str]:
     """Return the options that a learner lacks and others have, and a text that says which.
 
-    ``in_streams``: those of streams, too, where a command has them.
+    ``trains``: those of streams and of files, too.
     """
     having: dict[str, list[str]] = {}
     for other in LEARNER_NAMES:
-        of_streams = options(StreamOptions) if in_streams and LEARNERS[other].in_streams else ()
-        for option in (*options_of(other), *of_streams):
+        entry = LEARNERS[other]
+        of_streams = options(StreamOptions) if trains and entry.in_streams else ()
+        of_files = options(SaveOptions) if trains and entry.is_rounded else ()
+        for option in (*options_of(other), *of_streams, *of_files):
             switched_off = ["--no-" + flag[2:] for flag in option.flags] if option.values == SWITCH else []
             for flag in (*option.flags, *switched_off):
                 having.setdefault(flag, []).append(other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
@@ -12,13 +13,14 @@ from typing import Any
 
 from perceptron_rs import learners
 from perceptron_rs.cli.status import CommandError, UsageError
-from perceptron_rs.cli.words import say
-from perceptron_rs.errors import about, with_article
+from perceptron_rs.cli.words import say, text_of
+from perceptron_rs.errors import ArgumentError, about, with_article
 from perceptron_rs.models.files import check_target
 from perceptron_rs.registry import LEARNERS, Entry
 from perceptron_rs.schema.schema import name_of
 
 __all__ = [
+    "FileModel",
     "check_writable",
     "learner_of",
     "load_model",
@@ -80,10 +82,61 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.samefile(other) if exist else one.resolve() == other.resolve()
 
 
-def save_model(model: Any, path: Path) -> None:
-    """Write a fitted estimator; after any error the file is as it was."""
+def save_model(model: Any, path: Path, **smaller: Any) -> None:
+    """Write a fitted estimator, perhaps a ``smaller`` file; after any error the file is as it was."""
     with about(path):
-        model.save(path)
+        model.save(path, **smaller)
+
+
+class FileModel:
+    """The model that a file holds: the one that has learnt, or what options leave of its weights.
+
+    Parameters
+    ----------
+    model : estimator
+    arguments : Namespace
+
+    Attributes
+    ----------
+    model : estimator
+    how : dict
+        The arguments of ``save``.
+    """
+
+    def __init__(self, model: Any, arguments: Namespace) -> None:
+        from perceptron_rs.models.writer import with_fewer_bits
+
+        options = vars(arguments)
+        self.learnt = self.model = model
+        self.how = {name: options[name] for name in ("dtype", "prune") if options.get(name) is not None}
+        if self.how:
+            try:
+                self.model = with_fewer_bits(model, self.how.get("dtype"), self.how.get("prune"))
+            except ArgumentError as error:  # what was learnt is not lost
+                warnings.warn(f"{text_of(error)}; the file has all bits", UserWarning, stacklevel=2)
+                self.how = {}
+
+    def report(self) -> dict[str, Any]:
+        """Return what the weights of the file are, as JSON."""
+        return {
+            **self.how,
+            "columns": _with_weights(self.model),
+            "columns_learnt": _with_weights(self.learnt),
+        }
+
+    def in_words(self) -> str:
+        """Return what the weights of the file are."""
+        text = f", rounded to {self.how['dtype']}" if "dtype" in self.how else ""
+        return f"in {_with_weights(self.model)} of {_with_weights(self.learnt)} columns{text}"
+
+
+def _with_weights(model: Any) -> int:
+    """Return how many columns have a weight other than 0."""
+    from perceptron_rs.prediction.hyperplanes import hyperplanes
+
+    planes = hyperplanes(model)
+    assert planes is not None  # else nothing could have been rounded
+    return int(planes[0].any(axis=0).sum())
 
 
 def load_model(path: Path, threads: int | None = None, *, sequences: bool | None = False) -> Any:

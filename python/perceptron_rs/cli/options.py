@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from perceptron_rs import __version__
 from perceptron_rs.choices import CalibrationMethod, words
-from perceptron_rs.cli.learning import LEARNER_NAMES, options_of, others_with
+from perceptron_rs.cli.learning import LEARNER_NAMES, SaveOptions, options_of, others_with
 from perceptron_rs.cli.parsing import Parser
 from perceptron_rs.cli.status import EPILOG, PROGRAM, UsageError
 from perceptron_rs.io.options import add_examples
@@ -113,7 +113,7 @@ def parser(only: str | None = None) -> Parser:
             help=f"{USUAL_LEARNER}, if it is left out",
         )
         for name in LEARNER_NAMES:
-            elsewhere = others_with(name, in_streams=command.name == "train")
+            elsewhere = others_with(name, trains=command.name == "train")
             below = learners.add_parser(
                 name, help=LEARNERS[name].about, description=about, epilog=EPILOG, elsewhere=elsewhere
             )
@@ -139,7 +139,10 @@ def _train(command: argparse.ArgumentParser) -> None:
     text = "by one number for all scores, which changes no decision, or by two for each class (temperature; "
     text += "of lists of labels, sigmoid)"
     add(command, "--calibration", text, words(CalibrationMethod))
-    if LEARNERS[command.get_default("learner")].in_streams:
+    learner = LEARNERS[command.get_default("learner")]
+    if learner.is_rounded:
+        add_options(command, SaveOptions)
+    if learner.in_streams:
         add_options(command.add_argument_group("data larger than memory"), StreamOptions)
     _learning(command)
     kinds.add_engine(command)

@@ -6,7 +6,7 @@ import shlex
 from functools import cache
 from typing import Any
 
-from perceptron_rs.cli.learning import options_of
+from perceptron_rs.cli.learning import SaveOptions, options_of
 from perceptron_rs.errors import ArgumentError, one_line
 from perceptron_rs.io.options import FileOptions
 from perceptron_rs.parameters.groups import options
@@ -89,7 +89,7 @@ def _written(value: object) -> str:
 def _flags() -> dict[str, str]:
     """Return the option of each parameter."""
     found = _OTHERS | {name: f"--{name.replace('_', '-')}" for name in _ALIKE.split()}
-    groups = (options(FileOptions), options(StreamOptions), *map(options_of, LEARNERS))
+    groups = (*map(options, (FileOptions, StreamOptions, SaveOptions)), *map(options_of, LEARNERS))
     for option in (option for group in groups for option in group):
         found.setdefault(option.parameter, option.flag)
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perceptron_rs._core import ARITHMETIC_VERSION, __version__
 from perceptron_rs.arrays.scalars import check_among, number
 from perceptron_rs.choices import WeightType, words
-from perceptron_rs.errors import with_article
+from perceptron_rs.errors import ArgumentError, with_article
 from perceptron_rs.estimator_attributes import feature_names
 from perceptron_rs.models.calibration import calibration_tensors, calibration_to_json
 from perceptron_rs.models.classes import classes_to_json
@@ -32,7 +32,7 @@ from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import is_multilabel, label_matrix
 
-__all__ = ["save"]
+__all__ = ["save", "with_fewer_bits"]
 
 
 def save(
@@ -117,7 +117,7 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
         )
     check_is_fitted(estimator)
     if dtype is not None or prune is not None:
-        estimator = cast("Estimator", _smaller(estimator, dtype, prune))
+        estimator = cast("Estimator", with_fewer_bits(estimator, dtype, prune))
     parameters = parameters_to_json(estimator)
     checked(estimator)
     tensors, parts = contents_of(estimator)
@@ -152,7 +152,7 @@ def bytes_of(estimator: object, dtype: WeightType | None = None, prune: float | 
     return pack(document, tensors | started | calibration_tensors(estimator))
 
 
-def _smaller(model: Any, dtype: str | None, prune: float | None) -> Any:
+def with_fewer_bits(model: Any, dtype: WeightType | None, prune: float | None) -> Any:
     """Return a copy of a linear model with rounded weights, and none in columns that have only small ones."""
     check_among("dtype", dtype, *words(WeightType), None)
     least = 0.0 if prune is None else number(prune)
@@ -172,9 +172,11 @@ def _smaller(model: Any, dtype: str | None, prune: float | None) -> Any:
         with np.errstate(over="ignore"):
             coef = coef.astype(dtype).astype(np.float64)
         if not np.isfinite(coef).all():
-            raise ValueError(
-                f"dtype={dtype!r} does not hold the largest weight, {np.abs(planes[0]).max():.6g}; set "
-                f"dtype='float32' or None, or scale the features up"
+            raise ArgumentError(
+                "{dtype} does not hold the largest weight, {largest:.6g}",
+                "set {dtype='float32'} or None, or scale the features up",
+                values={"dtype": dtype},
+                largest=np.abs(planes[0]).max(),
             )
     recipe, names, base = found._learnt.recipe, found._learnt.feature_names, found._learnt.column_base
     calibration = found._learnt.calibration  # of nearly the same scores

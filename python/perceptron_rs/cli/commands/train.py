@@ -75,6 +75,7 @@ class ExampleTraining(training.Training):
         #: The examples, where the learner is also tried on a tenth of them, and what came of it.
         self._all: Examples | None = None
         self._trial: Trial | None = None
+        self._calibration: tuple[dict[str, Any], str] | None = None
         self._table: dict[str, str] = {}
         self._counting: tuple[str, ...] = ()
 
@@ -201,6 +202,7 @@ class ExampleTraining(training.Training):
             self._use_held_out(model, self.files.holdout)
         keep_recipe(model, self.files, self._kept_words(model))  # names of columns, too, which X has not
         self.calibrates.by_file(model)
+        self._calibration = self.calibrates.report(model)
 
     def _use_held_out(self, model: Any, holdout: float) -> None:
         """See how well a model predicts what was held out, and calibrate it."""
@@ -262,8 +264,8 @@ class ExampleTraining(training.Training):
             result["labels_alike"] = [list(labels) for labels in same]
             pairs = ", ".join(" and ".join(map(repr, labels)) for labels in same)
             rows["alike"] = f"{pairs} differ in blanks or decimals alone; write them alike, if they are one"
-        if (found := self.calibrates.report(model)) is not None:
-            result["calibration"], rows["scores"] = found
+        if self._calibration is not None:
+            result["calibration"], rows["scores"] = self._calibration
         if self.held is not None:
             result["holdout"] = self.held
             text = "accuracy {accuracy:.4f}, {errors} errors of {n_samples} examples"

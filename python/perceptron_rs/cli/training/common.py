@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from perceptron_rs.cli.learning import audited, learner, stream_options
-from perceptron_rs.cli.modelfile import check_writable, model_file, save_model
+from perceptron_rs.cli.modelfile import FileModel, check_writable, model_file, save_model
 from perceptron_rs.cli.progress import EpochLines, reading
 from perceptron_rs.cli.signals import noted
 from perceptron_rs.cli.status import Status, UsageError
@@ -53,7 +53,7 @@ class Training(ABC):
 
     @abstractmethod
     def keep(self, model: Any) -> None:
-        """Put on the model what its file is to hold of DATA."""
+        """Put on the model of the file what it is to hold of DATA; `report` has the one that has learnt."""
 
     def judge(self, model: Any) -> None:  # noqa: B027  not all do
         """Find out how good the model is, once it has been written."""
@@ -86,9 +86,10 @@ def run_training(arguments: Namespace, kind: type[Training]) -> int:
         times.append(time.perf_counter())
         _fit(arguments, model, learn, goes_on=goes_on)
         del learn  # and the examples with it, but those that are to be asked for
-        training.keep(model)
+        written = FileModel(model, arguments)
+        training.keep(written.model)
         times.append(time.perf_counter())
-        save_model(model, out)
+        save_model(written.model, out, **written.how)
         times.append(time.perf_counter())
         if not signals:
             training.judge(model)
@@ -96,6 +97,8 @@ def run_training(arguments: Namespace, kind: type[Training]) -> int:
     result, rows = training.report(model, f"{model.n_iter_}, {end}")
     spent = map(operator.sub, times[1:], times)
     seconds, size = dict(zip(("read", "fit", "save"), spent, strict=True)), out.stat().st_size
+    if written.how:
+        result["weights"], rows["weights"] = written.report(), written.in_words()
     if arguments.json:
         result |= {"n_features": model.n_features_in_, "n_iter": model.n_iter_, "converged": model.converged_}
         result |= {"seconds": seconds, "model": str(out), "bytes": size, "interrupted": bool(signals)}
