@@ -41,8 +41,13 @@ class Idf:
     def applied(self, X: MatrixLike) -> MatrixLike:
         """Return counts of n-grams (`CsrArrays`) times the weights, normalized."""
         known = self.columns[:-1]
-        at = np.searchsorted(known, X.indices)
-        weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
+        if len(X.indices) < X.shape[1]:
+            at = np.searchsorted(known, X.indices)
+            weights = self.idf[np.where(self.columns[at] == X.indices, at, len(known))]
+        else:  # a table is sooner read
+            every = np.full(X.shape[1], self.idf[-1])
+            every[known] = self.idf[:-1]
+            weights = every[X.indices]
         rows = normalized(HashedRows(X.data * weights, X.indices, X.indptr), self.norm)
         return X.with_data(rows.data)
 

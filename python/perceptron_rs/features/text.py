@@ -25,7 +25,8 @@ __all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "checked_ngrams", "
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
 _WHITE = re.compile(r"\s\s+")
-_ASCII_WORDS = np.array([chr(code).isalnum() or chr(code) == "_" for code in range(128)])
+#: Of bytes; those of other characters are looked at by themselves.
+_ASCII_WORDS = np.array([code < 128 and (chr(code).isalnum() or code == ord("_")) for code in range(256)])
 _WIDEST_STOP_WORD = 16
 
 
@@ -117,19 +118,21 @@ class HashedText:
         edges = np.append(0, edges) if is_word[0] else edges
         starts, ends = edges[::2], edges[1::2]
         is_kept = ends - starts > 1
+        is_word[starts[~is_kept]] = False
         starts, ends = starts[is_kept], ends[is_kept]
-        numbers = np.searchsorted(begins, starts, side="right") - 1
-        starts, ends = (edge if places is None else places[edge] for edge in (starts, ends))
+        firsts = np.append(np.searchsorted(starts, begins), len(starts))
+        numbers = np.repeat(np.arange(len(texts)), np.diff(firsts))
+        if places is not None:
+            starts, ends, is_word = places[starts], places[ends], np.repeat(is_word, np.diff(places))
         if self.stop_words is not None:
             is_kept = ~_are_stop_words(text, starts, ends)
+            is_word[is_word] = np.repeat(is_kept, ends - starts)
             starts, ends, numbers = starts[is_kept], ends[is_kept], numbers[is_kept]
         # The words alone, with one blank behind each: an n-gram of words is a part of that.
-        change = np.zeros(len(text) + 1, dtype=np.int8)
-        change[starts] = 1
-        change[ends + 1] -= 1
+        is_word[ends] = True
         text = text.copy()
         text[ends] = ord(" ")
-        text = text[np.cumsum(change, dtype=np.int8)[:-1] > 0]
+        text = text[is_word]
         lengths = ends - starts
         ends = np.cumsum(lengths + 1) - 1
         starts = ends - lengths
@@ -202,11 +205,12 @@ def _encoded(
 
 def _are_words(codes: NDArray[np.uint8] | NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return which characters belong to words, as ``re`` says."""
-    found: NDArray[np.bool_] = _ASCII_WORDS[np.minimum(codes, 127)]
-    if codes.dtype != np.uint8:
-        others = np.flatnonzero(codes > 127)
-        distinct, which = np.unique(codes[others], return_inverse=True)
-        found[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
+    if codes.dtype == np.uint8:
+        return np.take(_ASCII_WORDS, codes)
+    found: NDArray[np.bool_] = np.take(_ASCII_WORDS, np.minimum(codes, 128))
+    others = np.flatnonzero(codes > 127)
+    distinct, which = np.unique(codes[others], return_inverse=True)
+    found[others] = np.array([chr(code).isalnum() for code in distinct.tolist()], dtype=bool)[which]
     return found
 
 

@@ -125,12 +125,13 @@ class FastText(RawText):
 
     def _cut(self, number: int, line: str) -> tuple[tuple[str, ...], str]:
         parts = _LABEL.split(line)  # one by one, words would take longer than their hashes
-        labels, words = tuple(parts[1::2]), "".join(parts[::2]).split()
+        labels, text = tuple(parts[1::2]), "".join(parts[::2])
         if self._is_labelled and not labels and not self._reading.multilabel:
             raise ValueError(f"{self._name}: line {number} has no label; write {_PREFIX}NAME before the text")
         if not all(labels):
             raise ValueError(f"{self._name}: line {number} has {_PREFIX} without a name behind it")
-        return labels, " ".join(words)
+        # Blanks are parts of n-grams of characters alone.
+        return labels, text.strip() if self._reading.analyzer == "word" else " ".join(text.split())
 
 
 def _other_format(line: str) -> str:
