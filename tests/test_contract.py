@@ -221,6 +221,17 @@ def test_a_room_has_sixteen_modules_at_most():
     assert {room: n for room, n in rooms.items() if n > 16} == {}
 
 
+def test_lists_of_names_stand_where_names_of_others_are_given_on():
+    """An underscore says which names are a module's own; a second list of them would go stale."""
+    package = ROOT / "python" / "perceptron_rs"
+    lists = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if path.name != "__init__.py" and "\n__all__ = " in path.read_text("utf-8")
+    }
+    assert lists == {"engines.py", "io/source.py", "metrics.py", "sklearn_base.py"}
+
+
 #: Blocks of a source and of a recipe; the learners of clusters, as local ones.
 TWICE = {"Block", "Perceptron", "AveragedPerceptron", "SequencePerceptron"}
 

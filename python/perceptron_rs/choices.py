@@ -4,38 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, get_args
 
-__all__ = [
-    "LARGEST_DEGREE",
-    "MOST_NEIGHBOURS",
-    "Accents",
-    "Activation",
-    "Analyzer",
-    "Bias",
-    "BudgetPolicy",
-    "CalibrationMethod",
-    "ClassWeight",
-    "Decoding",
-    "EngineName",
-    "Gamma",
-    "JointUpdate",
-    "KernelName",
-    "LinearPrediction",
-    "MarginKernel",
-    "Mixing",
-    "MultiClass",
-    "Norm",
-    "Penalty",
-    "PocketCheck",
-    "Prediction",
-    "Scheme",
-    "SequenceUpdate",
-    "Solver",
-    "Step",
-    "Tie",
-    "WeightType",
-    "words",
-]
-
 Accents: TypeAlias = Literal["ascii", "unicode"] | None
 Activation: TypeAlias = Literal["logistic", "tanh", "relu"]
 Analyzer: TypeAlias = Literal["word", "char", "char_wb"]

@@ -14,19 +14,6 @@ from contextlib import contextmanager
 from string import Formatter
 from typing import Any, Self
 
-__all__ = [
-    "ArgumentError",
-    "OptionsError",
-    "about",
-    "located",
-    "naming",
-    "one_line",
-    "overflow",
-    "refuse_no_name",
-    "warn_caller",
-    "with_article",
-]
-
 #: Returns how an argument is written: its name, and its value, if that is said.
 Say = Callable[..., str]
 

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.arrays.likes import MatrixLike
 
-__all__ = [
-    "ClassifierLike",
-    "Parametrised",
-    "attributes",
-    "check_is_fitted",
-    "feature_names",
-    "parameter_names",
-    "remembered",
-]
-
 T = TypeVar("T")
 
 

@@ -22,8 +22,6 @@ except ImportError:  # without the compiled module nothing here can set a mode
 
     _leave_standard = _enter_standard
 
-__all__ = ["foreign", "standard"]
-
 
 class standard(ContextDecorator):  # noqa: N801  called like a function
     """Compute in the standard mode; give back the caller's. Also a decorator.

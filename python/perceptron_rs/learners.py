@@ -12,8 +12,6 @@ from perceptron_rs.parameters.threads import check_n_jobs
 from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.registry import LEARNERS
 
-__all__ = ["describe", "load", "load_predictor", "register_skl2onnx"]
-
 
 def load(path: Source) -> Any:
     """Load an estimator from a file written by its ``save`` method.

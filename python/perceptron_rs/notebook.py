@@ -7,8 +7,6 @@ from html import escape
 
 import numpy as np
 
-__all__ = ["curve", "html_table", "learnt"]
-
 
 def html_table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = (), notes: Iterable[str] = ()) -> str:
     """Return rows of texts as an HTML table, with names above and notes below.

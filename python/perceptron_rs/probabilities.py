@@ -19,8 +19,6 @@ from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.choices import CalibrationMethod
 from perceptron_rs.engines import Engine
 
-__all__ = ["Calibration", "apply", "available", "largest_decides", "logarithms", "of_scores", "softmax"]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 Floats = NDArray[np.float64]
 

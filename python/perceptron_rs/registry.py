@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.prediction.predictor import Predictor
 
-__all__ = ["FAMILIES", "LEARNERS", "OTHER_FAMILIES", "Entry", "family_part"]
-
 FamilyModule: TypeAlias = Literal["summary", "options", "parameters", "predictor", "exports"]
 
 

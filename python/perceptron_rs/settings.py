@@ -28,25 +28,6 @@ from perceptron_rs.choices import (
     words,
 )
 
-__all__ = [
-    "POLICIES",
-    "AskForRow",
-    "Budget",
-    "Chain",
-    "Data",
-    "Epoch",
-    "EpochPart",
-    "Kernel",
-    "KernelSpec",
-    "Linear",
-    "Network",
-    "Sequences",
-    "Settings",
-    "Solution",
-    "Stepped",
-    "check_kept",
-]
-
 #: Given the number of an example, its kernel values with all of them, float64 (n,); the same ones each time.
 AskForRow: TypeAlias = Callable[[int], NDArray[np.float64]]
 

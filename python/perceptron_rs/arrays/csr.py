@@ -7,19 +7,6 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "STORED_CSR",
-    "CsrTriple",
-    "StoredRows",
-    "csr_of",
-    "csr_renumbered",
-    "csr_slice",
-    "csr_to_dense",
-    "row_numbers",
-    "stored_csr",
-    "without_duplicates",
-]
-
 #: Rows as they are stored: dense ``rows``, or ``rows_indptr``, ``rows_indices`` and ``rows_values``.
 StoredRows: TypeAlias = dict[str, NDArray[Any]]
 #: Their names among stored rows.

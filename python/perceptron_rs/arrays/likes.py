@@ -17,37 +17,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ArrayLike",
-    "MatrixLike",
-    "array_of",
-    "as_users_have",
-    "check_list",
-    "column_names",
-    "computed_by",
-    "dtype_kind",
-    "dtype_of",
-    "has_columns",
-    "has_dtype",
-    "has_length",
-    "has_rows_by_place",
-    "has_shape",
-    "in_full",
-    "is_convertible",
-    "is_csr",
-    "is_list",
-    "is_missing",
-    "is_of_columns",
-    "is_real",
-    "kind_of_values",
-    "n_dimensions",
-    "nearest_float",
-    "other_columns",
-    "records_of",
-    "shape_of",
-    "values_of",
-]
-
 #: Anything that NumPy makes an array of: a list, an array, a column of a data frame.
 ArrayLike: TypeAlias = Any
 #: Anything of rows and columns: a list of lists, an array, a sparse matrix, a data frame.

@@ -10,23 +10,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.csr import StoredRows
 
-__all__ = [
-    "Floats",
-    "State",
-    "are_zeros",
-    "arrays_of",
-    "canonical_strides",
-    "frozen",
-    "of_own_type",
-    "own_copies",
-    "rows_in",
-    "settled_arrays",
-    "stored_values",
-    "with_own_arrays",
-    "without_rows",
-    "zeros",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 #: What a learner has learnt: arrays by name, for K planes of d columns.

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NUMBERS", "all_finite", "pieces"]
-
 #: Numbers that are looked at in one call: some milliseconds. The core has the same pace.
 NUMBERS = 1 << 20
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from numbers import Integral, Real
 
-__all__ = ["check_among", "checked_number", "number", "whole_number"]
-
 
 def number(value: object, *, whole: bool = False) -> int | float | None:
     """Return the int, or the float, that a value is; None if it is none, or a float cannot hold it.

@@ -20,18 +20,6 @@ from perceptron_rs.arrays.csr import StoredRows
 from perceptron_rs.engines import Rows, rows_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 
-__all__ = [
-    "BLOCK",
-    "BlockDigest",
-    "Comparison",
-    "DigestInput",
-    "Digester",
-    "Digests",
-    "key_name",
-    "refuse_other_key",
-    "row_digests",
-]
-
 #: Examples in a block, at least; a rest of fewer joins the block before.
 BLOCK = 1000
 

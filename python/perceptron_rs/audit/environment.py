@@ -10,8 +10,6 @@ from typing import TypedDict
 from perceptron_rs import _core
 from perceptron_rs.engines import instruction_sets
 
-__all__ = ["Environment", "environment"]
-
 
 class Environment(TypedDict):
     """What computes: versions, processor and system, as JSON holds them."""

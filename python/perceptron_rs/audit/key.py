@@ -16,8 +16,6 @@ from perceptron_rs.errors import ArgumentError, naming
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KEY_CONSTRAINT", "AuditKey", "KeyGiven", "KeyParameter", "key_of"]
-
 _SIZE = 32
 _HEX = re.compile(rb"\s*([0-9a-fA-F]{64})\s*")
 

@@ -27,19 +27,6 @@ from perceptron_rs.audit.key import KeyGiven, key_of
 from perceptron_rs.engines import RunState
 from perceptron_rs.estimator_attributes import Parametrised, attributes, parameter_names, remembered
 
-__all__ = [
-    "Call",
-    "Method",
-    "StreamRecord",
-    "calls_of",
-    "has_seed",
-    "next_record",
-    "note_end",
-    "record_of",
-    "recorded",
-    "same_value",
-]
-
 #: Parameters that say how a process runs: the record has their defaults.
 _OF_PROCESS = {"verbose": 0, "n_jobs": None}
 #: More values than that are digested on a thread of their own, while the engine learns.

@@ -22,17 +22,6 @@ from perceptron_rs.models.summary import label_text, plain
 from perceptron_rs.recipe.of_files import known_of
 from perceptron_rs.targets.distinct import distinct
 
-__all__ = [
-    "BadLines",
-    "data_of",
-    "example_files",
-    "lines_of",
-    "reading_for",
-    "several",
-    "weigh_classes",
-    "weights_of",
-]
-
 
 class _StandardInput:
     """Standard input under the name that messages call it by; it is looked at when it is read."""

@@ -11,8 +11,6 @@ from typing import Any
 from perceptron_rs.cli.status import Status
 from perceptron_rs.models.summary import label_text
 
-__all__ = ["show", "table", "warn_of_unknown"]
-
 
 def show(result: dict[str, Any], as_text: Callable[[dict[str, Any]], str], arguments: Namespace) -> int:
     """Print a result as JSON, or as text, and return the exit status."""

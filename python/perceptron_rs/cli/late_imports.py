@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-__all__ = ["import_late"]
-
 LATE = ("pandas", "scipy.stats")
 
 

@@ -19,17 +19,6 @@ from perceptron_rs.parameters.ranges import Choice
 from perceptron_rs.registry import FAMILIES, LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
-__all__ = [
-    "LEARNER_NAMES",
-    "SaveOptions",
-    "audited",
-    "learner",
-    "options_of",
-    "others_with",
-    "parameters_of",
-    "stream_options",
-]
-
 LEARNER_NAMES = tuple(name for name, learner in LEARNERS.items() if learner.family in FAMILIES)
 
 

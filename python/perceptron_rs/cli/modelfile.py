@@ -19,17 +19,6 @@ from perceptron_rs.models.files import check_target
 from perceptron_rs.registry import LEARNERS, Entry
 from perceptron_rs.schema.schema import name_of
 
-__all__ = [
-    "FileModel",
-    "check_writable",
-    "learner_of",
-    "load_model",
-    "model_file",
-    "open_predictor",
-    "save_model",
-]
-
-
 #: Arguments that name files which a command reads, or writes beside its model.
 _FILES = ("data", "labels", "audit_key", "cache", "calibrate", "checkpoint")
 

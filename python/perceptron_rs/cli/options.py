@@ -20,8 +20,6 @@ from perceptron_rs.parameters.kinds import Command, add, add_audit, add_audit_ke
 from perceptron_rs.registry import LEARNERS, OTHER_FAMILIES, family_part
 from perceptron_rs.stream.options import StreamOptions
 
-__all__ = ["parse_arguments", "parser"]
-
 DATA = """\
 DATA is a file, or - for standard input. Several files, a pattern or a folder are read as if they were one
 file. The suffix names the format: .svm .libsvm .svmlight .txt (svmlight text), .csv, .tsv, .jsonl or .ndjson

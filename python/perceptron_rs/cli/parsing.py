@@ -11,8 +11,6 @@ from typing import Any, NoReturn
 
 from perceptron_rs.cli.status import UsageError
 
-__all__ = ["SCREENS", "Parser"]
-
 _CHOICE = re.compile(
     r"(?P<what>.*): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)", re.DOTALL
 )

@@ -14,8 +14,6 @@ from perceptron_rs.parameters.epoch_record import EpochRecord
 if TYPE_CHECKING:
     from perceptron_rs.sequence.progress import SequenceEpoch
 
-__all__ = ["Counts", "EpochLines", "ReadingLines", "reading"]
-
 
 class EpochLines:
     """The callback: it writes a line about each epoch, and on a terminal how long ``max_iter`` may take."""

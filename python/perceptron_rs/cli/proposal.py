@@ -21,8 +21,6 @@ from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
 from perceptron_rs.io.text.paths import paths_of
 
-__all__ = ["proposal"]
-
 _LOOKED_AT = 1 << 18
 #: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
 _LINES, _LEAST, _CLASSES = 1000, 10, 30

@@ -21,8 +21,6 @@ from perceptron_rs.cli.words import text_of
 from perceptron_rs.errors import ArgumentError, OptionsError
 from perceptron_rs.io.options import FileOptions
 
-__all__ = ["main"]
-
 #: What the system says of a full or broken disk, or of a closed file.
 _OF_OUTPUT = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG)
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-__all__ = ["Terminated", "noted", "raise_terminated"]
-
 Handler: TypeAlias = Callable[[int, Any], Any]
 
 #: Windows has no SIGHUP.

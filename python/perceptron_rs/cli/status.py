@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["EPILOG", "PROGRAM", "CommandError", "Status", "UsageError"]
-
 PROGRAM = "perceptrons"
 
 

@@ -20,8 +20,6 @@ from perceptron_rs.io.text.lines import check_files, names_of
 if TYPE_CHECKING:
     from perceptron_rs.io import Source
 
-__all__ = ["TaggedFiles", "load_predicting", "load_tagger"]
-
 WINDOW = 2  # as of `column_attributes`
 
 

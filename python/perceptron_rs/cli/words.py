@@ -13,8 +13,6 @@ from perceptron_rs.parameters.groups import options
 from perceptron_rs.registry import LEARNERS
 from perceptron_rs.stream.options import StreamOptions
 
-__all__ = ["say", "text_of"]
-
 #: Options of commands that are called as the parameters, methods and functions of Python.
 _ALIKE = "audit_key calibrate holdout keep_words labelled scale tag_column template tf_idf window"
 #: What is called otherwise here, or is no option at all.

@@ -13,8 +13,6 @@ from dask.delayed import Delayed
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, has_shape
 from perceptron_rs.io.source import Batch
 
-__all__ = ["PartitionData", "blocks", "is_lazy", "row_blocks"]
-
 
 class PartitionData(NamedTuple):
     """Rows, labels and weights of a partition, or promises of them; without y, X is a batch of all."""

@@ -36,8 +36,6 @@ from perceptron_rs.distributed.weights import EpochWeights, Mixture, SentWeights
 from perceptron_rs.mixing import Change, Share, add_shares, reduce_tree
 from perceptron_rs.settings import Chain, Linear
 
-__all__ = ["DaskCluster"]
-
 #: Weights of so many bytes for all partitions go to each, and are mixed by the client.
 _SMALL = 1 << 20
 #: Of more bytes than that, shares are added on their way: no worker has to hold all of them.

@@ -27,8 +27,6 @@ from perceptron_rs.targets.label_sets import indicator
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
-
 
 class DaskLearner(ClusterLearner):
     """A learner whose examples lie in blocks on a cluster.

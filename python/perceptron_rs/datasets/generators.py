@@ -10,8 +10,6 @@ from sklearn.datasets import make_moons
 
 from perceptron_rs.arrays.scalars import checked_number
 
-__all__ = ["eighty_five_points", "make_noisy", "make_separable", "two_moons", "xor"]
-
 Dataset = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 _LAST_SEED = 2**32 - 1

@@ -13,8 +13,6 @@ from perceptron_rs.linear.perceptron import Perceptron
 from perceptron_rs.notebook import html_table
 from perceptron_rs.teaching.fit_trace import Trace, trace
 
-__all__ = ["LECTURES", "Lecture", "lecture"]
-
 
 @dataclass(frozen=True, eq=False)
 class Lecture:

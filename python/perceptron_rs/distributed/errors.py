@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PartitionChangedError", "PartitionError"]
-
 
 class _NumberedError(RuntimeError):
     def __init__(self, partition: int) -> None:

@@ -18,8 +18,6 @@ from perceptron_rs.linear.base import LinearLearner
 from perceptron_rs.state.turns import change
 from perceptron_rs.training.train import Trainable, train
 
-__all__ = ["ClusterLearner"]
-
 
 def _is_local(kind: type) -> bool:
     """Whether a class is a learner that knows of no cluster."""

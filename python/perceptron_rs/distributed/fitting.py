@@ -32,8 +32,6 @@ from perceptron_rs.training.driver import Report, Schedule, follow
 from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import Feeder, Trainable
 
-__all__ = ["Cluster", "PartitionReport", "Partitions"]
-
 
 @dataclass(frozen=True, slots=True)
 class PartitionReport:

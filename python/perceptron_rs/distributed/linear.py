@@ -23,8 +23,6 @@ from perceptron_rs.training.driver import Report, Schedule
 from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.train import is_one_decision
 
-__all__ = ["LinearPartitions"]
-
 
 def parse(batch: Batch) -> Parsed:
     """Read examples."""

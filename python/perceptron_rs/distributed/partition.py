@@ -25,19 +25,6 @@ from perceptron_rs.settings import Chain, Data, Linear, Sequences
 from perceptron_rs.targets.labels import encode
 from perceptron_rs.targets.weights import survey_labels
 
-__all__ = [
-    "Encoding",
-    "EpochTask",
-    "Parse",
-    "Parsed",
-    "Partition",
-    "PartitionFacts",
-    "batch_of",
-    "facts_of",
-    "learn_partition",
-    "read_partition",
-]
-
 
 class Parsed(NamedTuple):
     """Contents of a partition: rows as engines store them, and labels as passed; many as 0 and 1."""

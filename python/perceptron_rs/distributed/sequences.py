@@ -21,8 +21,6 @@ from perceptron_rs.sequence.input import as_token_lists, flat_labels, flat_token
 from perceptron_rs.sequence.perceptron import SequencePerceptron
 from perceptron_rs.targets.labels import label_array
 
-__all__ = ["SequencePartitions"]
-
 
 def parse(batch: Batch, hash_columns: int | None) -> Parsed:
     """Read sequences. Attributes get columns of this partition alone, unless they are hashed."""

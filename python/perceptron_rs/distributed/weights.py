@@ -26,8 +26,6 @@ from perceptron_rs.mixing import (
 from perceptron_rs.schema.columns import packed, unpacked
 from perceptron_rs.settings import Chain, Epoch, Linear
 
-__all__ = ["EpochWeights", "Mixture", "SentWeights", "mixed", "state_bytes"]
-
 #: Of more changes than that, workers are sent one for all.
 _MOST = 16
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from perceptron_rs.features.dictionaries import Strings
 
-__all__ = ["LOOKED_AT", "Categories", "Kind", "TextNotes", "alike", "kind_of_strings"]
-
 #: So many examples are looked at.
 LOOKED_AT = 2000
 #: From so few distinct strings nothing follows.

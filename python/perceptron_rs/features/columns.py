@@ -10,8 +10,6 @@ from perceptron_rs.arrays.scalars import check_among, whole_number
 from perceptron_rs.choices import MOST_NEIGHBOURS
 from perceptron_rs.features.window import word_attributes
 
-__all__ = ["Template", "column_attributes", "places_in", "template_attributes"]
-
 
 class Template(TypedDict):
     """How attributes are made of the columns of a file."""

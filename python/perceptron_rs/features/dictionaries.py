@@ -15,17 +15,6 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.features.hashing import columns_of_hashes, murmur3
 from perceptron_rs.features.text import HashedRows, Words
 
-__all__ = [
-    "WITHIN",
-    "Column",
-    "Strings",
-    "divided",
-    "finite",
-    "flattened",
-    "hashed_columns",
-    "hashed_dictionaries",
-]
-
 #: Between the names of an object and of what it holds, as Vowpal Wabbit writes namespaces.
 WITHIN = "^"
 

@@ -18,8 +18,6 @@ from perceptron_rs.features.entries import collect, token_chunks
 from perceptron_rs.features.vocabulary import Vocabulary
 from perceptron_rs.sklearn_base import BaseEstimator, TransformerMixin
 
-__all__ = ["AttributeEncoder"]
-
 
 class AttributeEncoder(TransformerMixin, BaseEstimator):
     """Encode the attributes of tokens as rows of a sparse matrix.

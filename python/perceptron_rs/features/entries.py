@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.csr import without_duplicates
 from perceptron_rs.arrays.likes import check_list, is_real, nearest_float
 
-__all__ = ["collect", "token_chunks"]
-
 CHUNK = 4096
 
 #: Names, values (None: all 1), and how many each token has.

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["columns_of_hashes", "hashed", "murmur3", "murmur3_of_parts"]
-
 _SIGN = 1 << 31
 #: So few texts are faster one by one.
 _FEW = 16

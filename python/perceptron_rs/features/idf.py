@@ -12,8 +12,6 @@ from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.choices import Norm
 from perceptron_rs.features.text import HashedRows, normalized
 
-__all__ = ["KIND", "Idf", "IdfFit"]
-
 #: As model files call it, beside the kinds of scalers.
 KIND = "tf-idf"
 

@@ -3,8 +3,6 @@
 They are listed here, so that a model reads a text alike with every version of scikit-learn, and without it.
 """
 
-__all__ = ["ENGLISH"]
-
 ENGLISH = """
     a about above across after afterwards again against all almost alone along already also although
     always am among amongst amoungst amount an and another any anyhow anyone anything anyway anywhere

@@ -20,8 +20,6 @@ from perceptron_rs.choices import Accents, Analyzer, Norm
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.features.hashing import murmur3, murmur3_of_parts
 
-__all__ = ["HashedRows", "HashedText", "KeptWords", "Words", "checked_ngrams", "hashed_rows", "normalized"]
-
 #: So many characters are looked at together.
 _BLOCK = 1 << 21
 _WHITE = re.compile(r"\s\s+")

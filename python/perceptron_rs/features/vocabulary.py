@@ -15,8 +15,6 @@ from perceptron_rs.features.entries import collect
 from perceptron_rs.features.hashing import hashed
 from perceptron_rs.float_mode import standard
 
-__all__ = ["Vocabulary"]
-
 
 @dataclass(frozen=True)
 class Vocabulary:

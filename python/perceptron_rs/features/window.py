@@ -10,8 +10,6 @@ from perceptron_rs.arrays.likes import check_list, is_list
 from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.choices import MOST_NEIGHBOURS
 
-__all__ = ["word_attributes", "word_shape"]
-
 _RUNS = re.compile(r"(.)\1+")
 
 

@@ -16,8 +16,6 @@ from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.parameters.kinds import FORMATS
 from perceptron_rs.parameters.ranges import Choice, check_value
 
-__all__ = ["open_examples"]
-
 
 def open_examples(
     path: PathLike | Sequence[PathLike],

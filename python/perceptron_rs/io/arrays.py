@@ -16,8 +16,6 @@ from perceptron_rs.io.text.compression import decompressed
 from perceptron_rs.io.text.lines import is_pipe, name_of_file
 from perceptron_rs.rows.storage import refuse_type
 
-__all__ = ["load_npy", "matrix_of_file", "read_npy", "read_npz"]
-
 _PARTS = ("data", "indices", "indptr", "shape")
 
 

@@ -12,18 +12,6 @@ from perceptron_rs.arrays.csr import csr_slice
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
-__all__ = [
-    "Batch",
-    "batch_length",
-    "concatenate_batches",
-    "concatenate_parts",
-    "csr",
-    "joined",
-    "refuse_other_shape",
-    "refuse_other_width",
-    "slice_batch",
-]
-
 
 class Batch(NamedTuple):
     """Some examples.

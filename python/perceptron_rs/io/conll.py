@@ -22,8 +22,6 @@ from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.text.decoding import line_text
 from perceptron_rs.io.text.lines import refuse_names
 
-__all__ = ["ConllParser", "Sentence", "TokenLayout", "columns_read"]
-
 _DOCSTART = "-DOCSTART-"
 _WIDTH, _FORM, _UPOS = 10, 2, 4  # of CoNLL-U
 _NUMBER = re.compile(rb"\d+([-.]\d+)?")  # of a word of CoNLL-U, in its first column

@@ -15,18 +15,6 @@ from perceptron_rs.arrays.likes import MatrixLike, kind_of_values
 from perceptron_rs.errors import ArgumentError, about
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
-__all__ = [
-    "NOT_WHOLE",
-    "Examples",
-    "held_out",
-    "is_held_out",
-    "joined_examples",
-    "read_labels",
-    "refuse_share",
-    "same_labels",
-    "whole_labels",
-]
-
 #: What labels are that are no classes.
 NOT_WHOLE = "labels must be whole numbers or strings, so round or bin a regression target first"
 _EXACT = 2.0**53

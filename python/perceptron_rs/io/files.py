@@ -49,8 +49,6 @@ from perceptron_rs.io.text.lines import (
 if TYPE_CHECKING:
     from perceptron_rs.io.tables.delimited import Records
 
-__all__ = ["Bad", "Check", "ExampleFiles"]
-
 #: Looks at examples, and raises ValueError if they cannot be taken.
 Check: TypeAlias = Callable[[Examples], None]
 #: Takes the error of an example, the file, and the line or row. Raises an error; returns to leave the example

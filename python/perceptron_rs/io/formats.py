@@ -14,8 +14,6 @@ from perceptron_rs.io.reading import RAW, Reading, wrong_width
 from perceptron_rs.io.text.compression import MAX_RATIO
 from perceptron_rs.io.text.lines import is_read_once, name_of_file, names_of
 
-__all__ = ["Lines", "TableRows", "line_reader", "read_svmlight", "read_tensors"]
-
 
 class Lines(Protocol):
     """Makes examples of whole lines, the first of which has a number."""

@@ -16,8 +16,6 @@ from perceptron_rs.parameters.groups import add_options, options, parameter
 from perceptron_rs.parameters.kinds import FORMATS, parsed
 from perceptron_rs.parameters.ranges import Choice, Other, Range
 
-__all__ = ["FileOptions", "add_examples", "add_max_ratio"]
-
 
 def _base(text: str) -> bool | Literal["auto"]:
     """Return whether columns are counted from 0; "auto": that is to be found out."""

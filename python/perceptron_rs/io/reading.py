@@ -24,25 +24,6 @@ if TYPE_CHECKING:
     from perceptron_rs.features.text import HashedText
     from perceptron_rs.io.hashed.hasher import ExampleHasher
 
-__all__ = [
-    "HASHED",
-    "OF_TEXT",
-    "RAW",
-    "TABLES",
-    "TEXTS",
-    "TEXT_TABLES",
-    "USUAL_BITS",
-    "Format",
-    "LabelKind",
-    "Reading",
-    "check_name",
-    "check_weight",
-    "checked_options",
-    "format_of",
-    "reading_of",
-    "wrong_width",
-]
-
 #: How labels become classes: integers, text, or, of a model that has them, booleans.
 LabelKind: TypeAlias = Literal["i", "U", "b"]
 #: Of the columns of a hashed text, as vw has them.

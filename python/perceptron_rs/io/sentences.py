@@ -19,8 +19,6 @@ from perceptron_rs.io.text.lines import name_of_file, text_blocks, whole_lines
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
 
-__all__ = ["batched", "open_sentences", "read_sentences", "source_of"]
-
 #: Given the columns of each token of a sentence that are read, the attributes of each.
 Attributes: TypeAlias = Callable[[list[list[str]]], list[Any]]
 

@@ -30,8 +30,6 @@ from perceptron_rs.io.source import (
 from perceptron_rs.io.text.lines import name_of_file
 from perceptron_rs.rows.storage import type_of
 
-__all__ = ["load_safetensors", "mapped_tensor", "open_safetensors"]
-
 _PREFIX = 8
 #: Little-endian on every machine.
 _TYPES = {

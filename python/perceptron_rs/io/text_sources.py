@@ -22,8 +22,6 @@ from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.parameters.kinds import RATIO
 from perceptron_rs.parameters.ranges import check_value
 
-__all__ = ["open_lines", "open_svmlight"]
-
 
 def open_lines(
     path: PathLike | Sequence[PathLike],

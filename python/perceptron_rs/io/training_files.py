@@ -20,8 +20,6 @@ from perceptron_rs.io.text.lines import check_files, is_pipe, name_of_file, text
 if TYPE_CHECKING:
     from perceptron_rs.io.tables.layout import Layout
 
-__all__ = ["TrainingFiles"]
-
 #: What does not change the examples that are read.
 _NOT_ABOUT_VALUES = ("first", "threads", "max_ratio", "classes", "ngrams_of", "categories", "notes", "given")
 

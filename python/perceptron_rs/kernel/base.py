@@ -37,8 +37,6 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder, Trainable, train
 
-__all__ = ["KernelLearner"]
-
 Number = TypeVar("Number", bound=np.generic)
 
 

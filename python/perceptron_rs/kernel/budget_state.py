@@ -17,8 +17,6 @@ from perceptron_rs.stream.run import Block, Carrier
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner
 
-__all__ = ["BudgetCarrier", "empty_sets", "unique_members", "updated_sets"]
-
 
 def empty_sets(planes: int, width: int) -> State:
     """Return empty sets, with that many classes to a set."""

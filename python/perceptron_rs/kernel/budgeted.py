@@ -24,8 +24,6 @@ from perceptron_rs.stream.run import Carrier
 from perceptron_rs.targets.planes import is_joint, n_planes
 from perceptron_rs.training.train import Feeder
 
-__all__ = ["BudgetedKernelPerceptron"]
-
 
 class BudgetedKernelPerceptron(
     BudgetedKernelPerceptronParameters, KernelLearner, BudgetedKernelPerceptronPredictor, StreamFit

@@ -21,8 +21,6 @@ from perceptron_rs.parameters.groups import (
 from perceptron_rs.parameters.kinds import SWITCH
 from perceptron_rs.parameters.ranges import Choice, Range
 
-__all__ = ["BudgetedKernelPerceptronParameters", "KernelLearnerParameters", "KernelPerceptronParameters"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelLearnerParameters(JointParameters, MistakeParameters):

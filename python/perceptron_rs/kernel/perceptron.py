@@ -23,8 +23,6 @@ from perceptron_rs.settings import Kernel
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.training.train import Feeder
 
-__all__ = ["KernelPerceptron"]
-
 _MEGABYTE = 1 << 20
 
 

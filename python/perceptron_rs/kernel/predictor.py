@@ -31,13 +31,6 @@ from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import is_joint
 
-__all__ = [
-    "PREDICTIONS",
-    "BudgetedKernelPerceptronPredictor",
-    "KernelLearnerPredictor",
-    "KernelPerceptronPredictor",
-]
-
 #: Values of a callable that are asked for at a time, unless a single row has more.
 _VALUES = 1 << 20
 #: What may predict, and what the engines call it.

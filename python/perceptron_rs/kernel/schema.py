@@ -15,8 +15,6 @@ from perceptron_rs.targets.planes import is_joint
 if TYPE_CHECKING:
     from perceptron_rs.kernel.predictor import BudgetedKernelPerceptronPredictor
 
-__all__ = ["BUDGETED", "KERNEL", "check_log", "check_members"]
-
 
 _SHARED = (
     Array("seen", "K", COUNTS, shown="n_seen_", label="seen", reported=True),

@@ -12,8 +12,6 @@ from perceptron_rs.models.summary import label_text, plain
 if TYPE_CHECKING:
     from perceptron_rs.kernel.base import KernelLearner
 
-__all__ = ["lines", "shown"]
-
 
 class KernelDescription(TypedDict):
     """A kernel, with its gamma settled."""

@@ -15,13 +15,6 @@ from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.schema.kernel_spec import settled_kernel
 from perceptron_rs.settings import AskForRow, KernelSpec
 
-__all__ = [
-    "KernelFunction",
-    "callable_values",
-    "kernel_spec",
-    "rows_of_callable",
-]
-
 #: Examples that a callable is given at a time, at most: what it computes on its way stays small.
 _BLOCK = 4096
 #: Returns the kernel values of the rows of one matrix with those of another.

@@ -23,8 +23,6 @@ from perceptron_rs.prediction.sampling import draw_vectors
 from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
 
-__all__ = ["OF_VECTORS", "empty_log", "extended_log", "log_of", "state_of"]
-
 #: How the names of these arrays begin.
 OF_VECTORS = ("log", "origin", "rows")
 _ENTRIES = ("log_row", "log_t", "log_step", "log_bias", "log_norm")

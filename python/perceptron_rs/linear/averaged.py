@@ -12,8 +12,6 @@ from perceptron_rs.linear.passes import PassLearner
 from perceptron_rs.linear.predictor import AveragedPerceptronPredictor
 from perceptron_rs.schema.schema import Schema
 
-__all__ = ["AveragedPerceptron"]
-
 
 class AveragedPerceptron(AveragedPerceptronParameters, PassLearner):
     r"""Averaged perceptron: predicts with the mean of all weight vectors of the run.

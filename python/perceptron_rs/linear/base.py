@@ -33,8 +33,6 @@ from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.train import Feeder, Trainable, train
 
-__all__ = ["LinearLearner", "start_from"]
-
 
 class LinearLearner(LinearParameters, CallbackSupportMixin, Scoring, Trainable, LinearPredictor, Exported):
     """A linear classifier. A subclass gives its parameters (a dataclass) and its schema."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.linear.base import LinearLearner
 
-__all__ = ["network", "to_sklearn"]
-
 
 def network(model: LinearLearner) -> ExportedNetwork:
     """Return what a classifier computes."""

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from perceptron_rs.engines import Engine, Model, State, get_engine
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, spread, unpacked
 
-__all__ = ["PackedModel"]
-
 Value = TypeVar("Value", bound=np.generic)
 
 

@@ -16,14 +16,6 @@ from perceptron_rs.parameters.groups import (
 from perceptron_rs.parameters.kinds import SWITCH
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Range
 
-__all__ = [
-    "AveragedPerceptronParameters",
-    "LinearParameters",
-    "PerceptronParameters",
-    "PocketPerceptronParameters",
-    "VotedPerceptronParameters",
-]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearParameters(MistakeParameters):

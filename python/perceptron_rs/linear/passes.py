@@ -31,8 +31,6 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder, rate_of, train
 
-__all__ = ["PassLearner", "partial_fit", "rule_now"]
-
 #: Parameters that no pass reads: to compare them, too, would take time.
 _OF_EPOCHS = frozenset(
     {

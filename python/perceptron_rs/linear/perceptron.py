@@ -15,8 +15,6 @@ from perceptron_rs.linear.predictor import PerceptronPredictor
 from perceptron_rs.schema.schema import Schema
 from perceptron_rs.settings import Linear
 
-__all__ = ["Perceptron"]
-
 
 class Perceptron(PerceptronParameters, PassLearner):
     r"""Rosenblatt's perceptron: on a mistake, add the example to the weights.

@@ -15,8 +15,6 @@ from perceptron_rs.schema.schema import History, Schema
 from perceptron_rs.settings import Linear
 from perceptron_rs.training.train import Feeder
 
-__all__ = ["PocketPerceptron"]
-
 _FEW = 300  #: examples of which ``check="auto"`` counts the errors after every update
 _SWAP = np.dtype(
     [("class", np.int64), ("epoch", np.int64), ("t", np.int64), ("errors", np.float64), ("average", np.bool_)]

@@ -27,15 +27,6 @@ from perceptron_rs.targets.planes import assert_finite_weights
 if TYPE_CHECKING:
     from perceptron_rs.linear.vectors import Hyperplanes, Vectors, VotedModel
 
-__all__ = [
-    "PREDICTIONS",
-    "AveragedPerceptronPredictor",
-    "LinearPredictor",
-    "PerceptronPredictor",
-    "PocketPerceptronPredictor",
-    "VotedPerceptronPredictor",
-]
-
 PREDICTIONS = words(LinearPrediction)
 
 _SEEN = Array("seen", "K", COUNTS, shown="n_seen_", reported=True)

@@ -11,8 +11,6 @@ from perceptron_rs.rows.selection import select_rows
 from perceptron_rs.settings import Data
 from perceptron_rs.stream.run import Block, Carrier
 
-__all__ = ["VectorCarrier", "stream_state", "unique_rows"]
-
 _OF_STREAM = "stream_"
 
 

@@ -16,8 +16,6 @@ from perceptron_rs.state.learnt import learnt_of
 if TYPE_CHECKING:
     from perceptron_rs.linear.base import LinearLearner
 
-__all__ = ["lines", "shown"]
-
 # A key is a word of Python.
 Plane = TypedDict(
     "Plane",

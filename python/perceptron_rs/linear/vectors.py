@@ -27,21 +27,6 @@ from perceptron_rs.rows.selection import concatenate_rows, select_rows
 from perceptron_rs.schema.columns import COLUMNS, within
 from perceptron_rs.schema.mistake_log import plane_of_entries, survival_counts
 
-__all__ = [
-    "LAST",
-    "PREFIX",
-    "MistakeLog",
-    "Vectors",
-    "VotedModel",
-    "check_vectors",
-    "cold_vectors",
-    "each_vector",
-    "extended_vectors",
-    "last_model",
-    "log_rows",
-    "newest_vectors",
-]
-
 Vectors: TypeAlias = State
 
 Hyperplanes: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -34,8 +34,6 @@ from perceptron_rs.stream.run import Carrier
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder
 
-__all__ = ["VotedPerceptron"]
-
 
 class VotedPerceptron(VotedPerceptronParameters, LinearLearner, StreamFit, VotedPerceptronPredictor):
     r"""Voted perceptron: predicts by a weighted vote of all weight vectors of the run.

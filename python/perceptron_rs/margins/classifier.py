@@ -41,8 +41,6 @@ from perceptron_rs.state.fixed_parameters import fixed_parameters
 from perceptron_rs.state.turns import change, learning
 from perceptron_rs.targets.labels import encode_new, label_array
 
-__all__ = ["MaxMarginClassifier"]
-
 _BITS = 1200  # behind the binary point: more than the smallest float has
 
 

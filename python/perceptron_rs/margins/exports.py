@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.margins.classifier import MaxMarginClassifier
 
-__all__ = ["network", "to_sklearn"]
-
 
 def network(model: MaxMarginClassifier) -> ExportedNetwork:
     """Return what the classifier computes."""

@@ -21,8 +21,6 @@ from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.rows.storage import refuse_masked
 from perceptron_rs.targets.labels import encode
 
-__all__ = ["margin", "plane", "planes"]
-
 
 def margin(
     X: MatrixLike,

@@ -21,8 +21,6 @@ from perceptron_rs.margins.result import MistakeBounds
 from perceptron_rs.margins.search.maximum import solve
 from perceptron_rs.margins.search.problem import Problem, read_problem, search_options
 
-__all__ = ["mistake_bounds"]
-
 _UNIT = 2.0**-53
 _BLOCK = 1 << 20
 _FAR = 2.0**40

@@ -10,8 +10,6 @@ from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.groups import add_options
 from perceptron_rs.parameters.kinds import Command, add
 
-__all__ = ["COMMANDS"]
-
 
 def _search(command: argparse.ArgumentParser, *without: str) -> None:
     """Add the options of a search for the largest margin."""

@@ -8,8 +8,6 @@ from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.groups import RunParameters, parameter
 from perceptron_rs.parameters.ranges import Choice, Range
 
-__all__ = ["MAX_STEPS", "MaxMarginClassifierParameters"]
-
 MAX_STEPS = 1_000_000
 
 

@@ -28,8 +28,6 @@ from perceptron_rs.state.learnt import Learnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import assert_finite_weights
 
-__all__ = ["MaxMarginClassifierPredictor"]
-
 #: What answers are made of.
 _ARRAYS = ("coef", "intercept", "support", "dual_coef", "margin", "margin_interval")
 _VALUES = 1 << 20  # of a kernel, that are computed at a time, unless a single row has more

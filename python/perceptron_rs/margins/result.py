@@ -14,8 +14,6 @@ from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.notebook import html_table
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["InseparableError", "MarginInterval", "MarginResult", "MistakeBounds", "UndecidedError"]
-
 _ARRAYS = ("coef", "support", "dual_weights")
 STATUSES = ("separable", "non_separable", "margin_at_most", "undecided", "one_class")
 _SAID = {

@@ -21,8 +21,6 @@ from perceptron_rs.targets.planes import n_planes
 if TYPE_CHECKING:
     from perceptron_rs.margins.predictor import MaxMarginClassifierPredictor
 
-__all__ = ["MAX_MARGIN", "check_planes", "results_of", "results_to_json"]
-
 #: Numbers of a `MarginResult` that may be infinite: the columns of one tensor, with a row a plane.
 _NUMBERS = ("lower", "upper", "intercept", "radius", "mistake_bound", "best_mistake_bound")
 _WORDS = ("status", "bias", "proof", "solver")

@@ -13,8 +13,6 @@ from perceptron_rs.models.summary import FeatureWeight, label_text, largest, lar
 if TYPE_CHECKING:
     from perceptron_rs.margins.classifier import MaxMarginClassifier
 
-__all__ = ["lines", "shown"]
-
 # A key is a word of Python.
 Plane = TypedDict(
     "Plane",

@@ -21,8 +21,6 @@ from perceptron_rs.margins.exact.systems import has_positive_solution, solve_exa
 from perceptron_rs.margins.result import STATUSES, MarginResult
 from perceptron_rs.rows.real_numbers import refuse_lazy
 
-__all__ = ["VerificationError", "hull_weights", "verify"]
-
 _ONE = 2**53
 _NO_WEIGHTS = "the rows in support have no convex weights that prove inseparability"
 _CLOSE = 1 + Fraction(1, 10**9)  # radius and mistake bound are rounded up; further off they are wrong

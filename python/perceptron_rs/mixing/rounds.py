@@ -18,17 +18,6 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.mixing.shares import Share, apply_change, mix, share_of_pass
 from perceptron_rs.settings import Chain, Data, Epoch, Linear
 
-__all__ = [
-    "Mixed",
-    "PartitionPass",
-    "RoundFunction",
-    "in_threads",
-    "is_whole",
-    "make_pass",
-    "partition_bounds",
-    "visited_bounds",
-]
-
 
 class PartitionPass(NamedTuple):
     """What one pass over one partition has learnt, and what it tracked."""

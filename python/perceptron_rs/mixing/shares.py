@@ -34,22 +34,6 @@ from perceptron_rs.arrays.named import Floats, State
 from perceptron_rs.float_mode import standard
 from perceptron_rs.settings import Chain, Epoch, Linear
 
-__all__ = [
-    "Change",
-    "PassReport",
-    "Share",
-    "add_shares",
-    "apply_change",
-    "combine_changes",
-    "expand_share",
-    "mix",
-    "mixture",
-    "reduce_tree",
-    "restrict_state",
-    "share_of_pass",
-    "weighted_mean",
-]
-
 #: Matrices that a state has in the form CSR.
 _SPARSE = ("emission", "pair")
 #: What is said of penalties that are pending.

@@ -16,8 +16,6 @@ from perceptron_rs.targets.planes import is_multilabel
 if TYPE_CHECKING:
     from perceptron_rs.prediction.predictor import Predictor
 
-__all__ = ["calibration_from_json", "calibration_tensors", "calibration_to_json"]
-
 #: What the names of the tensors begin with.
 _START = "calibration_"
 _SCORES = {"prediction": str, "normalize": bool, "tie": str}

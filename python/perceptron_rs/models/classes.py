@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import ArrayLike
 from perceptron_rs.models.document import json_scalar
 
-__all__ = ["classes_from_json", "classes_to_json"]
-
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("float16", "float32", "float64")
 

@@ -22,8 +22,6 @@ from perceptron_rs.sklearn_base import check_is_fitted
 from perceptron_rs.state.fitted_attributes import flat
 from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["Arrays", "LearntArrays", "arrays", "difference", "digest", "learnt_arrays"]
-
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 

@@ -35,8 +35,6 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.models.document import Tensors, json_text, json_value
 from perceptron_rs.models.files import Source, open_regular
 
-__all__ = ["FORMAT_VERSION", "content_digest", "pack", "read_document", "unpack"]
-
 #: Raised when what a file holds changes. Those before 7 were never released, and are not read.
 FORMAT_VERSION = 7
 _KEY = "perceptron_rs"

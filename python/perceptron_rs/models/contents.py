@@ -8,8 +8,6 @@ from perceptron_rs.schema.columns import COLUMNS, check_columns, is_by_column, p
 from perceptron_rs.schema.schema import History
 from perceptron_rs.state.fixed_parameters import check_fixed_parameters, fixed_parameters
 
-__all__ = ["contents_of", "restore"]
-
 
 def contents_of(model: Predictor) -> tuple[State, dict[str, object]]:
     """Return the arrays of a fit, and the parts of a file's description that say what has been learnt.

@@ -11,24 +11,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.scalars import number
 
-__all__ = [
-    "CALIBRATION",
-    "CALLS",
-    "DIGESTS",
-    "LABELS",
-    "NARROW",
-    "NEEDED",
-    "OPTIONAL",
-    "ROUNDED",
-    "START",
-    "Tensors",
-    "json_scalar",
-    "json_text",
-    "json_value",
-    "widened",
-    "without_record",
-]
-
 #: What a model file holds besides its document, by name.
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 

@@ -19,8 +19,6 @@ from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 
-__all__ = ["Exported", "ExportedNetwork", "network_of", "take_over"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExportedNetwork:

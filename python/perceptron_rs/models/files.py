@@ -15,8 +15,6 @@ from perceptron_rs.errors import refuse_no_name
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Source", "check_target", "file_name", "open_regular", "path_of", "write_whole"]
-
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOSYS)
 
 

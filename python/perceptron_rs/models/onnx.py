@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from perceptron_rs.models.exporting import Exported, ExportedNetwork, network_of
 from perceptron_rs.probabilities import Calibration
 
-__all__ = ["register", "to_onnx"]
-
 #: Of the operators, and of the file: both can be read by runtimes from 2022 on.
 _OPSET, _FILE_VERSION = 17, 8
 _LANES = 8

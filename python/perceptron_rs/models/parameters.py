@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = ["all_parameters", "checked", "parameters_from_json", "parameters_to_json", "values_to_json"]
-
 
 def parameters_to_json(estimator: BaseEstimator) -> dict[str, object]:
     """Return the parameters by name; ValueError for a value that JSON cannot hold."""

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.prediction.predictor import Predictor
 
-__all__ = ["Known", "read_estimator", "read_predictor"]
-
 
 class Known(Protocol):
     """What is known of a learner."""

@@ -8,8 +8,6 @@ from typing import BinaryIO
 from perceptron_rs.choices import WeightType
 from perceptron_rs.state.turns import consistent
 
-__all__ = ["save"]
-
 
 @consistent
 def save(

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from perceptron_rs.features.text import KeptWords
     from perceptron_rs.prediction.estimator import Estimator
 
-__all__ = [
-    "Family",
-    "FeatureWeight",
-    "label_text",
-    "largest",
-    "largest_lines",
-    "plain",
-    "rows_shown",
-    "summary_of",
-    "summary_text",
-]
-
 _SHOWN = 20  # numbers of a line, and calls of a record
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from perceptron_rs.prediction.estimator import Estimator
     from perceptron_rs.prediction.predictor import Predictor
 
-__all__ = ["collect_record", "publish_record", "read_record"]
-
 _NEEDED = {"method", "parameters", "n_features", "sizes", "weighted", "arithmetic_version"}
 _OPTIONAL = {"ended", "block_size"}
 _ENDS = ("callback", "interrupt")

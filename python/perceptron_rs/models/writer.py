@@ -32,8 +32,6 @@ from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import is_multilabel, label_matrix
 
-__all__ = ["save", "with_fewer_bits"]
-
 
 def save(
     estimator: object,

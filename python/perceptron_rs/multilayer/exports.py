@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
-__all__ = ["network", "to_sklearn"]
-
 
 def network(model: MultilayerPerceptron) -> ExportedNetwork:
     """Return what the classifier computes."""

@@ -13,8 +13,6 @@ from perceptron_rs.parameters.ranges import LARGEST
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
-__all__ = ["n_outputs", "sizes_of"]
-
 
 def sizes_of(model: MultilayerPerceptron) -> tuple[int, ...]:
     """Return the number of neurons of each hidden layer."""

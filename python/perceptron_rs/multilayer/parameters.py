@@ -16,8 +16,6 @@ from perceptron_rs.parameters.groups import (
 )
 from perceptron_rs.parameters.ranges import LARGEST, Choice, Other, Range
 
-__all__ = ["MultilayerPerceptronParameters"]
-
 _SIZES = Range(1, LARGEST, whole=True, many=1)
 
 

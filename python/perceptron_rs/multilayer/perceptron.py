@@ -33,8 +33,6 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.sklearn_callbacks import FitTask
 from perceptron_rs.training.train import Feeder, Trainable, train
 
-__all__ = ["MultilayerPerceptron"]
-
 
 class MultilayerPerceptron(
     MultilayerPerceptronParameters,

@@ -22,8 +22,6 @@ from perceptron_rs.state.fitted_attributes import Shown
 from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 
-__all__ = ["MultilayerPerceptronPredictor"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NetworkLearnt(RunLearnt):

@@ -12,8 +12,6 @@ from perceptron_rs.schema.schema import EPOCHS, RUN_COUNTS, Array, Schema
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
-__all__ = ["MULTILAYER"]
-
 
 def _layers(model: MultilayerPerceptron) -> Iterator[Array]:
     """Give the weights and intercepts of each layer: as many as the parameters and classes say."""

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from perceptron_rs.multilayer.perceptron import MultilayerPerceptron
 
-__all__ = ["lines", "shown"]
-
 
 class Layer(TypedDict):
     """The size and the largest numbers of a layer."""

@@ -24,19 +24,6 @@ from perceptron_rs.sklearn_base import fit_context, validate_parameter_constrain
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = [
-    "are_accepted",
-    "are_valid",
-    "check_parameters",
-    "check_values",
-    "draw_seed",
-    "is_aggressive",
-    "parameters_in_memory",
-    "parameters_without_effect",
-    "shared_settings",
-    "validated",
-]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Scalars of Python and NumPy, which hold nothing of others.

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from perceptron_rs.estimator_attributes import parameter_names, remembered
 
-__all__ = ["check_constructor"]
-
 #: Parameters that other libraries' linear learners have, and what has their place here.
 _ELSEWHERE = {
     "average": "AveragedPerceptron predicts with the average",

@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Callback", "EpochRecord", "Learnable"]
-
 
 class Learnable:
     """The method ``model`` of what a callback receives."""

@@ -10,8 +10,6 @@ import numpy as np
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import remembered
 
-__all__ = ["check_exclusions"]
-
 
 def check_exclusions(learner: object, group: type) -> None:
     """Refuse parameters that exclude each other, as the declarations of their group say (``excludes``)."""

@@ -26,36 +26,6 @@ if TYPE_CHECKING:
 else:  # they take long to import; `typing.get_type_hints` finds these
     RandomState = Callback = Any
 
-__all__ = [
-    "CALLBACK",
-    "CLASS_WEIGHT",
-    "EARLY_STOPPING",
-    "ENGINE",
-    "ETA0",
-    "FIT_INTERCEPT",
-    "MARGIN_THRESHOLD",
-    "MAX_ITER",
-    "MAX_MISTAKES_PER_EXAMPLE",
-    "N_ITER_NO_CHANGE",
-    "RANDOM_STATE",
-    "TOL",
-    "VERBOSE",
-    "EpochParameters",
-    "JointParameters",
-    "MistakeParameters",
-    "NoiseParameters",
-    "Parameters",
-    "RunParameters",
-    "UpdateParameters",
-    "add_options",
-    "allowed",
-    "check_arguments",
-    "constraints",
-    "group_of",
-    "options",
-    "parameter",
-]
-
 T = TypeVar("T")
 
 

@@ -16,17 +16,6 @@ from perceptron_rs.arrays.scalars import number
 if TYPE_CHECKING:
     from argparse import Action
 
-__all__ = [
-    "LARGEST",
-    "Choice",
-    "OptionKeywords",
-    "Other",
-    "Range",
-    "Switch",
-    "Values",
-    "check_value",
-]
-
 LARGEST = 2**31 - 1
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from perceptron_rs.arrays.scalars import number
 
-__all__ = ["check_n_jobs", "n_threads", "thread_count"]
-
 _MOST_THREADS = 256
 
 

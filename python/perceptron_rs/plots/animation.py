@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-__all__ = ["animate"]
-
 
 def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax: Axes | None = None) -> Path:
     """Write a run, one picture for each update, as an animated GIF.

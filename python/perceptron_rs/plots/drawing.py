@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from sklearn.inspection import DecisionBoundaryDisplay
 
-__all__ = [
-    "COLOURS",
-    "INK",
-    "Display",
-    "axes",
-    "frame",
-    "line",
-    "normal",
-    "points",
-    "regions",
-    "rings",
-    "score_lines",
-    "two_columns",
-    "window",
-]
-
 #: Of Okabe and Ito (2008); classes also differ in their markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 INK = "#222222"

@@ -20,8 +20,6 @@ from perceptron_rs.plots.drawing import COLOURS, INK, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ErrorsDisplay", "MistakesDisplay", "PocketDisplay", "SurvivalDisplay"]
-
 _LINES = ("-", "--", "-.", ":")
 #: Parameters that the bound does not know, and the value with which it holds.
 _BOUNDED: dict[str, object] = {

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
-__all__ = ["DistanceDisplay", "HyperplaneDisplay", "OrdersDisplay", "UpdateDisplay"]
-
 _ROUNDING = 1e-6  # of a score: the support of a largest margin is at one distance up to its tolerance
 
 

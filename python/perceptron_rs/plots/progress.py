@@ -18,8 +18,6 @@ from perceptron_rs.plots.drawing import COLOURS, INK, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ProgressDisplay"]
-
 _LABELS = {
     "mistakes": "mistakes so far",
     "rate": "share of mistakes so far",

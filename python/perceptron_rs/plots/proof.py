@@ -15,8 +15,6 @@ from perceptron_rs.teaching.proof import Proof
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MarginDisplay", "ProofDisplay"]
-
 
 class ProofDisplay(Display):
     r"""The length of the weights between the two curves of Novikoff's proof.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["SumDisplay"]
-
 
 #: Weights and intercept of a line, and how it is drawn.
 Line: TypeAlias = tuple[NDArray[np.float64], float, Mapping[str, object]]

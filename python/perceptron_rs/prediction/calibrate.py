@@ -27,8 +27,6 @@ from perceptron_rs.targets.labels import encode, target_of
 from perceptron_rs.targets.planes import is_multilabel
 from perceptron_rs.targets.weights import sample_weights
 
-__all__ = ["METHODS", "calibration_of"]
-
 METHODS = words(CalibrationMethod)
 #: Numbers that an example is worth, for pieces.
 _COST = 64

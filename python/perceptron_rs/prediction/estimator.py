@@ -20,8 +20,6 @@ from perceptron_rs.state.turns import change
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Estimator", "begin_anew"]
-
 
 class Estimator(Predictor, BaseEstimator):
     """A predictor that learns: it may not be fitted, and scikit-learn validates what it predicts.

@@ -14,8 +14,6 @@ from perceptron_rs.prediction.predictor import Predictor
 from perceptron_rs.rows.sparse_weights import dense
 from perceptron_rs.sklearn_base import check_is_fitted
 
-__all__ = ["hyperplanes"]
-
 
 def hyperplanes(model: object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Return weights (K, d) and intercepts (K,) that a classifier predicts with; None if it has no planes."""

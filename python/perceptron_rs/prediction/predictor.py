@@ -51,17 +51,6 @@ from perceptron_rs.targets.planes import (
 if TYPE_CHECKING:
     from perceptron_rs.audit.record import Call
 
-__all__ = [
-    "Classifier",
-    "LearntAttribute",
-    "Predictor",
-    "calibrated",
-    "decide",
-    "judged",
-    "predicted",
-    "scores_of",
-]
-
 
 #: Of a pickle: which version has written it.
 _VERSION = "_perceptrons_version"

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.engines import below
 
-__all__ = ["draw_vectors"]
-
 #: No epoch has this number, so no permutation is drawn by the same key.
 _EPOCH = 2**64 - 1
 

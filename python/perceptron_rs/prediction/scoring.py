@@ -24,8 +24,6 @@ from perceptron_rs.targets.weights import sample_weights
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Scoring"]
-
 
 def _equal(y: NDArray[np.generic], predicted: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Return for which examples two arrays of labels have the same."""

@@ -15,8 +15,6 @@ from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import is_joint, is_multilabel
 
-__all__ = ["VoteShares"]
-
 _CALIBRATED = "for probabilities of its scores call calibrate"
 
 

@@ -24,8 +24,6 @@ from perceptron_rs.rows.examples import check_matrix
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 from perceptron_rs.rows.storage import without_index
 
-__all__ = ["Block", "Category", "Terms", "as_json", "block_columns"]
-
 Category = str | int | float
 
 

@@ -18,8 +18,6 @@ from perceptron_rs.recipe.scale import Scale
 from perceptron_rs.schema.columns import check_columns
 from perceptron_rs.schema.schema import is_count
 
-__all__ = ["recipe_from_json"]
-
 _OF_BLOCK = ("idf_columns", "idf", "terms", "ends")
 _BLOCK = {"columns", "width", "text", "has_terms", "scale", "categories", "refuses"}
 

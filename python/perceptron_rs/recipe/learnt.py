@@ -9,8 +9,6 @@ from perceptron_rs.state.learnt import learnt_of
 if TYPE_CHECKING:
     from perceptron_rs.recipe.recipe import Recipe
 
-__all__ = ["learnt_recipe"]
-
 
 def learnt_recipe(model: object) -> Recipe | None:
     """Return how data became the columns of a model; None if nobody has said so."""

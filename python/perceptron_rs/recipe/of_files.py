@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from perceptron_rs.io.training_files import TrainingFiles
     from perceptron_rs.prediction.estimator import Estimator
 
-__all__ = ["OF_FILES", "keep_recipe", "known_of"]
-
 #: The attributes that say how columns were made of files: what is given as a matrix has none.
 OF_FILES = ("feature_names_in_", "_column_base", "recipe_")
 

@@ -20,8 +20,6 @@ from perceptron_rs.recipe.recipe import Recipe
 from perceptron_rs.recipe.scale import OFFSETS, Scale
 from perceptron_rs.sklearn_base import check_is_fitted
 
-__all__ = ["of_pipeline"]
-
 Steps = Sequence[tuple[str, Any]]
 
 _TEXTS = (of_text.HashingVectorizer, of_text.CountVectorizer, of_text.TfidfVectorizer)

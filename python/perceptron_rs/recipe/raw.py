@@ -14,8 +14,6 @@ from perceptron_rs.rows.storage import without_index
 if TYPE_CHECKING:
     from perceptron_rs.recipe.recipe import Recipe
 
-__all__ = ["checked_texts", "raw_columns", "records_in", "refuse_one"]
-
 
 def raw_columns(how: Recipe, X: object) -> MatrixLike:
     """Return the columns of texts or dictionaries that are hashed; X itself, if it is none of these."""

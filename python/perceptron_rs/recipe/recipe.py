@@ -15,8 +15,6 @@ from perceptron_rs.recipe.scale import Scale
 if TYPE_CHECKING:
     from perceptron_rs.io.hashed.hasher import ExampleHasher
 
-__all__ = ["LATER", "WORDS", "Recipe", "described"]
-
 #: What the names of tensors of n-grams begin with.
 WORDS = "words_"
 #: Parts that are left out where they say nothing.

@@ -15,8 +15,6 @@ from perceptron_rs.arrays.named import State
 from perceptron_rs.errors import OptionsError
 from perceptron_rs.rows.sparse import CsrArrays, is_sparse
 
-__all__ = ["OFFSETS", "Scale", "ScaleFit"]
-
 #: Scalers add up block by block, so their numbers depend on the blocks a little.
 _NEAR = 1e-9
 _OPERATORS: dict[str, Callable[..., NDArray[Any]]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["overflow"]
-
 
 def overflow(epoch: int) -> OverflowError:
     """Say in which epoch the numbers left the finite range."""

@@ -14,8 +14,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["below", "permutation", "splitmix64", "state_of_epoch"]
-
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 HALF, SHIFT_1, SHIFT_2, SHIFT_3 = (np.uint64(bits) for bits in (32, 30, 27, 31))

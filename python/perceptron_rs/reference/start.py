@@ -13,8 +13,6 @@ from perceptron_rs.reference.mlp import start_network
 from perceptron_rs.reference.structured import start_chain
 from perceptron_rs.settings import Budget, Chain, Data, Kernel, Linear, Network, Settings
 
-__all__ = ["start"]
-
 #: Of learners of which no pass learns in place.
 _OF_ARRAYS: dict[type[Settings], Callable[[Any, State, Any], Any]] = {
     Budget: start_budget,

@@ -17,8 +17,6 @@ from perceptron_rs.models.training_record import read_record
 from perceptron_rs.prediction.estimator import Estimator
 from perceptron_rs.rerun.reproduction import Reproduction
 
-__all__ = ["Evidence"]
-
 #: Raised when a reader of the old version cannot read the new one.
 VERSION = 1
 #: What takes part in a run, beside this package.

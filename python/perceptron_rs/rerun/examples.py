@@ -49,8 +49,6 @@ from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.train import Trainable, train
 
-__all__ = ["CallExamples", "call_examples", "unfitted"]
-
 
 class CallExamples(ABC):
     """Examples for the calls of a record."""

@@ -26,8 +26,6 @@ from perceptron_rs.sequence.base import SequenceLearner
 from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.training.train import Trainable
 
-__all__ = ["Reproduction", "reproduce"]
-
 #: Why a model was not reproduced: the first of these that differs.
 Reason: TypeAlias = Literal["data", "parameters", "arithmetic", "numbers"]
 

@@ -43,22 +43,6 @@ from perceptron_rs.rows.storage import (
 from perceptron_rs.state.learnt import Fitted, RawInput, learnt_of
 from perceptron_rs.state.turns import change
 
-__all__ = [
-    "ValidatedRows",
-    "as_array",
-    "as_columns",
-    "assert_width",
-    "check_matrix",
-    "columns_of",
-    "examples",
-    "examples_of_numbers",
-    "has_known_columns",
-    "read",
-    "read_csr",
-    "recipe_of",
-    "unchecked",
-]
-
 _BLOCK = 1 << 20
 _LARGE = ("values", "indices")  # those of a CSR matrix that have all entries
 

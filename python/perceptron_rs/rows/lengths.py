@@ -10,8 +10,6 @@ from perceptron_rs.errors import naming
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import refuse_masked
 
-__all__ = ["check_lengths"]
-
 
 def check_lengths(lengths: ArrayLike, rows: int) -> NDArray[np.int64]:
     """Return the lengths of sequences that lie one after another; None: one sequence."""

@@ -11,8 +11,6 @@ from perceptron_rs.arrays.likes import MatrixLike, array_of, computed_by, is_rea
 from perceptron_rs.errors import naming, with_article
 from perceptron_rs.rows.storage import refuse_type, without_index
 
-__all__ = ["numbers_in", "numbers_of_objects", "refuse_columns", "refuse_lazy", "refuse_objects"]
-
 #: Types of what stands for nothing, which those who look for NaN find.
 _MISSING = ("NoneType", "NAType", "NaTType")
 

@@ -13,15 +13,6 @@ from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.engines import Engine, Rows
 from perceptron_rs.rows.storage import STORED
 
-__all__ = [
-    "concatenate_rows",
-    "matrix_of",
-    "read_only",
-    "select_columns",
-    "select_rows",
-    "slice_rows",
-]
-
 Value = TypeVar("Value", bound=np.generic)
 
 

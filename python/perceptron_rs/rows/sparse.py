@@ -17,8 +17,6 @@ from perceptron_rs.arrays.csr import CsrTriple
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.rows.storage import refuse_type, to_stored
 
-__all__ = ["CsrArrays", "checked_format", "csr_arrays", "is_sparse"]
-
 #: Types of row and column numbers that the engines take.
 _INDICES = (np.dtype(np.int32), np.dtype(np.int64))
 #: The arrays of each format, and whether they hold row or column numbers.

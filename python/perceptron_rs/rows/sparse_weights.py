@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.likes import MatrixLike, as_users_have
 from perceptron_rs.rows.sparse import is_sparse
 
-__all__ = ["as_sparse", "dense"]
-
 
 def dense(weights: MatrixLike) -> NDArray[np.generic]:
     """Return weights as an array; the same one, if they are an array."""

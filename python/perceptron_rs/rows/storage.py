@@ -11,21 +11,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
 
-__all__ = [
-    "STORED",
-    "checked_by",
-    "holds_numbers",
-    "index_columns",
-    "is_masked",
-    "is_stored",
-    "refuse_masked",
-    "refuse_type",
-    "to_stored",
-    "type_name",
-    "type_of",
-    "without_index",
-]
-
 #: Types of NumPy that the engines read in place. They read bfloat16 so, too, which NumPy has not.
 STORED = tuple(np.dtype(name) for name in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "f2"))
 #: Those of them that hold integers, in the order in which they are chosen.

@@ -21,19 +21,6 @@ from perceptron_rs.arrays.csr import csr_of, csr_renumbered, stored_csr
 from perceptron_rs.engines import Model, State
 from perceptron_rs.rows.selection import portable_values
 
-__all__ = [
-    "COLUMNS",
-    "Places",
-    "check_columns",
-    "is_by_column",
-    "packed",
-    "packed_model",
-    "repacked",
-    "spread",
-    "unpacked",
-    "within",
-]
-
 Value = TypeVar("Value", bound=np.generic)
 
 #: The array of a packed state.

@@ -10,8 +10,6 @@ from perceptron_rs.errors import ArgumentError
 from perceptron_rs.schema.schema import Array
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["KERNEL_ARRAY", "check_square", "settled_kernel", "spec_of"]
-
 
 def _numbers(spec: KernelSpec) -> list[float]:
     return [spec.gamma, spec.coef0, spec.degree]

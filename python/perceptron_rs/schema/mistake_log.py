@@ -9,8 +9,6 @@ from perceptron_rs.arrays.csr import row_numbers
 from perceptron_rs.arrays.named import State
 from perceptron_rs.engines import RunState
 
-__all__ = ["plane_of_entries", "survival_counts"]
-
 
 def plane_of_entries(log: RunState) -> NDArray[np.intp]:
     """Return the number of the plane of each entry."""

@@ -25,17 +25,6 @@ from perceptron_rs.schema.columns import COLUMNS, is_by_column
 if TYPE_CHECKING:
     from perceptron_rs.state.learnt import Fitted
 
-__all__ = [
-    "COUNTS",
-    "EPOCHS",
-    "Array",
-    "History",
-    "Schema",
-    "StoredExamples",
-    "is_count",
-    "name_of",
-]
-
 #: Counters stay below it, so that the arithmetic holds them exactly and sums do not overflow.
 LARGEST_COUNT = 2**53
 COUNTS = np.dtype(np.int64)

@@ -35,8 +35,6 @@ from perceptron_rs.training.driver import Schedule
 from perceptron_rs.training.sklearn_callbacks import FitTask
 from perceptron_rs.training.train import Feeder
 
-__all__ = ["SequenceLearner"]
-
 
 class SequenceLearner(SequencePerceptronParameters, StreamFit, SequencePerceptronPredictor):
     """A perceptron on linear chains, but for its public methods."""

@@ -26,8 +26,6 @@ from perceptron_rs.targets.weights import CallWeights
 from perceptron_rs.training.early_stopping import ValidationPart, split
 from perceptron_rs.training.feeders import InMemory
 
-__all__ = ["SequencesInMemory"]
-
 
 class SequencesInMemory(InMemory):
     """Sequences of tokens: for a fit, or for one pass in their order.

@@ -30,19 +30,6 @@ from perceptron_rs.targets.labels import label_array, refuse_nul
 if TYPE_CHECKING:
     from perceptron_rs.features import AttributeEncoder
 
-__all__ = [
-    "AnswerList",
-    "as_token_lists",
-    "assert_columns",
-    "check_encoder",
-    "flat_labels",
-    "is_nested",
-    "materialize",
-    "read_sequences",
-    "split_labels",
-    "token_lists",
-]
-
 
 def read_sequences(
     model: Any, X: MatrixLike, lengths: ArrayLike, *, reset: bool

@@ -16,8 +16,6 @@ from perceptron_rs.choices import Scheme
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.targets.chunk_tags import SCHEMES, foreign_tag, impossible_pairs, tag_parts
 
-__all__ = ["Allowed", "Constraints", "Forbidden", "Limits", "constrained", "limits_of"]
-
 #: The labels that each token may have, None: any; or booleans by token and class.
 Allowed: TypeAlias = Sequence[Collection[object] | None] | NDArray[np.bool_] | None
 #: Pairs of labels that may not follow each other.

@@ -12,8 +12,6 @@ from perceptron_rs.parameters.kinds import Command, add, add_audit
 from perceptron_rs.sequence.parameters import SequencePerceptronParameters
 from perceptron_rs.stream.options import StreamOptions
 
-__all__ = ["COMMANDS"]
-
 #: The parameters that say what becomes of the features of a token.
 _OF_FEATURES = ("min_count", "hash_columns", "transition_features")
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 else:  # they take long to import; `typing.get_type_hints` finds these
     RandomState = Callback = Weights = Any
 
-__all__ = ["SequencePerceptronParameters", "StructuredPerceptronParameters"]
-
 
 def _constraints() -> list[object]:
     from perceptron_rs.sklearn_base import StrOptions

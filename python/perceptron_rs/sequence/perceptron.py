@@ -20,8 +20,6 @@ from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.training.train import train
 
-__all__ = ["SequencePerceptron"]
-
 
 class SequencePerceptron(SequenceLearner):
     r"""Structured perceptron on linear chains, which labels the tokens of sequences.

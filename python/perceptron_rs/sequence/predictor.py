@@ -30,8 +30,6 @@ from perceptron_rs.state.learnt import RunLearnt
 from perceptron_rs.state.turns import consistent
 from perceptron_rs.targets.planes import check_classes
 
-__all__ = ["SequencePerceptronPredictor"]
-
 Found = TypeVar("Found", bound=tuple[NDArray[np.generic], ...])
 
 

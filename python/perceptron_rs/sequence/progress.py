@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
     from perceptron_rs.training.train import Trainable
 
-__all__ = ["Callback", "SequenceEpoch", "SequenceObserver"]
-
 
 @dataclass(frozen=True, slots=True)
 class SequenceEpoch(Learnable):

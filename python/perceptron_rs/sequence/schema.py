@@ -22,8 +22,6 @@ from perceptron_rs.schema.schema import COUNTS, EPOCHS, Array, Schema, is_count
 if TYPE_CHECKING:
     from perceptron_rs.features.encoder import AttributeEncoder
 
-__all__ = ["SEQUENCE", "STRUCTURED", "check_matrices", "template_of", "vocabulary_of"]
-
 
 _REPORTS = {array.name: array for array in EPOCHS}
 

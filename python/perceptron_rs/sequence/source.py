@@ -24,8 +24,6 @@ from perceptron_rs.sequence.input import (
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
 
-__all__ = ["encoded", "sequence_source"]
-
 
 def sequence_source(model: SequenceLearner, given: object, *, goes_on: bool) -> Source:
     """Return a source, also of a tuple (X, y) of lists of sequences."""

@@ -36,8 +36,6 @@ from perceptron_rs.state.turns import change, consistent, exclusive, learning
 from perceptron_rs.targets.weights import start_value
 from perceptron_rs.training.driver import Schedule, follow
 
-__all__ = ["StructuredPerceptron"]
-
 #: What errors call it.
 _RESULT = "the result of joint_feature"
 

@@ -12,8 +12,6 @@ from perceptron_rs.models.summary import FeatureWeight, label_text, largest, lar
 if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
 
-__all__ = ["lines", "shown"]
-
 
 class Transition(TypedDict):
     """The weight of a tag after another."""

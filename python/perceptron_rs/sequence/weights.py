@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from perceptron_rs.sequence.base import SequenceLearner
     from perceptron_rs.sequence.predictor import SequencePerceptronPredictor
 
-__all__ = ["attribute_names", "beam_of", "cold_state", "dense_matrix", "predictor_weights", "sparse_entries"]
-
 
 def beam_of(model: SequencePerceptronPredictor) -> int | None:
     """Return how many labels of a token a search keeps; None: all."""

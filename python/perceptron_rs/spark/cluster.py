@@ -37,8 +37,6 @@ from perceptron_rs.io.tables.columns import CellError, features_of, is_lists, ma
 from perceptron_rs.mixing import Change, Share
 from perceptron_rs.settings import Chain, Linear
 
-__all__ = ["Columns", "SparkCluster", "as_list", "batch_of_rows"]
-
 #: What tasks return: the number of the partition, and an answer.
 _ANSWER = "number int, answer binary"
 

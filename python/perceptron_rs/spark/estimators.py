@@ -23,8 +23,6 @@ from perceptron_rs.sklearn_base import fit_context
 from perceptron_rs.spark.cluster import Columns, SparkCluster, as_list, batch_of_rows
 from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["AveragedPerceptron", "Perceptron", "SequencePerceptron"]
-
 
 class SparkLearner(ClusterLearner):
     """A learner whose examples are rows of a data frame."""

@@ -8,15 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 from perceptron_rs.state.learnt import Fitted, Learnt, learnt_of
 from perceptron_rs.state.turns import change
 
-__all__ = [
-    "Reported",
-    "Shown",
-    "flat",
-    "gathered",
-    "public_names",
-    "shown_by",
-]
-
 Value = TypeVar("Value")
 
 

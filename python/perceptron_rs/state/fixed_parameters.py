@@ -11,8 +11,6 @@ from perceptron_rs.errors import OptionsError
 from perceptron_rs.estimator_attributes import attributes
 from perceptron_rs.state.learnt import Fitted, learnt_of
 
-__all__ = ["OF_KERNEL", "check_fixed_parameters", "fixed_parameters"]
-
 #: The parameters of each kernel that has some.
 OF_KERNEL = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from perceptron_rs.audit.record import Call
     from perceptron_rs.probabilities import Calibration
 
-__all__ = ["Fitted", "Learnt", "RawInput", "RunLearnt", "learnt_of"]
-
 
 class RawInput(Protocol):
     """How columns were made of raw examples when a model was trained."""

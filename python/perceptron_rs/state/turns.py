@@ -24,18 +24,6 @@ from threading import Lock, get_ident
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, cast
 
-__all__ = [
-    "Turn",
-    "change",
-    "changed",
-    "consistent",
-    "exclusive",
-    "learning",
-    "moment",
-    "turns",
-    "within_turns",
-]
-
 if TYPE_CHECKING:
     import numpy as np
 

@@ -48,18 +48,6 @@ from perceptron_rs.targets.labels import (
 )
 from perceptron_rs.targets.weights import sample_weights, survey_labels
 
-__all__ = [
-    "FirstPass",
-    "Stream",
-    "StreamFacts",
-    "array_batch",
-    "classes_of_columns",
-    "n_bytes",
-    "of_columns",
-    "of_same_columns",
-    "prefetch",
-]
-
 T = TypeVar("T")
 
 #: Blocks that wait for the learner, or are being read.

@@ -38,8 +38,6 @@ from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.rows.storage import type_name, type_of
 from perceptron_rs.stream.blocks import array_batch, checksum
 
-__all__ = ["MAGIC", "cache_contents", "cache_source", "compact_source"]
-
 MAGIC = b"perceptron_rs cache 1\n".ljust(64)
 _END = 16
 

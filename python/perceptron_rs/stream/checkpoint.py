@@ -31,8 +31,6 @@ from perceptron_rs.settings import Budget, Epoch, Settings
 from perceptron_rs.stream.run import Place
 from perceptron_rs.training.driver import Schedule, Watch
 
-__all__ = ["Checkpoint", "check_resume", "identity_of", "start_text", "watch_again"]
-
 _STATE = "state_"
 _SHOWN = 200  # letters of what a run was of
 

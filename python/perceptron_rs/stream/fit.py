@@ -50,8 +50,6 @@ from perceptron_rs.training.train import Feeder
 if TYPE_CHECKING:
     from perceptron_rs.stream.learner import StreamFit
 
-__all__ = ["Blocks", "Options", "open_stream"]
-
 #: Examples in a block, if nothing is said; and bytes, where their number changes no bit.
 _USUAL, _BYTES = 16384, 8 << 20
 

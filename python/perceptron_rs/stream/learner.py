@@ -14,8 +14,6 @@ from perceptron_rs.stream.fit import Blocks, Options
 from perceptron_rs.stream.run import Carrier
 from perceptron_rs.training.train import Feeder, Trainable, train
 
-__all__ = ["StreamFit"]
-
 
 class StreamFit(Trainable):
     """An estimator that learns from streams, too."""

@@ -11,8 +11,6 @@ from perceptron_rs.parameters import kinds
 from perceptron_rs.parameters.groups import parameter
 from perceptron_rs.parameters.kinds import parsed
 
-__all__ = ["StreamOptions"]
-
 _STREAM = {"stream": (True,)}
 _CHECKPOINT = {**_STREAM, "checkpoint": ()}
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from perceptron_rs.engines import RunOfModel, RunOfPlanes
     from perceptron_rs.stream.learner import StreamFit
 
-__all__ = ["Block", "Carrier", "Place", "StreamRun"]
-
 S = TypeVar("S", bound=Settings)
 #: The epoch of rule 7 that draws the seeds of blocks; no other order is drawn from it.
 _OF_BLOCKS = 2**64 - 2

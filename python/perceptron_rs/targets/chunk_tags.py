@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from perceptron_rs.choices import Scheme
 
-__all__ = ["SCHEMES", "Parts", "foreign_tag", "impossible_pairs", "tag_parts"]
-
 #: Position and kind of each tag.
 Parts: TypeAlias = dict[str, tuple[str, str]]
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.pieces import pieces
 
-__all__ = ["FEW", "TABLE", "distinct", "places", "shifted"]
-
 #: To look at a label takes as long as to look at so many numbers.
 COST = 16
 FEW = 512  # of which a search costs less than a dictionary of all classes, or a table

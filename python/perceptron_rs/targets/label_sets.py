@@ -21,19 +21,6 @@ from perceptron_rs.rows.real_numbers import refuse_columns
 from perceptron_rs.rows.sparse import checked_format, csr_arrays, is_sparse
 from perceptron_rs.rows.storage import is_masked, without_index
 
-__all__ = [
-    "LabelSets",
-    "assert_n_labels",
-    "bits",
-    "constant",
-    "indicator",
-    "is_indicator",
-    "lists_of_labels",
-    "packed_bits",
-    "positives",
-    "warn_of_constant",
-]
-
 LabelWords = NDArray[np.uint32]
 Bools = NDArray[np.bool_]
 

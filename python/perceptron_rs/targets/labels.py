@@ -29,20 +29,6 @@ from perceptron_rs.targets.planes import check_classes, learns_many
 if TYPE_CHECKING:
     from perceptron_rs.sklearn_base import BaseEstimator
 
-__all__ = [
-    "classes_like",
-    "encode",
-    "encode_again",
-    "encode_new",
-    "joined_labels",
-    "label_array",
-    "new_classes",
-    "of_one_type",
-    "refuse_nul",
-    "refuse_other_order",
-    "target_of",
-]
-
 Labels = NDArray[np.uint32]
 #: Kinds of labels, with their types. A label has the first kind with a type that it is an instance of.
 _KINDS: dict[str, tuple[type, ...]] = {

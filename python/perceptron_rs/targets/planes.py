@@ -12,20 +12,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.state.learnt import learnt_of
 
-__all__ = [
-    "assert_finite_weights",
-    "check_classes",
-    "is_joint",
-    "is_multilabel",
-    "is_positive",
-    "joint_update",
-    "keep_label_matrix",
-    "label_matrix",
-    "learns_many",
-    "n_planes",
-    "positive_labels",
-]
-
 
 def is_joint(estimator: object) -> bool:
     """Whether all classes judge an example together."""

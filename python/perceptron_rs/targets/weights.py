@@ -20,18 +20,6 @@ from perceptron_rs.rows.storage import refuse_masked
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.label_sets import LabelSets, bits
 
-__all__ = [
-    "CallWeights",
-    "class_counts",
-    "class_weights",
-    "count_classes",
-    "label_weights",
-    "sample_weights",
-    "start_value",
-    "survey_labels",
-    "unvisited",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallWeights:

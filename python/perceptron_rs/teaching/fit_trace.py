@@ -22,8 +22,6 @@ from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.training.driver import DriveCall, noted_calls
 from perceptron_rs.training.train import Trainable
 
-__all__ = ["Step", "Trace", "trace"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:

@@ -14,8 +14,6 @@ from perceptron_rs.rows.sparse import is_sparse
 from perceptron_rs.sklearn_base import BaseEstimator
 from perceptron_rs.targets.labels import label_array
 
-__all__ = ["LeaveOneOut", "leave_one_out"]
-
 
 class LeaveOneOut(NamedTuple):
     """What `leave_one_out` found.

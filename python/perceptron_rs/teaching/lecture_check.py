@@ -17,8 +17,6 @@ from perceptron_rs.io.text.decoding import check_utf8
 from perceptron_rs.models.files import path_of
 from perceptron_rs.notebook import html_table
 
-__all__ = ["CheckedRow", "LectureCheck", "check_lecture"]
-
 #: Weights, and the intercept as the last one if there is one: exact, as a hand computes them.
 _Weights: TypeAlias = list[Fraction]
 _Verdict: TypeAlias = Literal["right", "right if", "wrong"]

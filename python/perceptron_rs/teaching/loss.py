@@ -12,8 +12,6 @@ from perceptron_rs.rows.real_numbers import refuse_lazy, refuse_objects
 from perceptron_rs.targets.labels import label_array
 from perceptron_rs.targets.weights import sample_weights
 
-__all__ = ["hinge_loss", "perceptron_loss"]
-
 
 def perceptron_loss(
     y_true: ArrayLike, pred_decision: object, *, labels: ArrayLike = None, sample_weight: ArrayLike = None

@@ -13,8 +13,6 @@ from perceptron_rs.margins.search.maximum import max_margin
 from perceptron_rs.notebook import html_table
 from perceptron_rs.teaching.fit_trace import Trace
 
-__all__ = ["Proof", "proof"]
-
 #: Weights are rounded at each update, and an inequality can be an equality.
 _ROUNDING = 1e-9
 

@@ -14,8 +14,6 @@ from perceptron_rs.errors import naming
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import holds_numbers
 
-__all__ = ["updates_until_right"]
-
 
 def updates_until_right(
     x: ArrayLike,

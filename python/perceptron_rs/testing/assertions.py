@@ -14,8 +14,6 @@ from perceptron_rs.rows.real_numbers import numbers_in, refuse_lazy
 from perceptron_rs.targets.weights import sample_weights
 from perceptron_rs.testing.parity import ways
 
-__all__ = ["assert_parity"]
-
 
 def assert_parity(
     estimator: object,

@@ -31,8 +31,6 @@ from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.planes import is_joint
 from perceptron_rs.training.train import Trainable
 
-__all__ = ["Way", "can_be_compared", "ways"]
-
 _OVERFLOW = "training overflowed"
 
 

@@ -11,8 +11,6 @@ from perceptron_rs.arrays.named import State, arrays_of
 from perceptron_rs.arrays.pieces import pieces
 from perceptron_rs.engines import RunState
 
-__all__ = ["Best", "spliced"]
-
 #: Arrays that hold the entries of one plane after another, by the array that says where each plane's begin.
 _LISTS = {
     "log_start": ("log_row", "log_t", "log_step", "log_norm"),

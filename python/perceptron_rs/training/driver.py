@@ -21,18 +21,6 @@ from perceptron_rs.engines import Engine, Run, RunState
 from perceptron_rs.settings import Data, Epoch, Linear, Settings
 from perceptron_rs.training.best_epochs import Best
 
-__all__ = [
-    "DriveCall",
-    "HeldOut",
-    "Report",
-    "Schedule",
-    "Watch",
-    "are_noted",
-    "drive",
-    "follow",
-    "noted_calls",
-]
-
 #: Sees every whole epoch: its number, the mistakes (D,) and losses (D,) of the decisions, and the run.
 #: Returns True to end it, or booleans (D,) to end some decisions.
 Watch: TypeAlias = Callable[[int, NDArray[np.int64], NDArray[np.float64], Run], bool | NDArray[np.bool_]]

@@ -23,8 +23,6 @@ from perceptron_rs.rows.selection import select_rows
 from perceptron_rs.targets.label_sets import positives
 from perceptron_rs.targets.planes import is_positive
 
-__all__ = ["Validation", "ValidationPart", "ValidationScores", "selected", "split"]
-
 #: The epoch of rule 7 that draws validation parts; no order is drawn from it.
 _OF_VALIDATION = 2**64 - 3
 

@@ -41,8 +41,6 @@ from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.sklearn_callbacks import FitTask
 from perceptron_rs.training.train import Feeder, is_one_decision
 
-__all__ = ["InMemory"]
-
 
 class InMemory(Feeder):
     """Rows of a matrix: for a fit, or for one pass in their order.

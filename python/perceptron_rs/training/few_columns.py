@@ -13,8 +13,6 @@ from perceptron_rs.rows.examples import ValidatedRows
 from perceptron_rs.schema.columns import COLUMNS, Places, is_by_column, repacked
 from perceptron_rs.training.driver import Watch
 
-__all__ = ["FewColumns"]
-
 #: Columns without entries are left out where they are so many times as many as those with entries.
 _FEW = 2
 

@@ -13,8 +13,6 @@ from perceptron_rs.prediction.predictor import decide, predicted
 from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.train import train
 
-__all__ = ["predict_then_learn"]
-
 
 @validated
 def predict_then_learn(

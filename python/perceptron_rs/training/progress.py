@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 #: What a program switches on to have a line of each epoch where it wants it.
 _LOGGER = logging.getLogger("perceptron_rs")
 
-__all__ = ["Observer"]
-
 
 class _Learnt:
     """What has been learnt so far, on a copy of the estimator; only while a callback looks at it."""

@@ -12,8 +12,6 @@ from typing import Any
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.float_mode import foreign, standard
 
-__all__ = ["FitTask"]
-
 
 class FitTask:
     """A fit as scikit-learn's callbacks see it: one task, with a task of its own for each epoch."""

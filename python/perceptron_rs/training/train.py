@@ -47,8 +47,6 @@ from perceptron_rs.training.early_stopping import ValidationPart
 from perceptron_rs.training.progress import Observer
 from perceptron_rs.training.sklearn_callbacks import FitTask
 
-__all__ = ["Feeder", "Trainable", "is_one_decision", "rate_of", "train"]
-
 
 class Feeder(ABC):
     """The examples of a call. Its steps set attributes, in this order: `open`, `weigh`, `hold_out`, `learn`.

@@ -18,8 +18,6 @@ from perceptron_rs.metrics import class_scores
 from perceptron_rs.models.summary import label_text, plain
 from perceptron_rs.targets.distinct import distinct, places
 
-__all__ = ["run"]
-
 FEW = 20  # classes: more make a confusion matrix that nobody reads
 
 

@@ -14,8 +14,6 @@ from perceptron_rs.io.text.lines import is_read_once, names_of
 from perceptron_rs.models.files import write_whole
 from perceptron_rs.rerun.evidence import Evidence
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Write what was compared and what came out; the exit status is that of ``reproduce``."""

@@ -9,8 +9,6 @@ from pathlib import Path
 from perceptron_rs.cli.modelfile import learner_of, load_model
 from perceptron_rs.recipe.learnt import learnt_recipe
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print the format, digest and record, the estimator, its parameters and history, its largest weights."""

@@ -15,8 +15,6 @@ from perceptron_rs.cli.status import CommandError, UsageError
 from perceptron_rs.models.summary import label_text
 from perceptron_rs.targets.distinct import distinct
 
-__all__ = ["problem", "run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print the interval, the status, the radius, the bounds and the support rows."""

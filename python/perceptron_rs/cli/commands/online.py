@@ -21,8 +21,6 @@ from perceptron_rs.models.summary import label_text
 from perceptron_rs.recipe.of_files import OF_FILES
 from perceptron_rs.targets.planes import is_joint, is_multilabel, n_planes
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print one line for each example; in the end, however it comes, perhaps write what was learnt."""

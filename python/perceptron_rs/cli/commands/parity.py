@@ -13,8 +13,6 @@ from perceptron_rs.cli.learning import learner
 from perceptron_rs.cli.status import CommandError
 from perceptron_rs.io.examples import Examples
 
-__all__ = ["run"]
-
 CELLS = 1 << 24  # of a dense copy: 128 MB of float64
 
 

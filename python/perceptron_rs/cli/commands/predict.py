@@ -19,8 +19,6 @@ from perceptron_rs.models.summary import plain
 from perceptron_rs.targets.distinct import places
 from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print one line for each example, as soon as the example is read."""

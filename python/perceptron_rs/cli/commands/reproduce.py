@@ -25,8 +25,6 @@ from perceptron_rs.targets.labels import classes_like
 if TYPE_CHECKING:
     from perceptron_rs.rerun import Reproduction
 
-__all__ = ["again", "run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print whether the same model came out, or what is not the same."""

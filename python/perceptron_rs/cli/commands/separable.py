@@ -8,8 +8,6 @@ from argparse import Namespace
 from perceptron_rs.cli.commands.margin import problem
 from perceptron_rs.cli.status import Status
 
-__all__ = ["run"]
-
 STATUS = {True: Status.SUCCESS, False: Status.NOT_SEPARABLE, None: Status.UNDECIDED}
 TEXT = {True: "separable", False: "not separable", None: "undecided"}
 

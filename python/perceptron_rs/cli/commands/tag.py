@@ -15,8 +15,6 @@ from perceptron_rs.cli.tagging import TaggedFiles, load_predicting
 from perceptron_rs.io.conll import Sentence
 from perceptron_rs.io.sentences import batched
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Print each line with its tag, and an empty line behind each sentence; more of them stay."""

@@ -22,8 +22,6 @@ from perceptron_rs.metrics import (
     tag_parts,
 )
 
-__all__ = ["figures", "run"]
-
 Tags = list[list[str]]
 
 

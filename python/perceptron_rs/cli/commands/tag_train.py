@@ -17,8 +17,6 @@ from perceptron_rs.cli.training import common as training
 from perceptron_rs.features import AttributeEncoder
 from perceptron_rs.io.text.lines import is_read_once
 
-__all__ = ["run"]
-
 
 def run(arguments: Namespace) -> int:
     """Read, fit, write, and say how it went."""

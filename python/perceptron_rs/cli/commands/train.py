@@ -43,8 +43,6 @@ from perceptron_rs.schema.schema import name_of
 from perceptron_rs.stream.cache import cache_contents
 from perceptron_rs.targets.distinct import distinct
 
-__all__ = ["run"]
-
 #: N-grams that are kept of each column, unless others are asked for.
 _KEPT_WORDS = 2
 #: Of so few examples each may well have a class of its own.

@@ -19,8 +19,6 @@ from perceptron_rs.state.learnt import learnt_of
 from perceptron_rs.state.turns import change
 from perceptron_rs.targets.planes import is_multilabel
 
-__all__ = ["CalibrationSetting", "other_calibration"]
-
 
 class _Examples:
     """Scores, labels and weights of examples, part by part."""

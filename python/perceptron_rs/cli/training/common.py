@@ -21,8 +21,6 @@ from perceptron_rs.cli.words import say
 from perceptron_rs.parameters.exclusions import check_exclusions
 from perceptron_rs.parameters.groups import group_of
 
-__all__ = ["Training", "run_training"]
-
 
 class Training(ABC):
     """What a command that trains has of its own: how it reads DATA, and what it says of it.

@@ -12,8 +12,6 @@ from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.models.summary import label_text
 from perceptron_rs.targets.distinct import distinct, places
 
-__all__ = ["classes_in_words", "columns_in_words", "counting_columns", "left_out_in_words"]
-
 #: Of a table, the columns that have a line each; of more, some are named.
 _LINES, _NAMED = 12, 3
 #: Classes whose examples are counted.

@@ -14,8 +14,6 @@ from perceptron_rs.io.training_files import TrainingFiles
 from perceptron_rs.recipe.scale import ScaleFit
 from perceptron_rs.targets.distinct import distinct, places
 
-__all__ = ["Trial", "n_errors", "trial"]
-
 #: Every tenth example is held out.
 _SHARE = 0.1
 #: A tenth of fewer examples says nothing.

@@ -20,8 +20,6 @@ from perceptron_rs.features.dictionaries import WITHIN, Column, Strings, hashed_
 from perceptron_rs.features.text import HashedRows, HashedText, Words, hashed_rows, normalized
 from perceptron_rs.rows.sparse import CsrArrays
 
-__all__ = ["ExampleHasher", "added"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleHasher:

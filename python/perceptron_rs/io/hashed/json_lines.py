@@ -17,8 +17,6 @@ from perceptron_rs.io.hashed.raw_text import as_objects, several_labels
 from perceptron_rs.io.reading import Reading
 from perceptron_rs.io.svmlight.label_lists import as_matrix
 
-__all__ = ["Example", "JsonLines", "checked_label"]
-
 
 class Example(NamedTuple):
     """What a line holds; None for what is not there. Of several labels a tuple."""

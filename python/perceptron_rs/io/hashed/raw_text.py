@@ -17,8 +17,6 @@ from perceptron_rs.io.svmlight.label_lists import as_matrix
 from perceptron_rs.io.text.decoding import line_text
 from perceptron_rs.io.text.lines import refuse_names
 
-__all__ = ["FastText", "RawText", "as_objects", "kind_of_labels", "labels_of", "several_labels"]
-
 #: What labels of fastText begin with.
 _PREFIX = "__label__"
 #: Words that begin so; a pattern that begins with letters is looked for by them.

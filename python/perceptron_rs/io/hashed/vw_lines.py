@@ -12,8 +12,6 @@ from perceptron_rs.io.examples import NOT_WHOLE
 from perceptron_rs.io.hashed.json_lines import Example, JsonLines
 from perceptron_rs.io.hashed.raw_text import labels_of, several_labels
 
-__all__ = ["VwLines"]
-
 
 class VwLines(JsonLines):
     """Makes examples of whole lines: ``label weight 'tag|namespace:value name:value name ...``.

@@ -32,8 +32,6 @@ from perceptron_rs.parameters.ranges import check_value
 from perceptron_rs.parameters.threads import thread_count
 from perceptron_rs.rows.sparse import CsrArrays
 
-__all__ = ["check_options", "cut_lines", "files_of", "load_svmlight", "load_with_base"]
-
 #: Values, columns, row starts, labels, the least number of columns, and whether they are counted from 0.
 SvmlightParts: TypeAlias = tuple[
     NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], NDArray[Any], int, bool

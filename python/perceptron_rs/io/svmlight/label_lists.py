@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.errors import ArgumentError
 
-__all__ = ["CutLists", "all_labels", "as_matrix", "tidy_labels"]
-
 #: The labels of an example, sorted.
 Labels: TypeAlias = tuple[float, ...]
 

@@ -15,8 +15,6 @@ from perceptron_rs.io.reading import Reading, wrong_width
 from perceptron_rs.io.svmlight.label_lists import CutLists, as_matrix
 from perceptron_rs.rows.sparse import CsrArrays
 
-__all__ = ["SvmlightText", "explained"]
-
 _CONTENT = re.compile(rb"^[ \t]*([^\s#][^\s]*)", re.MULTILINE)
 _COLUMN = re.compile(r"(, line \d+, column )(\d+)")
 _LABEL = b"0 "

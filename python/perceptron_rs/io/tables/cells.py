@@ -23,15 +23,6 @@ from perceptron_rs.io.tables.columns import CellError, arrow, first_row, refuse_
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "CellKinds",
-    "as_labels",
-    "as_numbers",
-    "is_value",
-    "missing_cells",
-    "string_error",
-]
-
 _INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _OF_COMMA = r"^[+-]?[0-9][0-9.' ]*,[0-9]+$"

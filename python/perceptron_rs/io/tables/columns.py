@@ -19,27 +19,6 @@ from perceptron_rs.io.examples import NOT_WHOLE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "PART_BYTES",
-    "ArrowRows",
-    "CellError",
-    "Feature",
-    "arrow",
-    "column_of",
-    "features_of",
-    "first_row",
-    "in_parts",
-    "is_lists",
-    "is_text",
-    "label_column",
-    "matrix",
-    "number_column",
-    "quoted_names",
-    "refuse_missing_label",
-    "rows_of_part",
-    "single",
-]
-
 #: A table, or a batch of rows.
 ArrowRows: TypeAlias = "pa.Table | pa.RecordBatch"
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.io.tables.columns import ArrowRows
 
-__all__ = ["HOW_TO_SAY", "CsvText", "Records"]
-
 #: The remedy where it is not clear what the first line is.
 HOW_TO_SAY = (
     "pass {header=False} if the first line is an example, or {header=True} if it holds the column names"

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from perceptron_rs.io.tables.columns import ArrowRows
     from perceptron_rs.rows.sparse import CsrArrays
 
-__all__ = ["Layout", "layout_of", "located_cell"]
-
 #: What pandas calls a column whose name is empty in a CSV file.
 _UNNAMED = re.compile(r"Unnamed: \d+(_level_\d+)?")
 #: What a column of labels is called, in lower case.

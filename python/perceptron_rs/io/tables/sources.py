@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.io.tables.columns import ArrowRows
 
-__all__ = ["open_arrow", "open_csv", "open_parquet"]
-
 
 def open_csv(
     path: PathLike | Sequence[PathLike],

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     from perceptron_rs.io.tables.columns import ArrowRows
 
-__all__ = [
-    "CsvLines",
-    "IpcFile",
-    "ParquetFile",
-    "is_ipc",
-    "kinds_of",
-    "table_file",
-    "whole_table",
-]
-
 
 #: How files in Arrow's IPC format begin.
 _IPC = b"ARROW1"

@@ -19,15 +19,6 @@ import numpy as np
 from perceptron_rs.errors import ArgumentError
 from perceptron_rs.io.text.paths import PACKED, PathLike
 
-__all__ = [
-    "MAX_RATIO",
-    "PACKINGS",
-    "DamageError",
-    "decompressed",
-    "first_bytes",
-    "n_lines",
-]
-
 #: How many times its size a file may unpack to, unless somebody says otherwise.
 MAX_RATIO = 250.0
 _SMALL = 1 << 24  # so much may be packed as tightly as it likes
@@ -157,9 +148,11 @@ class Unpacked(io.RawIOBase):
         return self.packed.count
 
     def readable(self) -> bool:
+        """Whether it can be read: yes."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as bytes have come, and return how many; ArgumentError for a bomb."""
         if self.packing is None:
             n = self.packed.readinto(buffer)
             self.count += n
@@ -193,9 +186,11 @@ class Unpacked(io.RawIOBase):
         return data
 
     def seekable(self) -> bool:
+        """Whether `seek` goes forwards, at least: yes."""
         return True
 
     def tell(self) -> int:
+        """Return where it stands among the unpacked bytes."""
         return self.count
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -212,6 +207,7 @@ class Unpacked(io.RawIOBase):
         return self.count
 
     def close(self) -> None:
+        """Close what unpacks, and the file if it is its own."""
         if not self.closed:
             if self.packing is not None:
                 self.file.close()  # of the library, which leaves the file below open

@@ -16,8 +16,6 @@ from perceptron_rs.io.text.compression import (
 )
 from perceptron_rs.io.text.paths import PathLike
 
-__all__ = ["check_utf8", "line_text", "open_text"]
-
 _BUFFER = 1 << 17
 _MARKS = {
     codecs.BOM_UTF8: "UTF-8",

@@ -14,22 +14,6 @@ from perceptron_rs.errors import OptionsError
 from perceptron_rs.io.text.compression import MAX_RATIO, DamageError, n_lines
 from perceptron_rs.io.text.decoding import open_text
 
-__all__ = [
-    "BLOCK",
-    "Watcher",
-    "check_files",
-    "is_pipe",
-    "is_read_once",
-    "line_pieces",
-    "name_of_file",
-    "names_of",
-    "readable",
-    "refuse_names",
-    "text_blocks",
-    "watched",
-    "whole_lines",
-]
-
 T = TypeVar("T")
 U = TypeVar("U")
 

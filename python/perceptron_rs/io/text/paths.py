@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 from perceptron_rs.errors import refuse_no_name
 
-__all__ = ["PACKED", "SUFFIXES", "PathLike", "paths_of"]
-
 PathLike: TypeAlias = str | os.PathLike[str]
 
 #: What the names of compressed files end in.

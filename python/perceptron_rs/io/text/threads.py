@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from perceptron_rs.float_mode import standard
 
-__all__ = ["in_order"]
-
 T = TypeVar("T")
 U = TypeVar("U")
 

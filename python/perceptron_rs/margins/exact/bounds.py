@@ -8,8 +8,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["down", "most_updates", "norm_squared", "novikoff", "up", "up_root"]
-
 _TWO_ROUNDINGS = Fraction(1, 2**50)
 
 

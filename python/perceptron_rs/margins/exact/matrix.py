@@ -17,8 +17,6 @@ from scipy.sparse import csr_matrix, issparse
 from perceptron_rs.arrays.likes import MatrixLike
 from perceptron_rs.rows.real_numbers import numbers_in
 
-__all__ = ["ExactMatrix", "ExactRow", "integers", "product", "square_root_floor"]
-
 #: Column numbers (None: all) and whole numbers: a row is these times 2**exponent.
 ExactRow = tuple[list[int] | None, list[int]]
 _BLOCK = 1 << 16

@@ -14,8 +14,6 @@ from perceptron_rs.arrays.likes import MatrixLike, has_dtype, has_rows_by_place,
 from perceptron_rs.rows.real_numbers import refuse_lazy
 from perceptron_rs.rows.storage import without_index
 
-__all__ = ["refuse_rounded"]
-
 _WHOLE = 2**53  # up to here, float64 has every integer
 
 

@@ -18,8 +18,6 @@ from operator import mul
 
 from perceptron_rs.margins.exact.systems import solve_exactly
 
-__all__ = ["MOST_ROWS", "nearest"]
-
 #: More rows are not tried: the inner products of all pairs are needed.
 MOST_ROWS = 200
 _MOST_POINTS = 40  # at a time: exact numbers grow with each

@@ -8,8 +8,6 @@ from operator import mul
 
 import numpy as np
 
-__all__ = ["has_positive_solution", "solve_exactly"]
-
 _PRIME = 2**127 - 1
 _UNIT = 2.0**-53
 _BITS = 300  # behind the binary point, of an approximate solution

@@ -22,8 +22,6 @@ from perceptron_rs.margins.search.problem import read_problem
 from perceptron_rs.parameters.ranges import Choice, check_value
 from perceptron_rs.rows.real_numbers import numbers_in
 
-__all__ = ["JointMargin", "joint_margin"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointMargin:

@@ -34,16 +34,6 @@ from perceptron_rs.rows.selection import matrix_of
 from perceptron_rs.schema.kernel_spec import check_square, settled_kernel
 from perceptron_rs.settings import KernelSpec
 
-__all__ = [
-    "Space",
-    "check_kernel",
-    "gram",
-    "kernel_matrix",
-    "kernel_result",
-    "scaled",
-    "whole_weights",
-]
-
 _ONE = 2**53
 _MOST_DEGREE = 32  # of exact powers
 _ROUNDING = 1e-9  # by how much of the largest value a matrix may fall short of symmetry

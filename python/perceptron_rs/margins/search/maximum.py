@@ -15,8 +15,6 @@ from perceptron_rs.margins.search.kernel import Space, check_kernel, gram, kerne
 from perceptron_rs.margins.search.problem import Problem, read_problem, result_of, search_options
 from perceptron_rs.margins.search.small import decided
 
-__all__ = ["is_separable", "max_margin", "solve"]
-
 
 def max_margin(
     X: MatrixLike,

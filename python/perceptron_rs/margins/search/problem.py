@@ -25,14 +25,6 @@ from perceptron_rs.state.learnt import Learnt
 from perceptron_rs.targets.distinct import distinct
 from perceptron_rs.targets.labels import encode_new, label_array
 
-__all__ = [
-    "Problem",
-    "read_problem",
-    "result_of",
-    "search_options",
-    "two_classes",
-]
-
 
 class _Caller(BaseEstimator):
     """Stands for the estimator that scikit-learn's validation wants to see."""

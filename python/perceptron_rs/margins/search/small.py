@@ -18,8 +18,6 @@ from perceptron_rs.margins.search.kernel import Space, whole_weights
 from perceptron_rs.margins.search.problem import Problem
 from perceptron_rs.rows.selection import matrix_of
 
-__all__ = ["decided"]
-
 #: Numbers of a point that are not 0, by their columns; column -1 is the constant feature.
 Point: TypeAlias = dict[int, int]
 

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["axpy", "widen"]
-
 
 def widen(x: NDArray[Any]) -> NDArray[np.float64]:
     """Return stored values as float64."""

@@ -6,9 +6,6 @@ import numpy as np
 
 from perceptron_rs.arrays.named import Floats
 
-__all__ = ["harm", "shrinking", "within_span"]
-
-
 #: The share of the mistakes that the harm of all removals may come to.
 SHARE = 15 / 32
 

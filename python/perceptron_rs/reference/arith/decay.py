@@ -13,8 +13,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_FACTOR", "decay", "decay_factor", "is_common"]
-
 #: What is pending of all weights together is applied before its factor is smaller.
 LEAST_FACTOR = 2.0**-64
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from .axpy import widen
 
-__all__ = ["dot", "row_dot", "row_square", "sparse_dot"]
-
 LANES = 8
 
 

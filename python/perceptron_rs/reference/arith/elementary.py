@@ -11,8 +11,6 @@ from .exp import exp, logistic
 from .log import log
 from .tanh import tanh
 
-__all__ = ["FUNCTIONS", "elementary"]
-
 FUNCTIONS = {"exp": exp, "logistic": logistic, "tanh": tanh, "log": log}
 
 

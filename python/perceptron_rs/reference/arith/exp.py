@@ -16,8 +16,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LN2_HIGH", "LN2_LOW", "exp", "logistic", "power_of_two", "reduced", "series"]
-
 #: Adding it rounds to a whole number and puts that into the lowest bits: 1.5 * 2**52.
 ROUND = float.fromhex("0x1.8p52")
 INVERSE_LN2 = float.fromhex("0x1.71547652b82fep+0")

@@ -15,8 +15,6 @@ from perceptron_rs.arrays.named import Floats
 
 from .dot import dot
 
-__all__ = ["Factor", "inner"]
-
 
 def inner(a: Floats, b: Floats) -> float:
     """Return the dot product of two vectors."""

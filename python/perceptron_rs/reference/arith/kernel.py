@@ -8,8 +8,6 @@ from perceptron_rs.arrays.named import Floats
 
 from .total import total
 
-__all__ = ["grown", "normalised", "power", "scale", "squared_distance"]
-
 
 def power(base: Floats, degree: int) -> Floats:
     """Return ``base`` to the ``degree``, at least 1, by products from the left."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from .exp import LN2_HIGH, LN2_LOW
 
-__all__ = ["log"]
-
 #: The bits of the square root of 1/2, and of 1.
 ROOT, ONE = np.uint64(0x3FE6A09E667F3BCD), np.uint64(0x3FF0000000000000)
 FRACTION, BITS = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(52)

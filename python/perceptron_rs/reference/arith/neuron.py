@@ -17,19 +17,6 @@ from .exp import exp, logistic
 from .log import log
 from .tanh import tanh
 
-__all__ = [
-    "ACTIVATIONS",
-    "accumulated",
-    "backward",
-    "losses",
-    "mistakes",
-    "probabilities",
-    "slope",
-    "start",
-    "truth",
-    "weighted",
-]
-
 
 def relu(z: Floats) -> Floats:
     """Return z where it is positive (or NaN), else +0.0."""

@@ -7,8 +7,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exact_sign"]
-
 
 def exact_sign(a: NDArray[np.float64], b: NDArray[np.float64]) -> int:
     """Return the sign of the sum of ``a * b``: -1, 0 or 1."""

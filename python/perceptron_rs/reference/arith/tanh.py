@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from .exp import power_of_two, reduced, series
 
-__all__ = ["tanh"]
-
 #: Beyond it the result is 1.
 HIGHEST = 20.0
 #: Splits a number into two halves of 26 bits.

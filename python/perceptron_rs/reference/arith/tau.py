@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["tau"]
-
 
 def tau(rule: str, C: float, loss: float, square: float) -> float:
     """Return the rate for a loss and the squared norm of the update, each operation rounded; 0: no update.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["running_total", "total"]
-
 
 def total(terms: NDArray[np.float64] | Sequence[float]) -> float:
     """Return the sum, from the first term to the last."""

@@ -16,21 +16,6 @@ import numpy as np
 
 from perceptron_rs.arrays.named import Floats
 
-__all__ = [
-    "LOST",
-    "SLACK",
-    "UNIT",
-    "Twofold",
-    "down",
-    "gamma",
-    "square_root",
-    "times_power",
-    "two_product",
-    "two_sum",
-    "up",
-]
-
-
 #: Half of the distance from 1 to the next float.
 UNIT = 2.0**-53
 #: Covers the roundings in the computation of a bound of a few operations.

@@ -22,8 +22,6 @@ from perceptron_rs.reference.linear.run import Decision, Run, decisions
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Budget, Data, check_kept
 
-__all__ = ["start_budget"]
-
 
 class MemberValues:
     """Kernel values of examples with members: numbers of stored rows, or behind these of rows of the run."""

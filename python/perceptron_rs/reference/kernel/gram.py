@@ -11,8 +11,6 @@ from perceptron_rs.reference.kernel.kernels import finish, needs_squares
 from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["Gram", "kernel_matrix", "same_columns", "scale_gamma", "squares", "wide"]
-
 
 class Gram:
     """Kernel values of the rows with others; rows that are precomputed hold them."""

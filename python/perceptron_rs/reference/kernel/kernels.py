@@ -9,8 +9,6 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.arith import exp, tanh
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["finish", "needs_squares"]
-
 
 def needs_squares(kernel: KernelSpec) -> bool:
     """Whether the kernel of two rows needs the dot product of each with itself."""

@@ -16,8 +16,6 @@ from perceptron_rs.reference.linear.voted import signs
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import KernelSpec
 
-__all__ = ["ANSWERS", "kernel_scores"]
-
 ANSWERS = (
     "sum",
     "last",

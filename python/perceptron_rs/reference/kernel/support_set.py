@@ -47,8 +47,6 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.order import below
 from perceptron_rs.settings import Budget
 
-__all__ = ["SupportSet", "sets_of", "state_of"]
-
 #: Partitions of the draws of what goes: no permutation of examples has them.
 _FIRST_PARTITION = 2**63
 

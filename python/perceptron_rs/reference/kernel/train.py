@@ -37,8 +37,6 @@ from perceptron_rs.reference.linear.voted import Voted, log_arrays
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Kernel
 
-__all__ = ["Dual", "start_kernel"]
-
 
 class Dual(Plane):
     """S of every example, b, and N of the vector and of each one before it."""

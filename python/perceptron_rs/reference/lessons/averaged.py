@@ -11,8 +11,6 @@ import numpy as np
 
 from .dot import dot
 
-__all__ = ["averaged_perceptron"]
-
 
 def averaged_perceptron(X: Any, Y: Any, max_iter: int) -> tuple[Any, float]:
     """Return the averages of w and b: of the start, and of what each example left behind."""

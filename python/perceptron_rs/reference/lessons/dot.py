@@ -8,8 +8,6 @@ import numpy as np
 
 from perceptron_rs.reference import arith
 
-__all__ = ["dot"]
-
 
 def dot(w: Any, x: Any) -> float:
     """Return ``w . x``, added in the order of the contract: another one may round otherwise."""

@@ -13,8 +13,6 @@ import numpy as np
 
 from .dot import dot
 
-__all__ = ["kernel_activation", "kernel_perceptron", "polynomial"]
-
 
 def kernel_perceptron(X: Any, Y: Any, K: Callable[[Any, Any], float], max_iter: int) -> list[int]:
     """Return the rows of the mistakes, one after another. alpha_i is how often row i is among them."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from .dot import dot
 
-__all__ = ["perceptron"]
-
 
 def perceptron(X: Any, Y: Any, max_iter: int) -> tuple[Any, float]:
     """Return w and b after an epoch without a mistake, or after ``max_iter`` epochs; Y has labels -1 or 1."""

@@ -12,8 +12,6 @@ import numpy as np
 
 from .dot import dot
 
-__all__ = ["pocket_perceptron"]
-
 
 def pocket_perceptron(X: Any, Y: Any, max_iter: int) -> tuple[Any, float, int]:
     """Return the best w and b of the run, and the number of their errors."""

@@ -12,8 +12,6 @@ import numpy as np
 
 from .dot import dot
 
-__all__ = ["vote", "voted_perceptron"]
-
 
 def voted_perceptron(X: Any, Y: Any, max_iter: int) -> list[tuple[Any, float, int]]:
     """Return each (w, b) of the run with c, the number of examples that it survived."""

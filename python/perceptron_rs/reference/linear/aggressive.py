@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Steps
 
-__all__ = ["LARGEST_WRONG", "PassiveAggressive"]
-
 #: The largest margin that is a mistake.
 LARGEST_WRONG = float(np.nextafter(1.0, 0.0))
 

@@ -31,8 +31,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane, weights
 from perceptron_rs.settings import Linear
 
-__all__ = ["Averaged", "average", "mean"]
-
 
 class Averaged(Learner):
     """The cached sum u, a plane like any other."""

@@ -18,8 +18,6 @@ from typing import Any
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Log, Plane, Steps
 
-__all__ = ["learn_jointly", "of_class"]
-
 #: As the log of a plane, with t and the step of each class that moves.
 JointLog = list[tuple[dict[int, int], int, dict[int, float]]]
 

@@ -19,8 +19,6 @@ from perceptron_rs.reference.linear.run import Run, learner_of, linear_decisions
 from perceptron_rs.reference.rows import Rows, csr_rows, dense_rows, scores
 from perceptron_rs.settings import Data, EpochPart, Linear
 
-__all__ = ["Model", "Rule", "start_linear"]
-
 #: Learners of which no pass learns in place: what they have learnt is arrays by name.
 _OF_ARRAYS = ("budget", "chain", "kernel", "network", "structured")
 

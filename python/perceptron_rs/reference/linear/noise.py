@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Noise"]
-
 
 class Noise:
     """Numbers of each of n examples during a run."""

@@ -18,8 +18,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.linear.perceptron import Plane
 
-__all__ = ["Shrinking", "check_pending", "penalised", "settled", "used_columns"]
-
 
 class Shrinking(Plane):
     """Each weight has been settled up to the example ``last[j]``; example t was the last one."""

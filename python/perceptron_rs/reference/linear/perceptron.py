@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State
 from perceptron_rs.reference import arith
 
-__all__ = ["Learner", "Log", "Plane", "Steps", "learn", "weights"]
-
 #: The mistakes: the t-th example seen was number i, and moved the plane by c x[i].
 Log = list[tuple[int, int, float]]
 

@@ -48,8 +48,6 @@ from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import activations
 from perceptron_rs.settings import Linear
 
-__all__ = ["Pocket"]
-
 
 class Pocket(Learner):
     """Goes through an epoch once more, by its log, with a plane of its own.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 
-__all__ = ["updates_until_right"]
-
 
 @standard()
 def updates_until_right(

@@ -29,8 +29,6 @@ from perceptron_rs.reference.order import permutation
 from perceptron_rs.reference.rows import check_canonical
 from perceptron_rs.settings import Data, Epoch, EpochPart, Linear
 
-__all__ = ["Decision", "Run", "check_shapes", "decisions", "learner_of", "linear_decisions", "memory"]
-
 #: The learners, by the names that settings give them.
 LEARNERS = {"perceptron": Learner, "averaged": Averaged, "pocket": Pocket, "voted": Voted}
 

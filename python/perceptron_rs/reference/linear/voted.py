@@ -30,8 +30,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.linear.perceptron import Learner, Log, Plane
 from perceptron_rs.reference.rows import Rows, activations, check_canonical
 
-__all__ = ["Voted", "replay", "signs", "votes"]
-
 
 class Voted(Learner):
     """Keeps the log."""

@@ -16,18 +16,6 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem, scale_of
 
-__all__ = [
-    "Checked",
-    "Lengths",
-    "dual_integers",
-    "lower_end",
-    "norm_ends",
-    "precise",
-    "quotient",
-    "upper_end",
-]
-
-
 #: Denominator of the dual weights.
 ONE = 2**53
 #: More than underflow can take from a sum of squares, relative to numbers below 1.

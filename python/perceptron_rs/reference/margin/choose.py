@@ -7,8 +7,6 @@ from perceptron_rs.reference.margin.inner import Work
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 
-__all__ = ["solve"]
-
 #: A corral costs about the cube of its rows, a sweep the number of entries; so many sweeps are one.
 SWEEPS, CORRAL = 600.0, 6.0
 #: Gap at which descent hands over, or as many visits of each row if it has not come so far.

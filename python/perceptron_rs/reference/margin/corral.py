@@ -18,9 +18,6 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.working import WorkingSet
 
-__all__ = ["Corral"]
-
-
 #: Below this part of its square, what is new of a row is computed once more.
 NEARLY_DEPENDENT = 1e-2
 #: A row is dependent if the root of that part is below this, times 8 + k.

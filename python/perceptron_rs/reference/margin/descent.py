@@ -30,8 +30,6 @@ from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.order import permutation
 
-__all__ = ["Descent"]
-
 #: c^2 relative to the median squared row, for a free bias. Larger values need more sweeps to make
 #: ``w`` follow, smaller ones more sweeps to find b. (Relative to the largest row a few long documents
 #: among short ones made it 20 times slower.)

@@ -11,9 +11,6 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.corral import Corral
 from perceptron_rs.reference.margin.working import WorkingSet
 
-__all__ = ["ZERO", "Work", "run"]
-
-
 #: v counts as 0 below this part of the mean square of a row.
 ZERO = 1e-28
 #: Rows that are added after one look at the scores of the working set.

@@ -22,9 +22,6 @@ from perceptron_rs.reference.margin.proof import prove
 from perceptron_rs.reference.margin.wolfe import Found, nearest_point
 from perceptron_rs.settings import Solution
 
-__all__ = ["decide", "plane", "powered", "refuted", "solution_of"]
-
-
 #: A relative gap that leaves room for rounding; more is not needed to separate.
 ENOUGH = 1e-3
 

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.margin.problem import Problem
 
-__all__ = ["ScoringPass", "price", "strides"]
-
-
 #: The sparsest sample has so many rows at least, and this many for each coordinate.
 LEAST_ROWS, LEAST_FACTOR = 2000, 10
 

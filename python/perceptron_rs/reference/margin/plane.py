@@ -21,8 +21,6 @@ from perceptron_rs.reference.margin.certificate import (
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.rows import Rows
 
-__all__ = ["check_labels", "margin"]
-
 
 def check_labels(rows: Rows, labels: NDArray[np.uint32]) -> None:
     """Refuse labels that are not one 0 or 1 for each row, and no rows at all."""

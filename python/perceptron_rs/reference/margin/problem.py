@@ -18,8 +18,6 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows import Rows, check_canonical
 
-__all__ = ["BIASES", "Problem", "Survey", "scale_of"]
-
 BIASES = ("free", "augmented", "none")
 #: Scales beyond these would leave the range of floats.
 LARGEST_SHIFT = 1000

@@ -17,9 +17,6 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.rational import signs
 
-__all__ = ["prove"]
-
-
 #: Largest system that is inverted.
 LARGEST_INVERSE = 1500
 

@@ -11,8 +11,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["signs"]
-
 #: Largest cost of a solution, in bit operations of a kind.
 LARGEST_COST = 1e10
 

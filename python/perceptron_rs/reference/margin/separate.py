@@ -20,9 +20,6 @@ from perceptron_rs.reference.margin.wolfe import Found
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.settings import Solution
 
-__all__ = ["separate"]
-
-
 #: An upper end below this part of the radius is nothing but rounding.
 NOTHING = 1e-13
 #: What may still be decided in another scale.

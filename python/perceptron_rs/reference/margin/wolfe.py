@@ -25,9 +25,6 @@ from perceptron_rs.reference.margin.passes import price, strides
 from perceptron_rs.reference.margin.problem import Problem
 from perceptron_rs.reference.margin.working import WorkingSet
 
-__all__ = ["Found", "nearest_point"]
-
-
 #: Inner tolerance at strides above 1.
 COARSE = 1e-2
 #: Rounds without a better end after which the method stops.

@@ -11,9 +11,6 @@ from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.margin.problem import Problem
 
-__all__ = ["WorkingSet"]
-
-
 #: About so many rows have a part in the centre.
 SAMPLE = 4096
 

@@ -17,8 +17,6 @@ from perceptron_rs.reference.order import permutation, splitmix64, state_of_epoc
 from perceptron_rs.reference.rows import Rows, check_canonical
 from perceptron_rs.settings import Data, Epoch, Network
 
-__all__ = ["Run", "mlp_start", "start_network"]
-
 #: No permutation uses it.
 START_EPOCH = 2**64 - 1
 

@@ -12,8 +12,6 @@ from perceptron_rs.reference.mlp.run import check_activation, from_state
 from perceptron_rs.reference.mlp.train import forward
 from perceptron_rs.reference.rows import Rows
 
-__all__ = ["mlp_scores"]
-
 
 @standard()
 def mlp_scores(

@@ -32,8 +32,6 @@ import numpy as np
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.arith import neuron, running_total
 
-__all__ = ["forward", "learn"]
-
 
 def forward(x: Floats, W: list[Floats], b: list[Floats], f: str) -> list[Floats]:
     """Return x, the values of each hidden layer, and z of the output; a row each example.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.rows.dense import Dense, Row, check_layout, check_storage
 
-__all__ = ["Csr", "Rows", "csr_rows"]
-
 
 @dataclass(frozen=True)
 class Csr:

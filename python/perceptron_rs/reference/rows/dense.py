@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference import arith
 
-__all__ = ["STORAGE_TYPES", "Dense", "Row", "check_canonical", "check_storage", "dense_rows"]
-
 #: By name, for NumPy has no bfloat16 (ml_dtypes has).
 STORAGE_TYPES = ("float64", "float32", "int8", "uint8", "int16", "uint16", "int32", "float16", "bfloat16")
 

@@ -9,8 +9,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows.csr import Rows
 from perceptron_rs.reference.rows.dense import check_canonical
 
-__all__ = ["activations", "scores"]
-
 BLOCK = 128
 
 

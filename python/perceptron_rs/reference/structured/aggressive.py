@@ -20,8 +20,6 @@ import numpy as np
 from perceptron_rs.reference import arith
 from perceptron_rs.reference.structured.chain import ChainSteps, ChainWeights, Labels
 
-__all__ = ["AggressiveChainSteps"]
-
 
 class AggressiveChainSteps(ChainSteps):
     """Steps that depend on the loss."""

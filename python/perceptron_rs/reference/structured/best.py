@@ -26,8 +26,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.decode import Table, tables
 
-__all__ = ["sequence_k_best"]
-
 Prefix = tuple[float, list[int]]
 
 

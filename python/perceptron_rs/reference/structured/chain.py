@@ -29,8 +29,6 @@ from perceptron_rs.reference import arith
 from perceptron_rs.reference.structured.lattice import search
 from perceptron_rs.reference.structured.prefix import UPDATES
 
-__all__ = ["ChainSteps", "ChainWeights", "Labels", "Log", "average", "learn"]
-
 Labels = NDArray[np.uint32]
 
 #: The mistakes: the t-th sequence seen was number i, the labels z, or the prefix of them, were chosen, and

@@ -16,8 +16,6 @@ from perceptron_rs.reference.structured.lattice import Lattice, search
 from perceptron_rs.reference.structured.sequences import sequences
 from perceptron_rs.reference.structured.weights import to_chain
 
-__all__ = ["Table", "sequence_decode", "sequence_weights", "tables"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 

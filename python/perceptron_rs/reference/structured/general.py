@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from perceptron_rs.float_mode import standard
 from perceptron_rs.reference import arith
 
-__all__ = ["structured_update"]
-
 Features: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.named import Floats
 
-__all__ = ["Lattice", "search"]
-
 
 @dataclass(frozen=True)
 class Lattice:

@@ -28,8 +28,6 @@ from perceptron_rs.float_mode import standard
 from perceptron_rs.reference.rows import Rows
 from perceptron_rs.reference.structured.decode import Table, tables
 
-__all__ = ["sequence_margins"]
-
 
 @standard()
 def sequence_margins(

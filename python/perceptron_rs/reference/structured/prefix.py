@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import Floats
 from perceptron_rs.reference.structured.lattice import Lattice
 
-__all__ = ["UPDATES"]
-
 Labels = NDArray[np.uint32]
 
 

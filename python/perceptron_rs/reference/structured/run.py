@@ -17,8 +17,6 @@ from perceptron_rs.reference.structured.sequences import Tokens, sequences
 from perceptron_rs.reference.structured.weights import from_chain, to_chain
 from perceptron_rs.settings import Chain, Epoch, Sequences
 
-__all__ = ["Run", "means", "sequence_average", "start_chain"]
-
 
 class Run:
     """A chain at work on sequences x with the labels y; see `perceptron_rs.engines.Run`."""

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from perceptron_rs.reference.rows import Row, Rows, check_canonical
 
-__all__ = ["Tokens", "sequences"]
-
 
 @dataclass(frozen=True)
 class Tokens:

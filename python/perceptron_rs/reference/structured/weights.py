@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from perceptron_rs.arrays.named import State
 from perceptron_rs.reference.structured.chain import ChainWeights
 
-__all__ = ["from_chain", "to_chain"]
-
 
 def to_chain(state: State, columns: int, suffix: str = "") -> ChainWeights:
     """Return a copy of the weights of a state; ValueError if a shape does not agree.
