@@ -53,7 +53,7 @@ USES = {
 #: What an older version leaves behind: commands that write, and those by which the new version reads.
 LEFT = [
     "train averaged a.svm --model a.model --epochs 3 --tol none --quiet",
-    "train --stream a.svm --model b.model --cache a.cache --checkpoint a.run --epochs 2 --tol none --quiet",
+    "train perceptron --stream a.svm --model b.model --cache a.cache --checkpoint a.run --epochs 2 --tol none --quiet",
     "tag-train tags.txt --model tags.model --quiet",
 ]
 READ = [
@@ -61,7 +61,7 @@ READ = [
     "inspect b.model",
     "reproduce a.model a.svm",
     "tag tags.model words.txt",
-    "train --stream a.svm --model c.model --cache a.cache --checkpoint a.run --resume --epochs 3 --tol none",
+    "train perceptron --stream a.svm --model c.model --cache a.cache --checkpoint a.run --resume --epochs 3 --tol none",
 ]
 
 
