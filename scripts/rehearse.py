@@ -50,10 +50,11 @@ USES = {
     "register_skl2onnx(); skl2onnx.to_onnx(P().fit([[1.0], [-1.0]], [1, 0]), np.ones((1, 1)))",
 }
 
+STREAM = "train perceptron --stream a.svm --cache a.cache --checkpoint a.run --tol none"
 #: What an older version leaves behind: commands that write, and those by which the new version reads.
 LEFT = [
     "train averaged a.svm --model a.model --epochs 3 --tol none --quiet",
-    "train perceptron --stream a.svm --model b.model --cache a.cache --checkpoint a.run --epochs 2 --tol none --quiet",
+    f"{STREAM} --model b.model --epochs 2 --quiet",
     "tag-train tags.txt --model tags.model --quiet",
 ]
 READ = [
@@ -61,7 +62,7 @@ READ = [
     "inspect b.model",
     "reproduce a.model a.svm",
     "tag tags.model words.txt",
-    "train perceptron --stream a.svm --model c.model --cache a.cache --checkpoint a.run --resume --epochs 3 --tol none",
+    f"{STREAM} --model c.model --epochs 3 --resume",
 ]
 
 
