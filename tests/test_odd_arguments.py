@@ -410,3 +410,16 @@ def test_batches_of_sparse_rows_are_sparse(monkeypatch):
     assert all("CSR" in str(way.path) for way in found if way.path.batches)
     n_fits, kinds = sum(not way.path.batches for way in found), len(VotedPerceptron._predictions)
     assert len(calls) < n_fits * (kinds + 2)
+
+
+def test_stored_zeros_are_as_many_as_columns_in_use():
+    """All of a wide matrix would take as long as a dense one, for each weight vector of a vote."""
+    wide = sp.csr_matrix(([1.0, 2.0, 3.0], [5, 70, 70], [0, 2, 3]), shape=(2, 1000))
+    (zeros,) = (X for name, X in parity._forms(wide) if name == "CSR, stored zeros")
+    assert (zeros != wide).nnz == 0
+    assert zeros.indices.tolist() == [0, 5, 70, 999] * 2
+
+
+def test_the_constructor_of_an_estimator_is_named():
+    with pytest.raises(TypeError, match=r"^StructuredPerceptron\.__init__\(\) missing 2 required"):
+        StructuredPerceptron()

@@ -38,7 +38,7 @@ def read_npy(file: object) -> NDArray[np.generic]:
     name = name_of_file(file)
     X = load_npy(_whole_file(file) if is_pipe(file) else file)
     if not isinstance(X, np.ndarray):
-        raise ValueError(f"{name}: is not a .npy file but an archive; rename it to .npz")
+        raise ValueError(f"{name}: is not a .npy file but an archive; name it so, or say the format npz")
     return matrix_of_file(X, name)
 
 
@@ -60,7 +60,7 @@ def read_npz(file: Any) -> tuple[Any, NDArray[np.generic] | None]:
     name, place = name_of_file(file), _whole_file(file) if is_pipe(file) else file
     archive = np.load(place, allow_pickle=False)
     if isinstance(archive, np.ndarray):
-        raise ValueError(f"{name}: is a .npy file; rename it to .npy")
+        raise ValueError(f"{name}: is a .npy file; name it so, or say the format npy")
     with archive:
         names = set(archive.files)
         y = archive["y"] if "y" in names else None

@@ -257,6 +257,17 @@ def format_of(files: Sequence[object], reading: Reading) -> str:
     is_hashed = form in HASHED or reading.text_columns or reading.hash_bits is not None
     if "keep_words" in reading.given and not is_hashed:
         raise OptionsError("{keep_words} has no effect without {hash_bits} or {text_columns}")
+    if reading.multilabel and reading.labels is not None:
+        raise OptionsError(
+            "{labels} has one label for each example, {multilabel} lists of them", "leave one out"
+        )
+    if form in HASHED and reading.usual is not None and reading.hash_bits is None:
+        raise OptionsError(
+            f"{{name}} is {form}, whose words become columns by hashing, and the model learnt from "
+            f"{reading.usual} without hashing",
+            "name a file as in the training, or leave {format} out",
+            name=names_of(files),
+        )
     check_weight(reading.target or reading.usual_target, reading.sample_weight)
     # Of a model: options were looked at already.
     of_model = (("columns", reading.columns, TABLES), ("drop", reading.drop, _FORMATS_OF["drop"]))

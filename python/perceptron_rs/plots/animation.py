@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from perceptron_rs.arrays.scalars import checked_number
 from perceptron_rs.plots.drawing import axes, two_columns
 from perceptron_rs.plots.plane import UpdateDisplay, updates_of
 from perceptron_rs.teaching.fit_trace import Trace
@@ -43,7 +44,10 @@ def animate(trace: Trace, path: str | PathLike[str], *, seconds: float = 1.0, ax
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    X, y, steps = two_columns(trace.X), np.asarray(trace.y), updates_of(trace)
+    steps, seconds = updates_of(trace), float(checked_number("seconds", seconds))
+    if not seconds > 0:
+        raise ValueError(f"seconds must be above 0, got {seconds}")
+    X, y = two_columns(trace.X), np.asarray(trace.y)
     if not steps:
         raise ValueError("trace must have at least one update to be animated")
     ax = axes(ax)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.errors import naming
@@ -34,13 +35,15 @@ _ROOM = 0.12  # around the points, of the side of their square
 
 def axes(ax: Axes | None = None) -> Axes:
     """Return the axes to draw on: these, or new ones."""
-    if ax is not None:
-        return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install matplotlib") from error
-    return plt.subplots(layout="constrained")[1]
+    if ax is None:
+        return plt.subplots(layout="constrained")[1]
+    if not isinstance(ax, plt.Axes):
+        raise TypeError(f"ax must be axes of matplotlib, got {ax!r:.80}; leave it out, or write plt.gca()")
+    return ax
 
 
 class Display:
@@ -72,6 +75,27 @@ class Display:
         """Draw on these axes, and keep the artists."""
 
 
+def check_kind(name: str, given: object, kind: type, maker: str) -> None:
+    """Raise TypeError unless an argument is of the kind that a function of the package returns."""
+    if not isinstance(given, kind):
+        text = f"{name} must be a {kind.__name__}, got {given!r:.80}; make one by perceptron_rs.{maker}"
+        raise TypeError(text)
+
+
+def check_named(name: str, given: object, what: str) -> None:
+    """Raise TypeError unless an argument has values by name."""
+    if not isinstance(given, Mapping) or not given:
+        raise TypeError(f"{name} must be a dict of names and {what}, got {given!r:.80}")
+
+
+def check_has(name: str, estimator: object, what: str, *attributes: str) -> None:
+    """Raise TypeError unless an argument has what is drawn of it; NotFittedError if it has learnt nothing."""
+    if not isinstance(estimator, type) and hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    if isinstance(estimator, type) or not all(hasattr(estimator, attribute) for attribute in attributes):
+        raise TypeError(f"{name} must be {what} that is fitted, got {estimator!r:.80}; fit one")
+
+
 def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     """Return X as float64; ValueError unless it can be drawn in the plane."""
     with naming("X"):
@@ -81,6 +105,13 @@ def two_columns(X: MatrixLike) -> NDArray[np.float64]:
     if not np.isfinite(values).all():
         raise ValueError(f"X must be finite to be drawn, got {values[~np.isfinite(values)][0]}")
     return values
+
+
+def check_rows(name: str, rows: ArrayLike, X: NDArray[np.float64]) -> None:
+    """Raise ValueError unless X has the rows that an argument is about."""
+    last = np.max(np.asarray(rows), initial=-1)
+    if last >= len(X):
+        raise ValueError(f"X must be the examples of {name}, which is about row {last}, got {len(X)} rows")
 
 
 def drawn_labels(X: MatrixLike, y: ArrayLike) -> NDArray[np.generic]:

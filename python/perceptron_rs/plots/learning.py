@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone, is_classifier
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.scalars import whole_number
 from perceptron_rs.choices import Bias
 from perceptron_rs.margins.mistakes import mistake_bounds
-from perceptron_rs.plots.drawing import COLOURS, INK, Display
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, check_has, check_named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +90,7 @@ class MistakesDisplay(Display):
         ValueError
             If X is given, but the bound does not hold for a learner with these parameters.
         """
-        check_is_fitted(estimator)
+        check_has("estimator", estimator, "a learner of perceptron_rs", "mistakes_per_epoch_")
         bound = math.inf if X is None else _bound(estimator, X, y)
         mistakes = np.asarray(estimator.mistakes_per_epoch_)
         return cls(mistakes.reshape(len(mistakes), -1), bound).plot(ax)
@@ -112,7 +110,7 @@ class MistakesDisplay(Display):
 
 def _bound(estimator: Any, X: MatrixLike, y: ArrayLike) -> float:
     """Return the most mistakes on separable classes, of a learner that starts from zero."""
-    given = estimator.get_params()
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
     if "fit_intercept" not in given:
         raise ValueError(
             f"estimator must be a linear learner for a bound, got {estimator!r:.80}; leave out X"
@@ -147,7 +145,7 @@ class ErrorsDisplay(Display):
     @classmethod
     def from_estimators(
         cls,
-        estimators: dict[str, object],
+        estimators: dict[str, Any],
         X: MatrixLike,
         y: ArrayLike,
         *,
@@ -180,8 +178,13 @@ class ErrorsDisplay(Display):
         -------
         ErrorsDisplay
         """
-        if not isinstance(estimators, Mapping):
-            raise TypeError(f"estimators must be a dict of names and learners, got {estimators!r:.80}")
+        check_named("estimators", estimators, "learners")
+        for estimator in estimators.values():
+            known = estimator.get_params() if hasattr(type(estimator), "get_params") else {}
+            if not ({"max_iter", "tol"} <= known.keys() and is_classifier(estimator)):
+                raise TypeError(f"estimators must be classifiers with max_iter, got {estimator!r:.80}")
+        if (X_test is None) != (y_test is None):
+            raise ValueError("X_test and y_test must be given together, got one of them; pass both or none")
         n_epochs = whole_number("n_epochs", n_epochs, 1)
         on = {"": (X, y)} if X_test is None else {", training": (X, y), ", test": (X_test, y_test)}
         errors: dict[str, NDArray[np.float64]] = {}
@@ -189,7 +192,11 @@ class ErrorsDisplay(Display):
             model = clone(estimator).set_params(tol=None)
             fits = [clone(model).set_params(max_iter=k).fit(X, y) for k in range(1, n_epochs + 1)]
             for which, examples in on.items():
-                errors[name + which] = np.array([1 - fit.score(*examples) for fit in fits])
+                try:
+                    errors[f"{name}{which}"] = np.array([1 - fit.score(*examples) for fit in fits])
+                except (TypeError, ValueError) as error:
+                    kind = TypeError if isinstance(error, TypeError) else ValueError
+                    raise kind(f"X_test and y_test: {error}") from error  # on X and y it has been fitted
         return cls(errors, per_learner=len(on)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -246,7 +253,7 @@ class SurvivalDisplay(Display):
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         """
-        check_is_fitted(estimator)
+        check_has("estimator", estimator, "a VotedPerceptron", "survival_")
         index = whole_number("class_index", class_index, 0, len(estimator.survival_) - 1)
         return cls(estimator.survival_[index]).plot(ax)
 
@@ -296,7 +303,7 @@ class PocketDisplay(Display):
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         """
-        check_is_fitted(estimator)
+        check_has("estimator", estimator, "a PocketPerceptron", "swaps_")
         index = whole_number("class_index", class_index, 0, len(estimator.classes_) - 1)
         swaps = estimator.swaps_[estimator.swaps_["class"] == index]
         return cls(swaps["t"], swaps["errors"]).plot(ax)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone, is_classifier
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike, column_names, has_columns
 from perceptron_rs.arrays.scalars import checked_number, whole_number
@@ -18,6 +17,9 @@ from perceptron_rs.plots.drawing import (
     COLOURS,
     INK,
     Display,
+    check_has,
+    check_kind,
+    check_rows,
     drawn_labels,
     frame,
     line,
@@ -116,8 +118,11 @@ class HyperplaneDisplay(Display):
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         """
-        check_is_fitted(estimator)
+        scores = "decision_function" if hasattr(estimator, "decision_function") else "predict_proba"
+        check_has("estimator", estimator, "a classifier of rows", "classes_", "predict", scores)
         values = two_columns(X)
+        if isinstance(estimator.classes_, list) or np.ndim(estimator.predict(X)) != 1:
+            raise ValueError("estimator must predict one label for each row; fit it to a column of y")
         return cls(estimator, X if has_columns(X) else values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -134,7 +139,7 @@ class HyperplaneDisplay(Display):
         is_line = planes is not None and planes[0].shape == (1, 2)
         if planes is not None and is_line and planes[0].any():
             support = self._draw_line(ax, X, planes[0][0], float(planes[1][0]))
-        elif len(classes) == 2 and not is_line:
+        elif len(classes) == 2 and not is_line and hasattr(self.estimator, "decision_function"):
             margin = getattr(self.estimator, "margin_", np.array([-1.0]))[0]
             levels = [-1.0, 0.0, 1.0] if margin > 0 else [0.0]
             self.lines_.append(score_lines(ax, self.estimator, self.X, levels).surface_)
@@ -207,7 +212,9 @@ class UpdateDisplay(Display):
         ValueError
             If X has not two columns.
         """
+        check_kind("step", step, Step, "trace")
         values = two_columns(X)
+        check_rows("step", step.row, values)
         return cls(step, values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -311,7 +318,14 @@ class DistanceDisplay(Display):
             w = numbers_in(coef, "coef").astype(np.float64)
         if w.shape != (2,) or not w.any() or not np.isfinite(w).all():
             raise ValueError(f"coef must be two weights, not both 0, got {w.tolist()!r:.80}")
-        return cls(w, float(checked_number("intercept", intercept)), two_columns(X), others).plot(ax)
+        with naming("others"):
+            b = numbers_in(others, "others").astype(np.float64)
+        if b.ndim != 1 or not np.isfinite(b).all():
+            raise ValueError(f"others must be a list of finite numbers, got {others!r:.80}")
+        values = two_columns(X)
+        if len(values) == 0:
+            raise ValueError("X must hold at least one point, got none")
+        return cls(w, float(checked_number("intercept", intercept)), values, b.tolist()).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         w, b, X = self.coef, self.intercept, self.X
@@ -377,7 +391,7 @@ class OrdersDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: object, X: MatrixLike, y: ArrayLike, *, n_orders: int = 1000, ax: Axes | None = None
+        cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, n_orders: int = 1000, ax: Axes | None = None
     ) -> Self:
         """Fit clones with the seeds 0, 1, 2, ... and draw their lines.
 
@@ -403,6 +417,9 @@ class OrdersDisplay(Display):
         ValueError
             If X has not two columns, y not two classes, or the estimator predicts with more than a line.
         """
+        is_learner = hasattr(type(estimator), "get_params") and is_classifier(estimator)
+        if not is_learner or "random_state" not in estimator.get_params():
+            raise TypeError(f"estimator must be a linear learner that shuffles, got {estimator!r:.80}")
         X, n_orders = two_columns(X), whole_number("n_orders", n_orders, 1)
         y = drawn_labels(X, y)
         models = [clone(estimator).set_params(random_state=seed).fit(X, y) for seed in range(n_orders)]
@@ -429,6 +446,7 @@ class OrdersDisplay(Display):
 
 def updates_of(found: Trace) -> list[Step]:
     """Return the updates of a trace of two classes and two columns; ValueError for another one."""
+    check_kind("trace", found, Trace, "trace")
     steps = [step for step in found if step.mistake]
     if len({step.label for step in steps}) > 1:
         raise ValueError(f"trace must be of two classes, got {len(found.estimator.classes_)}")

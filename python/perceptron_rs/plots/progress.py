@@ -13,7 +13,8 @@ from scipy.sparse import issparse
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.arrays.scalars import check_among
 from perceptron_rs.estimator_attributes import ClassifierLike
-from perceptron_rs.plots.drawing import COLOURS, INK, Display
+from perceptron_rs.plots.drawing import COLOURS, INK, Display, check_has, check_named
+from perceptron_rs.targets.labels import label_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +150,10 @@ class ProgressDisplay(Display):
             If ``kind`` is "regret" and there is no comparator.
         """
         _check_kind(kind, comparator)
-        labels = np.asarray(y)
+        check_named("estimators", estimators, "learners")
+        if comparator is not None:
+            check_has("comparator", comparator, "a classifier", "predict")
+        labels = label_array(None, y, None)
         known = np.unique(labels) if classes is None else np.asarray(classes)
         predictions = {name: _predicted(model, X, labels, known) for name, model in estimators.items()}
         fixed = None if comparator is None else comparator.predict(X)
@@ -190,7 +194,8 @@ class ProgressDisplay(Display):
             If there are more or fewer predictions than labels, or if ``kind`` is "regret" and there is no
             comparator.
         """
-        labels = np.asarray(y_true)
+        check_named("y_pred", y_pred, "predictions")
+        labels = label_array(None, y_true, None, "y_true")
         wrong = {name: _wrong(name, labels, found) for name, found in y_pred.items()}
         fixed = None if comparator is None else _wrong("comparator", labels, comparator)
         return cls(wrong, fixed).plot(ax, kind=kind)
@@ -302,7 +307,7 @@ def _counts(wrong: NDArray[np.generic]) -> NDArray[np.int64]:
 
 
 def _wrong(name: str, labels: NDArray[np.generic], found: object) -> NDArray[np.bool_]:
-    predicted = np.asarray(found)
+    predicted = label_array(None, found, None, "y_pred")
     if labels.ndim != 1 or predicted.shape != labels.shape:
         raise ValueError(
             f"y_pred must have a prediction for each of {labels.size} labels, got the shape "
@@ -317,13 +322,13 @@ def _predicted(
 ) -> NDArray[np.generic]:
     """Return what a copy of a learner predicts, of each example before it learns from it."""
     model = deepcopy(estimator)
-    if hasattr(model, "predict_then_learn"):
+    if hasattr(type(model), "predict_then_learn"):
         answers: NDArray[np.generic] = model.predict_then_learn(X, labels, classes=classes)[0]
         return answers
-    if not hasattr(model, "partial_fit"):
+    if not hasattr(type(model), "partial_fit"):
         raise TypeError(
-            f"{type(model).__name__} does not learn example by example; it must have predict_then_learn or "
-            f"partial_fit"
+            f"estimators: {type(model).__name__} does not learn example by example; it must have "
+            f"predict_then_learn or partial_fit"
         )
     rows = X.tocsr() if issparse(X) else np.asarray(X)
     found = []

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import ArrayLike, MatrixLike
 from perceptron_rs.margins.result import MarginResult
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, drawn_labels, frame, line, points, two_columns
+from perceptron_rs.plots.drawing import (
+    COLOURS,
+    INK,
+    Display,
+    check_kind,
+    check_rows,
+    drawn_labels,
+    frame,
+    line,
+    points,
+    two_columns,
+)
 from perceptron_rs.teaching.proof import Proof
 
 if TYPE_CHECKING:
@@ -50,6 +61,7 @@ class ProofDisplay(Display):
         -------
         ProofDisplay
         """
+        check_kind("proof", proof, Proof, "proof")
         return cls(proof).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
@@ -122,7 +134,9 @@ class MarginDisplay(Display):
         ValueError
             If X has not two columns.
         """
+        check_kind("result", result, MarginResult, "max_margin")
         values = two_columns(X)
+        check_rows("result", result.support, values)
         return cls(result, values, drawn_labels(values, y)).plot(ax)
 
     def _draw(self, ax: Axes) -> None:

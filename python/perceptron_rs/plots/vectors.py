@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perceptron_rs.arrays.likes import MatrixLike
-from perceptron_rs.plots.drawing import COLOURS, INK, Display, line, two_columns, window
+from perceptron_rs.plots.drawing import (
+    COLOURS,
+    INK,
+    Display,
+    check_kind,
+    check_rows,
+    line,
+    two_columns,
+    window,
+)
 from perceptron_rs.plots.plane import updates_of
 from perceptron_rs.teaching.fit_trace import Step, Trace
 
@@ -82,7 +91,10 @@ class SumDisplay(Display):
         ValueError
             If X has not two columns.
         """
-        x = two_columns(X)[step.row]
+        check_kind("step", step, Step, "trace")
+        values = two_columns(X)
+        check_rows("step", step.row, values)
+        x = values[step.row]
         before = step.w_before, step.b_before, {"linestyle": ":"}
         names = ["w before", _term(step.step, "x"), "w after"]
         lines = [before, (step.w, step.b, {"linestyle": "-"})]
@@ -110,7 +122,8 @@ class SumDisplay(Display):
         ValueError
             If the examples have not two columns or two classes, or if the run has no update.
         """
-        X, steps = two_columns(trace.X), updates_of(trace)
+        steps = updates_of(trace)
+        X = two_columns(trace.X)
         if not steps:
             raise ValueError("trace must have at least one update to be a sum")
         sums: dict[int, float] = {}

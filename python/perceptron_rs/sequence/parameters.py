@@ -211,3 +211,7 @@ class StructuredPerceptronParameters(Parameters):
     shuffle: bool = parameter(True, SWITCH)
     random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
     engine: EngineName = field(default="rust", metadata=ENGINE)
+
+
+# Its first two parameters have no default, and Python's own error is to name the class that users know.
+StructuredPerceptronParameters.__init__.__qualname__ = "StructuredPerceptron.__init__"

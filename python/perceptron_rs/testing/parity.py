@@ -173,8 +173,11 @@ def _reversed_rows(matrix: MatrixLike) -> MatrixLike:
 
 
 def _with_zeros(dense: NDArray[np.generic]) -> MatrixLike:
+    """Return all entries of the columns that have anything, and of the outermost: the others may be many."""
     n, d = dense.shape
-    return sp.csr_matrix((dense.reshape(-1), np.tile(np.arange(d), n), np.arange(n + 1) * d), shape=(n, d))
+    columns = np.union1d(np.flatnonzero(dense.any(axis=0)), [0, d - 1])
+    entries, ends = dense[:, columns].reshape(-1), np.arange(n + 1) * len(columns)
+    return sp.csr_matrix((entries, np.tile(columns, n), ends), shape=(n, d))
 
 
 def _paths(form: tuple[str, MatrixLike]) -> Iterator[Path]:
