@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 
-LATE = ("pandas", "scipy.stats")
+LATE = ("pandas", "scipy.special", "scipy.stats")
 
 
 class _Finder:
