@@ -499,3 +499,59 @@ def feather(path: Path) -> None:
         pa.table({"age": [r[2] for r in rows], "fare": [r[3] for r in rows], "y": [r[1] for r in rows]}),
         str(path),
     )
+
+
+@shape("labels.txt")
+def words_with_a_label_before(path: Path) -> None:
+    path.write_text("".join(f"{('bad', 'good')[y]} {t}\n" for y, t in reviews()))
+
+
+@shape("turned.txt")
+def texts_with_a_label_behind_a_tab(path: Path) -> None:
+    path.write_text("".join(f"{t}\t{('bad', 'good')[y]}\n" for y, t in reviews()))
+
+
+@shape("flowers.txt")
+def numbers_between_blanks(path: Path) -> None:
+    path.write_text(
+        "".join(f"{a}  {f} {x}\n" for _, _, a, f, x, _ in people(300) if (a > 40) == (x == "male"))
+    )
+
+
+@shape("bars.csv")
+def bars_between_columns(path: Path) -> None:
+    rows = [(a, f, x, e, s) for _, s, a, f, x, e in people()]
+    path.write_text(table(rows, ["age", "fare", "sex", "port", "y"], "|"))
+
+
+@shape("twice.csv")
+def two_columns_of_one_name(path: Path) -> None:
+    rows = [(a, f, x, s) for _, s, a, f, x, _ in people()]
+    path.write_text(table(rows, ["of/all & more", "of/all & more", "sex", "y"]))
+
+
+@shape("titled.csv")
+def a_title_above_the_names(path: Path) -> None:
+    rows = [(a, f, x, s) for _, s, a, f, x, _ in people()]
+    path.write_text("# passengers of 1912\n# all\n" + table(rows, ["age", "fare", "sex", "y"]))
+
+
+@shape("reviews.csv.gz")
+def packed_latin1(path: Path) -> None:
+    rows = [(("bad", "good")[y], t + " £5") for y, t in reviews()]
+    path.write_bytes(gzip.compress(table(rows, ["label", "text"]).encode("latin-1")))
+
+
+@shape("app.log")
+def lines_of_a_log(path: Path) -> None:
+    lines = (
+        f"2024-03-{1 + i % 9:02d} 10:00:01,{i % 1000:03d} {('WARN', 'INFO')[y]} [main-{i % 4}] {t}\n"
+        for i, (y, t) in enumerate(reviews())
+    )
+    path.write_text("".join(lines))
+
+
+@shape("essays.csv")
+def very_long_texts(path: Path) -> None:
+    rows = [((t + " ") * 3000, y) for y, t in reviews(120)]
+    path.write_text(table(rows, ["essay", "y"]))

@@ -24,6 +24,7 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
     monkeypatch.chdir(tmp_path)
     name, write = SHAPES[shape]
     write(tmp_path / name)
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     answer = call("train", name)
     if answer.status != 0:
@@ -35,6 +36,7 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
             if shutil.which(shlex.split(line)[0]) is None:
                 pytest.skip(f"needs {line.split()[0]}")
             subprocess.run(line, shell=True, check=True, env=os.environ | {"PATH": path})
+        assert {path: path.read_bytes() for path in files} == files
         answer = call(*shlex.split(command)[1:])
     for _ in range(2):  # such as to leave a column out, and then to scale
         assert answer.status == 0, answer.err
@@ -46,6 +48,17 @@ def test_a_file_that_people_have(call, tmp_path, monkeypatch, shape):
         assert re.search(r"^mistakes +0 tokens", answer.out, re.MULTILINE)
     else:
         assert float(re.search(r"^held out +accuracy ([0-9.]+)", answer.out, re.MULTILINE)[1]) >= 0.75
+
+
+def test_no_program_writes_over_a_file(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = "".join(
+        f"{'good' if i % 2 else 'bad'} film of two hours with the number {i}\n" for i in range(60)
+    )
+    for name in "films.txt", "films.labels.txt":
+        Path(name).write_text(lines)
+    instead = commands_of(call("train", "films.txt").err, "perceptrons: try:")
+    assert [line.rpartition("> ")[2] for line in instead[:-1]] == ["films.labels.2.txt"]
 
 
 def test_there_are_forty():

@@ -12,16 +12,18 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import pairwise, zip_longest
+from itertools import count, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from perceptron_rs.cli.status import PROGRAM
 from perceptron_rs.features.categories import kind_of_strings
 from perceptron_rs.io.text.compression import MAX_RATIO, decompressed
-from perceptron_rs.io.text.paths import paths_of
+from perceptron_rs.io.text.paths import PACKED, paths_of
 
 _LOOKED_AT = 1 << 18
+#: Of long lines so many are looked at, and so many bytes at most.
+_LOOKED_LINES, _MOST = 100, 1 << 24
 #: Lines that are looked at, fewer than which tell nothing of a table, and how many labels may differ.
 _LINES, _LEAST, _CLASSES = 1000, 10, 30
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
@@ -41,7 +43,11 @@ _OF_LABELS = (
 )
 _OF_JSON = (*_OF_LABELS, "overall", "rating", "stars", "level", "type", "tag")
 _SVMLIGHT = re.compile(r"[-+.,\w]+( qid:\d+)?( +\d+:[-+.\w]+)+ *(#.*)?")
-_VW = re.compile(r"[^|]*\|\w*( [^|]*)?(\|.*)?")
+#: A blank ends the label, and what touches the bar is a tag.
+_VW = re.compile(r"[^|]*\s[^|\s]*\|\w*( [^|]*)?(\|.*)?")
+_PART_OF_TIME = re.compile(r"\d[-/:.]\d+[-/:.]\d")
+#: What unpacks, by suffix.
+_UNPACK = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 #: Of files whose columns hold numbers and categories: few names make few collisions.
 _FEW_BITS = "12"
 
@@ -64,16 +70,24 @@ def proposal(word: str, typed: Sequence[str]) -> str | None:
 
     ``typed`` are the words of the command, whose options are kept.
     """
-    with suppress(OSError, ValueError, ImportError):
-        path = Path(paths_of(word)[0])
-        found = _of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
-        if found is None:
-            return None
-        new = [found.word if one == word else one for one in typed] + found.options
-        if found.command != "train":
-            new = [found.command, found.word]
-        return None if new == list(typed) else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
+    limit = csv.field_size_limit(_MOST)
+    try:
+        with suppress(OSError, ValueError, ImportError, csv.Error):
+            return _command(word, list(typed))
+    finally:
+        csv.field_size_limit(limit)
     return None
+
+
+def _command(word: str, typed: list[str]) -> str | None:
+    path = Path(paths_of(word)[0])
+    found = _of_parquet(word, path) if path.suffix == ".parquet" else _of_bytes(word, path)
+    if found is None:
+        return None
+    new = [found.word if one == word else one for one in typed] + found.options
+    if found.command != "train":
+        new = [found.command, found.word]
+    return None if new == typed else " && ".join([*found.steps, f"{PROGRAM} {shlex.join(new)}"])
 
 
 def _train(word: str, *options: str, command: str = "train", steps: Sequence[str] = ()) -> _Proposal:
@@ -88,31 +102,57 @@ def _of_bytes(word: str, path: Path) -> _Proposal | None:
         begin = file.read(8)
     plain = path.with_suffix("").name
     if begin.startswith(b"PK\x03\x04") and path.suffix == ".xlsx":
-        csv_name = f"{plain}.csv"
+        csv_name = _unused(f"{plain}.csv")
         code = f"import pandas; pandas.read_excel({str(path)!r}).to_csv({csv_name!r}, index=False)"
         return _train(csv_name, steps=[f"python -c {shlex.quote(code)}"])
     if begin.startswith(b"ARROW1"):
-        name = f"{plain}.parquet"
+        name = _unused(f"{plain}.parquet")
         code = "from pyarrow import feather as f, parquet as p; "
         code += f"p.write_table(f.read_table({str(path)!r}), {name!r})"
         return _train(name, steps=[f"python -c {shlex.quote(code)}"])
     with io.BufferedReader(decompressed(path, MAX_RATIO)) as opened:
-        data = opened.read(_LOOKED_AT)
+        data = _beginning(opened)
+    found = _of_data(word, data)
+    if path.suffix in _UNPACK and found is not None and found.steps:  # of programs that read plain text
+        whole = _unused(plain)
+        unpacked = f"{_UNPACK[path.suffix]} -dc {shlex.quote(word)} > {shlex.quote(whole)}"
+        found = _of_data(whole, data)
+        return found and found.after(unpacked)
+    return found
+
+
+def _beginning(file: io.BufferedIOBase) -> bytes:
+    """Return the first bytes of a file: of long lines more, but not all."""
+    data = file.read(_LOOKED_AT)
+    while len(data) < _MOST and data.count(b"\n") < _LOOKED_LINES and (more := file.read(_LOOKED_AT)):
+        data += more
+    return data
+
+
+def _of_data(word: str, data: bytes) -> _Proposal | None:
     encoding, other = _encoding(data)
     if encoding is None:
         return None
     text = data.decode(encoding, errors="ignore")
     lines = text.splitlines()[:_LINES]
-    if len(data) == _LOOKED_AT and len(lines) < _LINES:
+    if len(data) >= _LOOKED_AT and len(lines) < _LINES:
         lines.pop()
     lines = [line.rstrip("\r") for line in lines]
-    suffixes = [part for part in path.suffixes if part not in (".gz", ".bz2", ".xz")]
+    path = Path(word)
+    suffixes = [part for part in path.suffixes if part not in PACKED]
     steps: list[str] = []
     if other is not None:
-        new = f"{plain}.utf8{path.suffix}"
+        new = _unused(f"{path.with_suffix('').name}.utf8{path.suffix}")
         steps, word = [f"iconv -f {other} -t UTF-8 {shlex.quote(word)} > {shlex.quote(new)}"], new
     found = _of_lines(word, suffixes[-1] if suffixes else "", lines, text)
     return found and found.after(*steps)
+
+
+def _unused(name: str) -> str:
+    """Return a name that no file has yet: a file that is there is somebody's, perhaps the one to read."""
+    path = Path(name)
+    names = (name if number == 1 else f"{path.stem}.{number}{path.suffix}" for number in count(1))
+    return next(one for one in names if not Path(one).exists())
 
 
 def _encoding(data: bytes) -> tuple[str | None, str | None]:
@@ -132,12 +172,12 @@ def _of_lines(word: str, suffix: str, lines: list[str], text: str) -> _Proposal 
     full = [line for line in lines if line.strip()]
     if not full:
         return None
-    if full[0].startswith("__label__"):
+    if any(line.startswith("__label__") for line in full[:_LEAST]):
         several = any(line.split()[1:2] and line.split()[1].startswith("__label__") for line in full)
         form = [] if suffix in (".ft", ".fasttext") else ["--format", "fasttext"]
         return _train(word, *form, *(["--multilabel"] if several else []))
     if full[0].startswith("["):
-        name = f"{Path(word).with_suffix('').name}.jsonl"
+        name = _unused(f"{Path(word).with_suffix('').name}.jsonl")
         code = f"import json; [print(json.dumps(x)) for x in json.load(open({word!r}, encoding='utf-8'))]"
         records = _json_objects(json.loads(text) if len(text) < _LOOKED_AT else [])
         steps = [f"python -c {shlex.quote(code)} > {shlex.quote(name)}"]
@@ -146,7 +186,7 @@ def _of_lines(word: str, suffix: str, lines: list[str], text: str) -> _Proposal 
         records = _json_objects(map(json.loads, full))
         form = [] if suffix in (".jsonl", ".ndjson") else ["--format", "jsonl"]
         return _train(word, *form, *_of_records(records)) if records else None
-    if _most(full, _VW.fullmatch) and not any("\t|" in line for line in full[:1]):
+    if suffix not in (".csv", ".tsv") and _most(full, _VW.fullmatch) and "\t|" not in full[0]:
         return _train(word, *([] if suffix == ".vw" else ["--format", "vw"]))
     if _most(full, _SVMLIGHT.fullmatch):
         form = [] if suffix in (".svm", ".libsvm", ".svmlight", ".txt") else ["--format", "svmlight"]
@@ -185,15 +225,19 @@ def _is_tokens(lines: list[str]) -> bool:
 
 
 def _of_log(word: str, lines: list[str]) -> _Proposal | None:
-    """Propose labels and texts for lines of words: the label is the first word with few distinct values."""
+    """Propose labels and texts for lines of words: the label is the word with the fewest distinct values."""
     rows = [line.split() for line in lines]
-    for place in range(min(map(len, rows))):
-        values = [row[place] for row in rows]
-        if 2 <= len(set(values)) <= min(_CLASSES, len(values) // 5):
-            name, field = f"{Path(word).with_suffix('').name}.txt", f"${place + 1}"
-            code = f'{{label = {field}; {field} = ""; print label "\\t" $0}}'
-            return _train(name, "--text", steps=[f"awk '{code}' {shlex.quote(word)} > {shlex.quote(name)}"])
-    return None
+    least, place = _CLASSES + 1, -1
+    for i in range(min(map(len, rows))):
+        values = [row[i] for row in rows]
+        n = len(set(values))
+        if 2 <= n <= len(values) // 5 and n < least and not _most(values, _PART_OF_TIME.search):
+            least, place = n, i
+    if place < 0:
+        return None
+    name, field = _unused(f"{Path(word).with_suffix('').name}.labels.txt"), f"${place + 1}"
+    code = f'{{label = {field}; {field} = ""; print label "\\t" $0}}'
+    return _train(name, "--text", steps=[f"awk '{code}' {shlex.quote(word)} > {shlex.quote(name)}"])
 
 
 # ---- tables
@@ -201,16 +245,20 @@ def _of_log(word: str, lines: list[str]) -> _Proposal | None:
 
 def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
     steps: list[str] = []
-    if re.fullmatch(r"sep=.", lines[0]):
-        new = f"{Path(word).stem}.table.csv"
-        steps.append(f"sed 1d {shlex.quote(word)} > {shlex.quote(new)}")
-        word, lines = new, lines[1:]
-    delimiter = max(",\t;|", key=lambda mark: _evenness(lines, mark))
+    fields = [line for line in lines if not re.fullmatch("sep=.", line)]
+    delimiter = max(",\t;|", key=lambda mark: _evenness(fields, mark))
+    if not (usual := _evenness(fields, delimiter)):
+        return _of_blanks(word, lines)
+    titles = next(i for i, row in enumerate(csv.reader(lines, delimiter=delimiter)) if len(row) == usual)
+    if titles:  # such as Excel's "sep=;", or a title
+        new = _unused(f"{Path(word).stem}.table{suffix}")
+        steps.append(f"sed {'1,' * (titles > 1)}{titles}d {shlex.quote(word)} > {shlex.quote(new)}")
+        word, lines = new, lines[titles:]
     rows = list(csv.reader(lines, delimiter=delimiter))
-    if not _evenness(lines, delimiter) or len(rows) < _LEAST:
+    if len(rows) < _LEAST:
         return None
-    if delimiter == "\t" and len(rows[0]) == 2 and not _has_header(rows) and suffix != ".tsv":
-        return _train(word, "--text", steps=steps)
+    if len(rows[0]) == 2 and not _has_header(rows) and suffix != ".tsv" and delimiter == "\t":
+        return _of_pairs(word, rows, steps)
     names, options = rows[0], []
     if suffix not in (".csv", ".tsv"):
         options += ["--format", "csv"]
@@ -220,12 +268,52 @@ def _of_table(word: str, suffix: str, lines: list[str]) -> _Proposal | None:
         names = [f"f{i}" for i in range(len(names))]
         options.append("--no-header")
         rows.insert(0, names)
+    elif len(twice := [name for name in names if name.strip()]) > len(set(twice)):
+        new = _unused(f"{Path(word).stem}.names{suffix}")
+        names = _told_apart(names)
+        header = io.StringIO()
+        csv.writer(header, delimiter=delimiter, lineterminator="").writerow(names)
+        line = re.sub(r"([\\/&])", r"\\\1", header.getvalue())
+        steps.append(f"sed {shlex.quote(f'1s/.*/{line}/')} {shlex.quote(word)} > {shlex.quote(new)}")
+        word = new
     cells = [list(column) for column in zip_longest(*rows[1:], fillvalue="")][: len(names)]
     if delimiter != "," and any(_most(column, _OF_COMMA.fullmatch) for column in cells):
-        new = f"{Path(word).stem}.points{suffix}"
+        new = _unused(f"{Path(word).stem}.points{suffix}")
         steps.append(f"sed 's/,/./g' {shlex.quote(word)} > {shlex.quote(new)}")
         word, cells = new, [[cell.replace(",", ".") for cell in column] for column in cells]
-    return _train(word, *options, *_Columns(names, cells).options(is_text=True), steps=steps)
+    columns = _Columns(names, cells)
+    if not columns.is_found and suffix not in (".csv", ".tsv"):
+        return None
+    return _train(word, *options, *columns.options(is_text=True), steps=steps)
+
+
+def _of_pairs(word: str, rows: list[list[str]], steps: list[str]) -> _Proposal:
+    """Propose what learns from a label and a text, or a text and a label, with a tab between."""
+    first, second = ({row[place] for row in rows if len(row) == 2} for place in (0, 1))
+    if len(first) <= len(second):
+        return _train(word, "--text", steps=steps)
+    options = ["--format", "tsv", "--no-header", "--target", "f1", "--text-columns", "f0"]
+    return _train(word, *options, steps=steps)
+
+
+def _of_blanks(word: str, lines: list[str]) -> _Proposal | None:
+    """Propose a table with commas for one whose columns stand apart by blanks, most of them numbers."""
+    rows = [line.split() for line in lines]
+    numbers = sum(_most(column, _NUMBER.fullmatch) for column in zip(*rows, strict=False))
+    if len({len(row) for row in rows}) > 1 or 2 * numbers < len(rows[0]) or "," in "".join(lines):
+        return None
+    new = _unused(f"{Path(word).stem}.table.csv")
+    found = _of_table(new, ".csv", [",".join(row) for row in rows])
+    return found and found.after(f"awk '{{$1 = $1; print}}' OFS=, {shlex.quote(word)} > {shlex.quote(new)}")
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names of which no two are equal: later ones get a number."""
+    found: list[str] = []
+    for name in names:
+        others = (name if number == 1 else f"{name}_{number}" for number in count(1))
+        found.append(next(one for one in others if not name.strip() or one not in found))
+    return found
 
 
 def _evenness(lines: list[str], delimiter: str) -> int:
@@ -277,12 +365,14 @@ class _Columns:
         called = [i for word in telling for i in may_be if names[i].strip().lower() == word]
         last = len(names) - 1
         self.target = (called or ([last] if last in may_be else may_be[:1]) or [last])[0]
-        self.is_called = bool(called)
+        #: Whether a column may hold labels.
+        self.is_found = bool(called or may_be)
 
     def _is_label(self, place: int) -> bool:
         values = self.cells[place]
         distinct = set(values)
         whole = all(not _NUMBER.fullmatch(cell) or float(cell) == int(float(cell)) for cell in distinct)
+        whole = whole and not _most(values, _PART_OF_TIME.search)
         return whole and "" not in distinct and 2 <= len(distinct) <= min(_CLASSES, len(values) // 3)
 
     def options(self, *, is_text: bool = False, is_hashed: bool = False) -> list[str]:
