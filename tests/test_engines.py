@@ -1,6 +1,9 @@
 """Both engines satisfy one protocol: equal names, equal signatures, equal kinds of parameters."""
 
 import inspect
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -91,3 +94,24 @@ def test_an_estimator_can_change_its_engine(learner):
     model = learner(engine="rust").fit([[1.0], [-2.0], [0.5]], [1, 0, 1])
     scores = model.decision_function([[0.25]])
     assert model.set_params(engine="reference").decision_function([[0.25]]).tobytes() == scores.tobytes()
+
+
+WITHOUT_REFERENCE = """
+    import sys
+
+    sys.modules["perceptron_rs.reference"] = None  # an import of it fails
+
+    import numpy as np
+
+    import perceptron_rs as p
+
+    X, y = np.eye(6), np.array([0, 1] * 3)
+    p.VotedPerceptron(prediction="random").fit(X, y).predict(X)
+    p.KernelPerceptron(prediction="random").fit(X, y).predict(X)
+    blocks = [(X[:3], y[:3]), (X[3:], y[3:])]
+    p.Perceptron(shuffle=True, max_iter=2, tol=None).fit_stream(blocks, classes=[0, 1])
+"""
+
+
+def test_the_core_draws_its_numbers_itself():
+    subprocess.run([sys.executable, "-c", textwrap.dedent(WITHOUT_REFERENCE)], check=True)

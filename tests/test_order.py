@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perceptron_rs.engines import below
+from perceptron_rs.reference.order import below as specified
 from perceptron_rs.reference.order import splitmix64
 
 MASK = 2**64 - 1
@@ -49,6 +51,13 @@ def test_published_numbers():
 @given(seed=st.integers(0, MASK), count=st.integers(0, 40))
 def test_all_numbers_at_once(seed, count):
     assert splitmix64(seed, count).tolist() == list(itertools.islice(numbers(seed), count))
+
+
+@given(bound=st.integers(1, 2**64), seed=st.integers(0, MASK), part=st.integers(0, MASK))
+def test_one_number_is_the_first_of_an_epoch(bound, seed, part):
+    key = {"seed": seed, "epoch": MASK - part, "partition": part}
+    state = next(numbers((next(numbers((next(numbers(seed)) + MASK - part) & MASK)) + part) & MASK))
+    assert below(bound, **key) == specified(bound, **key) == next(numbers(state)) * bound >> 64
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 7, 8, 9, 100, 1023, 1024, 1025, 70000])

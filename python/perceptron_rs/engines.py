@@ -466,9 +466,7 @@ class Engine(Protocol):
 
 def below(bound: int, *, seed: int, epoch: int, partition: int) -> int:
     """Whole number from 0 to ``bound - 1``: the first one that rule 7's generator of an epoch draws."""
-    from perceptron_rs.reference.order import below as draw
-
-    return draw(bound, seed=seed, epoch=epoch, partition=partition)
+    return _core._first_draw(seed, epoch, partition) * bound >> 64
 
 
 def get_engine(name: str) -> Engine:

@@ -116,7 +116,7 @@ class KernelLearnerPredictor(Classifier):
 
         The values of a callable are not kept: it is asked for those of a block of rows with all stored ones.
         """
-        state = state_of(self._vectors, self.n_seen_, self._seed, draws=answer.endswith("drawn"))
+        state = state_of(self._vectors, self.n_seen_, self._seed)
         support, columns = len(self._vectors["origin"]), self.n_features_in_
         if callable(self.kernel) or self.kernel == "precomputed":
             stored_rows = engine.dense_rows(np.zeros((support, 1), np.uint8))  # their values are in the rows

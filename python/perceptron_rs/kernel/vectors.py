@@ -73,18 +73,15 @@ def extended_log(vectors: State, log: RunState, read: StoredRows | None, *, fit_
     )
 
 
-def state_of(vectors: State, seen: NDArray[np.int64], seed: int, *, draws: bool = True) -> State:
-    """Return what ``kernel_scores`` needs; every run starts from the vector 0.
-
-    An answer that no drawn vector gives needs none: ``draws`` is False then, and imports no generator.
-    """
+def state_of(vectors: State, seen: NDArray[np.int64], seed: int) -> State:
+    """Return what ``kernel_scores`` needs; every run starts from the vector 0."""
     first, counts = vectors["log_start"][:-1], survival_counts(vectors, seen)
     return {name: vectors[name] for name in (*_ENTRIES, "log_start")} | {
         "log_norm": np.insert(vectors["log_norm"], first, 0.0),
         "log_count": np.concatenate(counts),
         "intercept": np.zeros(len(first)),
         "seen": seen,
-        "drawn": draw_vectors(counts, seed) if draws else np.zeros(len(first), dtype=np.int64),
+        "drawn": draw_vectors(counts, seed),
     }
 
 

@@ -31,13 +31,6 @@ from perceptron_rs.training.feeders import InMemory
 from perceptron_rs.training.predict_then_learn import predict_then_learn
 from perceptron_rs.training.train import Feeder, rate_of, train
 
-#: Parameters that no pass reads: to compare them, too, would take time.
-_OF_EPOCHS = frozenset(
-    {
-        *("max_iter", "n_iter_no_change", "tol", "shuffle", "random_state", "validation_fraction"),
-        *("warm_start", "keep_on_interrupt", "mixing", "audit", "audit_key"),
-    }
-)
 #: Types of X whose ``format`` is known: to ask for it takes as long as a tenth of a pass over one row.
 _csr: set[type] = set()
 #: Whether other threads wait while a short pass is made.
@@ -128,10 +121,9 @@ class PassLearner(LinearLearner, StreamFit):
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        parameters = [
-            parameter.name for parameter in fields(group_of(cls)) if parameter.name not in _OF_EPOCHS
-        ]
-        cls._values = itemgetter(*parameters)
+        # To compare the others, too, would take time.
+        names = [parameter.name for parameter in fields(group_of(cls)) if parameter.metadata["in_pass"]]
+        cls._values = itemgetter(*names)
 
     @property
     def coef_(self) -> MatrixLike:

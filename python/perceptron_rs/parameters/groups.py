@@ -77,6 +77,7 @@ def allowed(
     in_memory: str = "",
     of_model: str | Literal[False] | None = None,
     has_effect: bool = True,
+    in_pass: bool = True,
 ) -> dict[str, object]:
     """Return the metadata of a parameter.
 
@@ -105,6 +106,8 @@ def allowed(
         same as in others. False: these commands have no such option.
     has_effect : bool
         Whether numbers that are learnt or predicted depend on it.
+    in_pass : bool
+        Whether a pass over examples reads it, and not only what makes several.
     """
     return {
         "values": values,
@@ -118,6 +121,7 @@ def allowed(
         "in_memory": in_memory,
         "of_model": of_model,
         "has_effect": has_effect,
+        "in_pass": in_pass,
     }
 
 
@@ -219,14 +223,15 @@ MAX_MISTAKES_PER_EXAMPLE = allowed(
     "tolerate noise: maximum number of updates that one example may cause",
     in_memory="it keeps a count for each example",
 )
-MAX_ITER = allowed(kinds.POSITIVE, "maximum number of epochs", name="epochs")
-N_ITER_NO_CHANGE = allowed(kinds.POSITIVE, "epochs without improvement before stopping")
+MAX_ITER = allowed(kinds.POSITIVE, "maximum number of epochs", name="epochs", in_pass=False)
+N_ITER_NO_CHANGE = allowed(kinds.POSITIVE, "epochs without improvement before stopping", in_pass=False)
 RANDOM_STATE = allowed(
     Other(_random_state, kinds.SEED.option(), replace(kinds.SEED, none=True).accepts),
     "seed of the random generator",
     name="seed",
+    in_pass=False,
 )
-TOL = allowed(kinds.TOLERANCE, "stop when the loss improves by less than X; none: never")
+TOL = allowed(kinds.TOLERANCE, "stop when the loss improves by less than X; none: never", in_pass=False)
 VERBOSE = allowed(
     Other(
         lambda: [*kinds.COUNT.constraint(), "boolean"],
@@ -258,8 +263,8 @@ class RunParameters(Parameters):
 
     n_jobs: int | None = parameter(None, kinds.THREADS, has_effect=False)
     engine: EngineName = field(default="rust", metadata=ENGINE)
-    audit: bool = parameter(False, SWITCH, has_effect=False)
-    audit_key: KeyGiven = parameter(None, Other(lambda: KEY_CONSTRAINT))
+    audit: bool = parameter(False, SWITCH, has_effect=False, in_pass=False)
+    audit_key: KeyGiven = parameter(None, Other(lambda: KEY_CONSTRAINT), in_pass=False)
 
 
 RunParameters.audit_key = KeyParameter()  # type: ignore[assignment]
@@ -298,14 +303,19 @@ class EpochParameters(RunParameters):
 
     max_iter: int = field(default=1000, metadata=MAX_ITER)
     n_iter_no_change: int = field(default=5, metadata=N_ITER_NO_CHANGE)
-    shuffle: bool = parameter(True, SWITCH, "shuffle the examples in each epoch")
+    shuffle: bool = parameter(True, SWITCH, "shuffle the examples in each epoch", in_pass=False)
     random_state: int | RandomState | None = field(default=0, metadata=RANDOM_STATE)
     early_stopping: bool = field(default=False, metadata=EARLY_STOPPING)
     validation_fraction: float = parameter(
-        0.1, kinds.FRACTION, "share of the examples in the validation set", needs={"early_stopping": (True,)}
+        0.1,
+        kinds.FRACTION,
+        "share of the examples in the validation set",
+        needs={"early_stopping": (True,)},
+        in_pass=False,
     )
-    warm_start: bool = parameter(False, SWITCH, has_effect=False)  # but by what was learnt before
-    keep_on_interrupt: bool = parameter(False, SWITCH, has_effect=False)
+    # Only what was learnt before has an effect.
+    warm_start: bool = parameter(False, SWITCH, has_effect=False, in_pass=False)
+    keep_on_interrupt: bool = parameter(False, SWITCH, has_effect=False, in_pass=False)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -463,4 +473,5 @@ class UpdateParameters(Parameters):
         Choice(words(Mixing)),
         "how to mix what was learnt from the parts",
         needs={"n_partitions": ()},
+        in_pass=False,
     )

@@ -8,7 +8,7 @@ use crate::arith::decay::Decay;
 use crate::arith::elementary::Function;
 use crate::error::choice;
 use crate::online::{self, averaged, perceptron};
-use crate::order::shuffle;
+use crate::order::{SplitMix64, shuffle};
 use crate::python::border::arrays::{
     ages, borrowed, counters, filled_by, filled_on, get, numbers, vector, weights,
 };
@@ -90,6 +90,12 @@ fn permutation(
     })
 }
 
+/// The first number that the generator of an epoch draws.
+#[pyfunction]
+fn _first_draw(seed: u64, epoch: u64, partition: u64) -> u64 {
+    SplitMix64::of_epoch(seed, epoch, partition).draw()
+}
+
 /// A function of each number.
 #[pyfunction]
 #[pyo3(signature = (values, *, function))]
@@ -132,6 +138,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(average, m)?)?;
     m.add_function(wrap_pyfunction!(settled, m)?)?;
     m.add_function(wrap_pyfunction!(permutation, m)?)?;
+    m.add_function(wrap_pyfunction!(_first_draw, m)?)?;
     m.add_function(wrap_pyfunction!(elementary, m)?)?;
     m.add_function(wrap_pyfunction!(updates_until_right, m)?)
 }
